@@ -11,6 +11,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("sklearn_subanneal")
+GENERATED = Path("build", f"cython-{Cython.__version__}")
 UTILITY = "sklearn_subanneal._core._cyutility"
 DIRECTIVES = {
     "language_level": 3,
@@ -40,10 +41,10 @@ class BuildExtensions(build_ext):
 
 
 def shared_utility():
-    """The one copy of Cython's own run-time code; written anew only when Cython itself is newer."""
-    source = Path("build", f"_cyutility_{Cython.__version__}.c")
+    """The one copy of Cython's own run-time code, written once for each version of Cython."""
+    source = GENERATED / "_cyutility.c"
     if not source.exists():
-        source.parent.mkdir(exist_ok=True)
+        GENERATED.mkdir(parents=True, exist_ok=True)
         subprocess.check_call([sys.executable, "-m", "cython", f"--generate-shared={source}"])
     return Extension(UTILITY, [str(source)])
 
@@ -66,7 +67,7 @@ setup(
             shared_utility_qualified_name=UTILITY,
             compiler_directives=DIRECTIVES,
             nthreads=os.cpu_count() or 1,
-            build_dir="build/cython",
+            build_dir=str(GENERATED),
         ),
     ],
     cmdclass={"build_ext": BuildExtensions},

@@ -1,0 +1,142 @@
+"""Elementary functions without branches, which the compiler can vectorise and every machine computes alike.
+
+libm is not used: its results differ in the last bit from one C library to the next, and its calls keep loops
+from being vectorised. Errors: at most 2 ulp each (``tests/test_core.py``).
+"""
+from libc.math cimport floor
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+cdef extern from *:
+    """
+    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && defined(__GNUC__) && __GNUC__ >= 12
+    #  define SUBANNEAL_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+    #else
+    #  define SUBANNEAL_MULTIVERSION
+    #endif
+    """
+    # A function of this "type" is compiled once for each level of the x86-64 instruction set and chosen at load time.
+    ctypedef void simd_void "SUBANNEAL_MULTIVERSION void"
+
+# Coefficients are padded to this many clusters, so that loops over clusters have no scalar remainder.
+cdef enum:
+    LANES = 8
+
+
+cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
+    return (n + LANES - 1) & ~(<Py_ssize_t> (LANES - 1))
+
+
+cdef inline float log_float(float x) noexcept nogil:
+    """Natural logarithm of a positive, normal float32."""
+    cdef uint32_t bits
+    cdef float mantissa, f, s, z, tail, half, e
+    cdef int32_t exponent
+    memcpy(&bits, &x, 4)
+    exponent = <int32_t> (bits - <uint32_t> 0x3f3504f3) >> 23
+    bits -= <uint32_t> exponent << 23
+    memcpy(&mantissa, &bits, 4)
+    e = <float> exponent
+    f = mantissa - <float> 1.0
+    s = f / (<float> 2.0 + f)
+    z = s * s
+    tail = z * (<float> 0.66666662693 + z * (<float> 0.40000972152
+                + z * (<float> 0.28498786688 + z * <float> 0.24279078841)))
+    half = <float> 0.5 * f * f
+    return s * (half + tail) + e * <float> 9.0580006145e-06 - half + f + e * <float> 6.9313812256e-01
+
+
+cdef inline float log1p_float(float x) noexcept nogil:
+    """log(1 + x) for x > -1/2, with small *relative* error: it is multiplied by a cluster's size."""
+    cdef float one_plus = <float> 1.0 + x, unit, f, s, z, tail, half, e
+    cdef uint32_t bits, unit_bits
+    cdef int32_t exponent
+    memcpy(&bits, &one_plus, 4)
+    exponent = <int32_t> (bits - <uint32_t> 0x3f3504f3) >> 23
+    # For exponents above 64 the unit would underflow; 2^-64 leaves f wrong by nothing that float32 can hold.
+    unit_bits = <uint32_t> (127 - exponent) << 23
+    memcpy(&unit, &unit_bits, 4)
+    e = <float> exponent
+    f = x * unit + (unit - <float> 1.0)
+    s = f / (<float> 2.0 + f)
+    z = s * s
+    tail = z * (<float> 0.66666662693 + z * (<float> 0.40000972152
+                + z * (<float> 0.28498786688 + z * <float> 0.24279078841)))
+    half = <float> 0.5 * f * f
+    return s * (half + tail) + e * <float> 9.0580006145e-06 - half + f + e * <float> 6.9313812256e-01
+
+
+cdef inline float exp_float(float x, float floor) noexcept nogil:
+    """exp(x) for x <= 0. ``floor`` (about -87) is an argument: GCC does not vectorise a literal here."""
+    cdef uint32_t bits, scale_bits
+    cdef float k, kf, r, p, scale
+    x = x if x > floor else floor
+    k = x * <float> 1.44269504 + <float> 12582912.0
+    memcpy(&bits, &k, 4)
+    kf = k - <float> 12582912.0
+    r = x - kf * <float> 0.693359375 + kf * <float> 2.12194440e-4
+    p = <float> 1.0 + r * (<float> 1.0 + r * (<float> 0.5 + r * (<float> 1.6666667e-1
+            + r * (<float> 4.1666668e-2 + r * (<float> 8.3333333e-3 + r * <float> 1.3888889e-3)))))
+    scale_bits = (bits + <uint32_t> 127) << 23
+    memcpy(&scale, &scale_bits, 4)
+    return p * scale
+
+
+cdef inline double log_double(double x) noexcept nogil:
+    """Natural logarithm of a positive, normal float64."""
+    cdef uint64_t bits, exponent_bits
+    cdef double mantissa, exponent, f, s, z, tail, half
+    memcpy(&bits, &x, 8)
+    bits += <uint64_t> 0x3ff0000000000000 - <uint64_t> 0x3fe6a09e667f3bcd
+    # The biased exponent becomes a float64 by way of 2^52, since AVX2 has no conversion from int64.
+    exponent_bits = (bits >> 52) | <uint64_t> 0x4330000000000000
+    memcpy(&exponent, &exponent_bits, 8)
+    exponent -= 4503599627371519.0
+    bits = (bits & <uint64_t> 0x000fffffffffffff) + <uint64_t> 0x3fe6a09e667f3bcd
+    memcpy(&mantissa, &bits, 8)
+    f = mantissa - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    tail = z * (6.666666666666735130e-01 + z * (3.999999999940941908e-01 + z * (2.857142874366239149e-01
+           + z * (2.222219843214978396e-01 + z * (1.818357216161805012e-01 + z * (1.531383769920937332e-01
+           + z * 1.479819860511658591e-01))))))
+    half = 0.5 * f * f
+    return s * (half + tail) + exponent * 1.90821492927058770002e-10 - half + f + exponent * 6.93147180369123816490e-01
+
+
+cdef inline double log_gamma(double x) noexcept nogil:
+    """Logarithm of the gamma function for x > 0: Stirling's series at x + 8, absolute error 1e-14 + 4e-16 |result|."""
+    cdef double z = x + 8.0
+    cdef double shift = (x * (x + 7.0)) * ((x + 1.0) * (x + 6.0)) * ((x + 2.0) * (x + 5.0)) * ((x + 3.0) * (x + 4.0))
+    cdef double r = 1.0 / z
+    cdef double q = r * r
+    cdef double series = r * (8.33333333333333333e-02 - q * (2.77777777777777778e-03 - q * (7.93650793650793651e-04
+                         - q * (5.95238095238095238e-04 - q * (8.41750841750841751e-04 - q * 1.91752691752691753e-03)))))
+    return (z - 0.5) * log_double(z) - z + 0.91893853320467274178 + series - log_double(shift)
+
+
+cdef inline double gamma_ratio(double nu) noexcept nogil:
+    """log Gamma((nu + 1) / 2) - log Gamma(nu / 2), the constant of Student's t, for nu >= 32 to 2e-10."""
+    cdef double r = 1.0 / nu
+    return 0.5 * log_double(0.5 * nu) - r * (0.25 - r * r * (4.16666666666666667e-02 - 0.05 * r * r))
+
+
+cdef inline double exp_double(double x) noexcept nogil:
+    """exp(x) for |x| < 700, 0 below: Taylor's series after reduction by powers of two, error 2 ulp."""
+    cdef double k, r, p = 1.0
+    cdef int i
+    cdef long long e
+    if x < -700.0:
+        return 0.0
+    k = floor(x * 1.4426950408889634074 + 0.5)
+    r = x - k * 6.93147180369123816490e-01 - k * 1.90821492927058770002e-10
+    for i in range(13, 0, -1):
+        p = 1.0 + r * p / i
+    e = <long long> k
+    while e > 0:
+        p *= 2.0
+        e -= 1
+    while e < 0:
+        p *= 0.5
+        e += 1
+    return p

@@ -1,0 +1,218 @@
+"""Distances between partitions of the same rows, exact from their contingency table.
+
+Variation of information and Binder's loss are one construction with two functions f. With the cluster sizes of `a`, of
+`b` and of their intersection, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) / scale, where f(m) = m log m
+and scale = n for the one, f(m) = m^2 and scale = n (n - 1) for the other.
+"""
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
+
+Loss = str | Callable[[NDArray, NDArray], float]
+
+# A dense contingency table may have so many cells a row of data; beyond, sorting the rows' pairs of labels is cheaper.
+_DENSE_CELLS_PER_ROW = 8
+_ALWAYS_DENSE = 1 << 16
+
+
+class _Valuation(NamedTuple):
+    """The function f of cluster sizes, summed, and the scale as a function of the number of rows."""
+
+    total: Callable[[NDArray], float]
+    scale: Callable[[int], float]
+
+
+_VALUATIONS = {
+    "vi": _Valuation(lambda sizes: float(xlogy(sizes, sizes).sum()), lambda n_rows: n_rows),
+    "binder": _Valuation(lambda sizes: int(sizes @ sizes), lambda n_rows: max(n_rows * (n_rows - 1), 1)),
+}
+
+
+def check_loss(loss: Loss) -> Loss:
+    """Return `loss` if it is the name of a loss or a callable; raise ValueError otherwise."""
+    if not callable(loss) and loss not in _VALUATIONS:
+        raise ValueError(f"loss must be one of {sorted(_VALUATIONS)} or a callable of two label arrays, got {loss!r}.")
+    return loss
+
+
+def check_draws(labels: ArrayLike, name: str = "labels") -> NDArray:
+    """Posterior labels as an array of shape (..., n_samples); raise ValueError if there is no draw or no row."""
+    labels = np.asarray(labels)
+    if labels.ndim < 2 or labels.size == 0:
+        raise ValueError(f"{name} must have shape (..., n_samples) with at least one draw, got {labels.shape}.")
+    return labels
+
+
+class Codes(NamedTuple):
+    """Labels as codes 0..K-1, and the size of every cluster."""
+
+    values: NDArray[np.intp]
+    sizes: NDArray[np.int64]
+
+
+def encode(labels: ArrayLike) -> Codes:
+    """Code arbitrary labels of shape (n_samples,) by 0..K-1 in sorted order, none empty."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or labels.size == 0:
+        raise ValueError(f"labels of one partition must have shape (n_samples,), n_samples >= 1, got {labels.shape}.")
+    if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() <= 4 * labels.size + 1024:
+        # Counting is several times as fast as the sort of np.unique, and labels are nearly always small integers.
+        sizes = np.bincount(labels)
+        used = sizes > 0
+        values = labels.astype(np.intp, copy=False)
+        if not used.all():
+            values = (np.cumsum(used) - 1)[values]
+            sizes = sizes[used]
+        return Codes(values, sizes)
+    _, values, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    return Codes(values.ravel(), sizes)
+
+
+def joint_sizes(a: Codes, b: Codes) -> NDArray[np.int64]:
+    """Sizes of the non-empty intersections of the clusters of two partitions, in no particular order."""
+    n_cells = len(a.sizes) * len(b.sizes)
+    pairs = a.values * len(b.sizes) + b.values
+    if n_cells <= max(_DENSE_CELLS_PER_ROW * len(pairs), _ALWAYS_DENSE):
+        sizes = np.bincount(pairs)
+        return sizes[sizes > 0]
+    return np.unique(pairs, return_counts=True)[1]
+
+
+def _check_same_rows(a: NDArray, b: NDArray, names: str) -> None:
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"{names} must label the same rows, got {a.shape[-1]} and {b.shape[-1]} rows.")
+
+
+def _pairwise(a: ArrayLike, b: ArrayLike, loss: str) -> float:
+    a, b = encode(a), encode(b)
+    _check_same_rows(a.values, b.values, "a and b")
+    total, scale = _VALUATIONS[loss]
+    excess = total(a.sizes) + total(b.sizes) - 2 * total(joint_sizes(a, b))
+    return max(excess, 0) / scale(len(a.values))
+
+
+def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
+    """Variation of information between two partitions, in nats.
+
+    VI(a, b) = H(a | b) + H(b | a): what each partition leaves to be learned about the other. It is a metric on
+    partitions, does not depend on the names of labels, is 0 for equal partitions and at most log(n_samples).
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples,)
+        Labels of the same rows under two partitions.
+
+    Returns
+    -------
+    float
+        The distance in nats.
+
+    Raises
+    ------
+    ValueError
+        If the two do not label the same number of rows.
+
+    References
+    ----------
+    Meila, M. (2007). Comparing clusterings: an information based distance. Journal of Multivariate Analysis 98,
+    873-895. doi:10.1016/j.jmva.2006.11.013
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.posterior import variation_of_information
+    >>> variation_of_information([0, 0, 1, 1], [5, 5, 3, 3])
+    0.0
+    >>> round(variation_of_information([0, 0, 1, 1], [0, 1, 0, 1]), 3)  # log 4, the largest possible
+    1.386
+    """
+    return _pairwise(a, b, "vi")
+
+
+def binder_loss(a: ArrayLike, b: ArrayLike) -> float:
+    """Binder's loss between two partitions: the share of pairs of rows that one puts together and the other apart.
+
+    It is one minus the Rand index, a metric on partitions, and lies in [0, 1]. Both ways to disagree cost the same.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples,)
+        Labels of the same rows under two partitions.
+
+    Returns
+    -------
+    float
+        The share of disagreeing pairs; 0 for a single row.
+
+    Raises
+    ------
+    ValueError
+        If the two do not label the same number of rows.
+
+    References
+    ----------
+    Binder, D. A. (1978). Bayesian cluster analysis. Biometrika 65, 31-38. doi:10.1093/biomet/65.1.31
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.posterior import binder_loss
+    >>> binder_loss([0, 0, 1], [1, 0, 0])  # pairs (0, 1) and (1, 2) of three
+    0.6666666666666666
+    """
+    return _pairwise(a, b, "binder")
+
+
+def expected_loss(candidates: ArrayLike, draws: ArrayLike, loss: Loss = "vi") -> NDArray[np.float64]:
+    """Mean loss of every candidate partition against posterior draws of the partition.
+
+    Parameters
+    ----------
+    candidates : array-like of shape (n_candidates, n_samples)
+        Labels of the partitions to judge.
+    draws : array-like of shape (..., n_samples)
+        Labels of the posterior draws; the leading axes (chains, draws) are flattened.
+    loss : {"vi", "binder"} or callable, default="vi"
+        :func:`variation_of_information`, :func:`binder_loss`, or any function of two label arrays that returns a float.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,)
+        Posterior expected losses, estimated by the mean over the draws.
+
+    Raises
+    ------
+    ValueError
+        If `loss` is unknown or the shapes do not fit.
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018). Bayesian cluster analysis: point estimation and credible balls.
+    Bayesian Analysis 13, 559-626. doi:10.1214/17-BA1073
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.posterior import expected_loss
+    >>> expected_loss([[0, 0, 1], [0, 0, 0]], [[0, 0, 1], [1, 1, 0], [0, 1, 2]], loss="binder").round(3)
+    array([0.111, 0.778])
+    """
+    check_loss(loss)
+    candidates, draws = np.asarray(candidates), check_draws(draws, "draws")
+    if candidates.ndim != 2:
+        shape = candidates.shape
+        raise ValueError(f"candidates must have shape (n_candidates, n_samples), got {shape}; wrap one as [labels].")
+    _check_same_rows(candidates, draws, "candidates and draws")
+    draws = draws.reshape(-1, draws.shape[-1])
+    if callable(loss):
+        return np.array([np.mean([loss(candidate, draw) for draw in draws]) for candidate in candidates])
+
+    total, scale = _VALUATIONS[loss]
+    candidates = [encode(candidate) for candidate in candidates]
+    candidate_totals = np.array([total(candidate.sizes) for candidate in candidates], dtype=np.float64)
+    losses = np.zeros(len(candidates))
+    for labels in draws:
+        draw = encode(labels)
+        joint_totals = np.array([total(joint_sizes(candidate, draw)) for candidate in candidates], dtype=np.float64)
+        losses += np.maximum(candidate_totals + total(draw.sizes) - 2.0 * joint_totals, 0.0)
+    return losses / (len(draws) * scale(draws.shape[1]))

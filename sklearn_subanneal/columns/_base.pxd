@@ -1,0 +1,47 @@
+"""What a mixture may ask of a column: the contract of :class:`ColumnStatistics`.
+
+Two nouns. ``ColumnData`` owns the cells of one column, or of one block of columns, and is read only.
+``ColumnStatistics`` owns what one partition has made of such data: the sufficient statistics of each cluster, the
+cached coefficients that score a row, and the hyperparameters of the column's prior. A column may have statistics
+under several partitions at once.
+
+Clusters are *slots* 0, 1, ..., packed. Every slot that holds no cluster is cleared and scores like an empty cluster;
+``score`` may therefore be asked for more slots than there are clusters. Slots come in multiples of ``LANES``.
+"""
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+
+cdef class ColumnData:
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t width          # number of the table's columns in the block
+
+
+cdef class ColumnStatistics:
+    cdef readonly Py_ssize_t capacity       # number of slots
+    cdef readonly Py_ssize_t width
+
+    # scores[k] += log p(row | cluster k) for k < n, n a multiple of LANES
+    cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil
+    # The score of a row in its own cluster, without itself. Never for a cluster of one.
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
+    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil
+    cdef void clear(self, Py_ssize_t k) noexcept nogil
+    cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil
+    cdef double log_marginal(self, Py_ssize_t k) noexcept nogil
+    # Rebuild all statistics from the slots of the rows (-1: not assigned): sums of floats drift otherwise.
+    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil
+    # The hyperparameters given the partition, coordinate by coordinate on their grids.
+    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil
+    # out[i, k] += log p(values[i] | cluster k), float64, for rows that are not in the data; values (n_rows, width)
+    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil
+    # Fill the NaNs of one row by a draw from the posterior predictive of cluster k, given its other cells.
+    cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil
+    # Some columns keep the missing cells of their rows as part of the state: True where this row has such cells ...
+    cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
+    # ... which are drawn here, given that the row goes to cluster k, before it is added.
+    cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil
+    # Slots beyond the present capacity; the only method that needs the GIL.
+    cdef int reserve(self, Py_ssize_t capacity) except -1

@@ -1,0 +1,145 @@
+"""The contract between a mixture and its columns, with what all columns share."""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport padded
+
+
+cdef class ColumnData:
+    """The cells of one column, or of one block of columns, in the order in which a chain visits the rows."""
+
+    def take(self, order):
+        """The same column with its rows in another order."""
+        raise TypeError(f"{type(self).__name__} can't be reordered")
+
+
+cdef class ColumnStatistics:
+    """Sufficient statistics of every cluster for one column, and the hyperparameters of its prior.
+
+    The cdef methods are the contract (``_base.pxd``); the Python methods below serve prediction, tests and
+    checkpoints.
+    """
+
+    cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
+        pass
+
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        return 0.0
+
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        pass
+
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        pass
+
+    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        pass
+
+    cdef void clear(self, Py_ssize_t k) noexcept nogil:
+        pass
+
+    cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        pass
+
+    cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
+        return 0.0
+
+    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil:
+        cdef Py_ssize_t row, k
+        for k in range(self.capacity):
+            self.clear(k)
+        for row in range(n_rows):
+            if slots[row] >= 0:
+                self.add(row, slots[row])
+
+    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+        pass
+
+    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+        pass
+
+    cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
+        pass
+
+    cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
+        return False
+
+    cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil:
+        pass
+
+    cdef int reserve(self, Py_ssize_t capacity) except -1:
+        return 0
+
+    # What follows is for callers in Python.
+
+    def rebuild(self, const int32_t[::1] slots):
+        """Statistics of the partition in which row i is in slot ``slots[i]`` (-1: not assigned)."""
+        if slots.shape[0]:
+            self._make_room(np.max(slots) + 2)
+            self.assign(&slots[0], slots.shape[0])
+
+    def _make_room(self, Py_ssize_t capacity):
+        if capacity > self.capacity:
+            self.reserve(padded(capacity))
+
+    def put(self, Py_ssize_t row, Py_ssize_t k):
+        """Add one row to a slot."""
+        self.add(row, k)
+
+    def take_out(self, Py_ssize_t row, Py_ssize_t k):
+        """Remove one row from its slot."""
+        self.remove(row, k)
+
+    def relocate(self, Py_ssize_t source, Py_ssize_t target):
+        """Overwrite a slot by another, and clear that."""
+        self.move(source, target)
+        self.clear(source)
+
+    def unite(self, Py_ssize_t source, Py_ssize_t target):
+        """Add all rows of one slot to another, and clear the first."""
+        self.merge(source, target)
+        self.clear(source)
+
+    def scores(self, Py_ssize_t row, Py_ssize_t n):
+        """Log predictive density of a row in slots 0..n-1, float32."""
+        cdef float[::1] out = np.zeros(padded(n), np.float32)
+        if padded(n) > self.capacity:
+            raise ValueError(f"{n} slots asked for, capacity is {self.capacity}")
+        self.score(row, &out[0], padded(n))
+        return np.asarray(out)[:n]
+
+    def leave_one_out(self, Py_ssize_t row, Py_ssize_t k):
+        """Log predictive density of a row in its own slot, without itself."""
+        return self.score_without(row, k)
+
+    def log_marginals(self, Py_ssize_t n):
+        """Log marginal likelihood of the cells in slots 0..n-1."""
+        return np.array([self.log_marginal(k) for k in range(n)])
+
+    def log_densities(self, values, Py_ssize_t n_clusters):
+        """Log predictive densities (n_rows, n_clusters), float64, of rows given as (n_rows, width)."""
+        cdef const double[:, ::1] rows = np.ascontiguousarray(values, np.float64).reshape(-1, self.width)
+        cdef double[:, ::1] out = np.zeros((rows.shape[0], n_clusters))
+        if n_clusters > self.capacity:
+            raise ValueError(f"{n_clusters} slots asked for, capacity is {self.capacity}")
+        if rows.shape[0] and n_clusters:
+            with nogil:
+                self.score_values(&rows[0, 0], rows.shape[0], n_clusters, &out[0, 0])
+        return np.asarray(out)
+
+    def draws(self, const int32_t[::1] slots, values, generator):
+        """Fill the NaNs of ``values`` (n_rows, width), row i by a draw from slot ``slots[i]``, in place."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef double[:, ::1] rows = values
+        cdef Py_ssize_t i
+        with generator.bit_generator.lock, nogil:
+            for i in range(slots.shape[0]):
+                self.draw(slots[i], bits, &rows[i, 0])
+        return values
+
+    def learn(self, Py_ssize_t n_clusters, generator):
+        """One sweep of the hyperparameters over their grids, given the partition."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        with generator.bit_generator.lock, nogil:
+            self.resample_prior(n_clusters, bits)

@@ -1,0 +1,29 @@
+"""A column of categories; a boolean column is one of two categories."""
+from libc.stdint cimport int8_t, int16_t, int32_t
+
+from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+
+
+cdef class CategoricalData(ColumnData):
+    cdef object codes
+    cdef const int8_t[::1] codes8
+    cdef const int16_t[::1] codes16
+    cdef const int32_t[::1] codes32
+    cdef int itemsize
+    cdef const void* cells
+    cdef int32_t code(self, Py_ssize_t row) noexcept nogil
+
+
+cdef class CategoricalStatistics(ColumnStatistics):
+    cdef readonly CategoricalData data
+    cdef readonly Py_ssize_t n_categories
+    cdef double[::1] alpha
+    cdef double alpha_total
+    cdef int32_t[:, ::1] count              # (n_categories, capacity)
+    cdef int32_t[::1] total                 # (capacity,)
+    cdef float[:, ::1] log_count            # log(alpha_v + count), contiguous over slots
+    cdef float[::1] log_total               # log(sum of alpha + total)
+    cdef const double[:, ::1] grid          # (n_categories, n_grid)
+    cdef Py_ssize_t next_category           # where the next sweep over the alphas begins
+    cdef void bump(self, int32_t v, Py_ssize_t k, int32_t by) noexcept nogil
+    cdef void refresh(self, Py_ssize_t k) noexcept nogil

@@ -1,0 +1,7 @@
+"""Learning the hyperparameters of the normal-inverse-Wishart prior."""
+from numpy.random cimport bitgen_t
+
+from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
+
+
+cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil

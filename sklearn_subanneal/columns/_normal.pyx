@@ -1,0 +1,363 @@
+"""Normal likelihood with a normal-inverse-chi-square prior: m | s2 ~ N(mu, s2 / kappa), s2 ~ Inv-chi2(nu, sigma2)."""
+from libc.math cimport NAN, sqrt
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport (
+    exp_double, gamma_ratio, log1p_float, log_double, log_float, log_gamma, padded, simd_void,
+)
+from sklearn_subanneal._core._random cimport categorical, log_standard_gamma, standard_normal
+from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+
+cdef double LOG_PI = 1.1447298858494001741
+
+
+cdef simd_void add_student_t(
+    float x, const float* location, const float* precision, const float* power, const float* constant,
+    float* scores, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef float d
+    for k in range(n):
+        d = x - location[k]
+        scores[k] += constant[k] - power[k] * log1p_float(d * d * precision[k])
+
+
+# The log marginal likelihood of one cluster as a function of one hyperparameter, up to terms that the caller adds
+# once: vectorised over the grid, so that no sum runs across lanes.
+
+cdef simd_void add_over_mu(
+    const double* mu, double n, double xbar, double squares, double kappa, double sigma2, double nu,
+    double* out, Py_ssize_t n_grid
+) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef double shrink = kappa * n / (kappa + n), half = 0.5 * (nu + n), base = nu * sigma2 + squares
+    for g in range(n_grid):
+        out[g] -= half * log_double(base + shrink * (mu[g] - xbar) * (mu[g] - xbar))
+
+
+cdef simd_void add_over_kappa(
+    const double* kappa, double n, double xbar, double squares, double mu, double sigma2, double nu,
+    double* out, Py_ssize_t n_grid
+) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef double ratio, half = 0.5 * (nu + n), base = nu * sigma2 + squares, off = (mu - xbar) * (mu - xbar)
+    for g in range(n_grid):
+        ratio = kappa[g] / (kappa[g] + n)
+        out[g] += 0.5 * log_double(ratio) - half * log_double(base + ratio * n * off)
+
+
+cdef simd_void add_over_sigma2(
+    const double* sigma2, double n, double squares, double nu, double* out, Py_ssize_t n_grid
+) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef double half = 0.5 * (nu + n)
+    for g in range(n_grid):
+        out[g] += 0.5 * nu * log_double(sigma2[g]) - half * log_double(nu * sigma2[g] + squares)
+
+
+cdef simd_void add_over_nu(
+    const double* nu, double n, double squares, double sigma2, double* out, Py_ssize_t n_grid
+) noexcept nogil:
+    cdef Py_ssize_t g
+    for g in range(n_grid):
+        out[g] += (log_gamma(0.5 * (nu[g] + n)) - log_gamma(0.5 * nu[g])
+                   + 0.5 * nu[g] * log_double(nu[g] * sigma2)
+                   - 0.5 * (nu[g] + n) * log_double(nu[g] * sigma2 + squares))
+
+
+cdef class NormalData(ColumnData):
+    """One column of reals, float32; NaN is a missing cell."""
+
+    def __init__(self, cells):
+        self.cells = np.ascontiguousarray(cells, np.float32)
+        self.n_rows = self.cells.shape[0]
+        self.width = 1
+
+    def take(self, order):
+        return NormalData(np.asarray(self.cells)[order])
+
+
+cdef class NormalStatistics(ColumnStatistics):
+    """Statistics of a real column.
+
+    Parameters
+    ----------
+    data : NormalData or None
+        None where only the predictive densities are wanted.
+    parameters : dict
+        "mu", "kappa", "sigma2", "nu".
+    grids : dict
+        Grids of the hyperparameters to learn; those that are not named stay fixed.
+    """
+
+    def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
+        self.width = 1
+        self.data = data
+        self.cells = &self.data.cells[0] if data is not None and data.n_rows else NULL
+        grids = grids or {}
+        self.grid_mu, self.grid_kappa, self.grid_sigma2, self.grid_nu = [
+            np.ascontiguousarray(grids.get(name, ()), np.float64) for name in ("mu", "kappa", "sigma2", "nu")
+        ]
+        self.reserve(padded(capacity))
+        self.parameters = parameters
+
+    @property
+    def parameters(self):
+        return {"mu": self.mu, "kappa": self.kappa, "sigma2": self.sigma2, "nu": self.nu}
+
+    @parameters.setter
+    def parameters(self, values):
+        self.mu, self.kappa, self.sigma2, self.nu = (values[name] for name in ("mu", "kappa", "sigma2", "nu"))
+        self.refresh_all()
+
+    cdef int reserve(self, Py_ssize_t capacity) except -1:
+        cdef Py_ssize_t k, present = self.capacity
+        moments = np.zeros(capacity, np.dtype([("total", "f8"), ("square", "f8"), ("mean", "f8"), ("spread", "f8"),
+                                               ("count", "i4")], align=True))
+        coefficients = np.zeros((4, capacity), np.float32)
+        if present:
+            moments[:present] = self.moments
+            for row, old in zip(coefficients, (self.location, self.precision, self.power, self.constant), strict=True):
+                row[:present] = old
+        self.moments = moments
+        self.location, self.precision, self.power, self.constant = coefficients
+        self.capacity = capacity
+        if present:
+            for k in range(present, capacity):
+                self.refresh(k)
+        return 0
+
+    cdef double ratio(self, int32_t count) noexcept nogil:
+        # log Gamma((nu_n + 1) / 2) - log Gamma(nu_n / 2)
+        return self.gamma_ratios[count] if count < TABLE else gamma_ratio(self.nu + count)
+
+    cdef void refresh_all(self) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double half
+        for k in range(TABLE):
+            half = 0.5 * (self.nu + k)
+            self.gamma_ratios[k] = log_gamma(half + 0.5) - log_gamma(half)
+        for k in range(self.capacity):
+            self.refresh(k)
+
+    cdef void refresh(self, Py_ssize_t k) noexcept nogil:
+        cdef Moments* m = &self.moments[k]
+        cdef double n = m.count, kappa = self.kappa + n, nu = self.nu + n, prior = self.nu * self.sigma2
+        cdef double weight = 1.0 / kappa, reach, r
+        m.mean = (self.kappa * self.mu + m.total) * weight
+        m.spread = prior + m.square + self.kappa * self.mu * self.mu - kappa * m.mean * m.mean
+        # The floor holds exactly in real numbers; sums of floats may fall below it by cancellation.
+        m.spread = m.spread if m.spread > prior else prior
+        reach = m.spread * (1.0 + weight)
+        self.location[k] = <float> m.mean
+        self.precision[k] = <float> (1.0 / reach)
+        self.power[k] = <float> (0.5 * (nu + 1.0))
+        if m.count < TABLE:
+            self.constant[k] = (<float> (self.gamma_ratios[m.count] - 0.5 * LOG_PI)
+                                - <float> 0.5 * log_float(<float> reach))
+        else:
+            r = 1.0 / nu
+            self.constant[k] = (<float> 0.5 * log_float(<float> (0.15915494309189535 * nu / reach))
+                                - <float> (r * (0.25 - r * r * 4.16666666666666667e-02)))
+
+    cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
+        cdef float x = self.cells[row]
+        if x == x:
+            add_student_t(x, &self.location[0], &self.precision[0], &self.power[0], &self.constant[0], scores, n)
+
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        # With c = kappa_n / (kappa_n - 1) and r = c (x - mu_n)^2 / spread_n, taking x out leaves spread_n (1 - r),
+        # and 1 + the square in Student's t is 1 / (1 - r).
+        cdef float x = self.cells[row]
+        cdef Moments* m = &self.moments[k]
+        cdef double d, c, r, nu
+        cdef float constant
+        if x != x:
+            return 0.0
+        c = self.kappa + m.count
+        c = c / (c - 1.0)
+        nu = self.nu + m.count - 1
+        d = x - m.mean
+        r = 1.0 - c * d * d / m.spread
+        # The floor is what the spread can fall to: the prior's own.
+        if r * m.spread < self.nu * self.sigma2:
+            r = self.nu * self.sigma2 / m.spread
+        if m.count <= TABLE:
+            constant = (<float> (self.gamma_ratios[m.count - 1] - 0.5 * LOG_PI)
+                        - <float> 0.5 * log_float(<float> (c * m.spread)))
+        else:
+            d = 1.0 / nu
+            constant = (<float> 0.5 * log_float(<float> (0.15915494309189535 * nu / (c * m.spread)))
+                        - <float> (d * (0.25 - d * d * 4.16666666666666667e-02)))
+        return constant + <float> (0.5 * nu * log_double(r))
+
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        cdef double x = self.cells[row]
+        if x == x:
+            self.moments[k].count += 1
+            self.moments[k].total += x
+            self.moments[k].square += x * x
+            self.refresh(k)
+
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        cdef double x = self.cells[row]
+        if x == x:
+            self.moments[k].count -= 1
+            self.moments[k].total -= x
+            self.moments[k].square -= x * x
+            self.refresh(k)
+
+    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        self.moments[target] = self.moments[source]
+        self.location[target] = self.location[source]
+        self.precision[target] = self.precision[source]
+        self.power[target] = self.power[source]
+        self.constant[target] = self.constant[source]
+
+    cdef void clear(self, Py_ssize_t k) noexcept nogil:
+        self.moments[k].count = 0
+        self.moments[k].total = self.moments[k].square = 0.0
+        self.refresh(k)
+
+    cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        self.moments[target].count += self.moments[source].count
+        self.moments[target].total += self.moments[source].total
+        self.moments[target].square += self.moments[source].square
+        self.refresh(target)
+
+    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil:
+        cdef Py_ssize_t row, k
+        cdef double x
+        cdef Moments* m
+        for k in range(self.capacity):
+            self.moments[k].count = 0
+            self.moments[k].total = self.moments[k].square = 0.0
+        for row in range(n_rows):
+            x = self.cells[row]
+            if slots[row] >= 0 and x == x:
+                m = &self.moments[slots[row]]
+                m.count += 1
+                m.total += x
+                m.square += x * x
+        for k in range(self.capacity):
+            self.refresh(k)
+
+    cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
+        cdef Moments* m = &self.moments[k]
+        cdef double n = m.count, nu = self.nu + n
+        return (log_gamma(0.5 * nu) - log_gamma(0.5 * self.nu) - 0.5 * n * LOG_PI
+                + 0.5 * log_double(self.kappa / (self.kappa + n))
+                + 0.5 * self.nu * log_double(self.nu * self.sigma2) - 0.5 * nu * log_double(m.spread))
+
+    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+        # mu and kappa enter through the distance of a cluster's mean, sigma2 and nu through its squares.
+        cdef bint changed = False
+        cdef int axis
+        for axis in range(4):
+            changed |= resample_axis(self, axis, n_clusters, bits)
+        if changed:
+            self.refresh_all()
+
+    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+        cdef Py_ssize_t i, k
+        cdef double d, reach, nu, constant, power, location
+        for k in range(n_clusters):
+            nu = self.nu + self.moments[k].count
+            reach = self.moments[k].spread * (1.0 + 1.0 / (self.kappa + self.moments[k].count))
+            constant = self.ratio(self.moments[k].count) - 0.5 * (LOG_PI + log_double(reach))
+            power = 0.5 * (nu + 1.0)
+            location = self.moments[k].mean
+            for i in range(n_rows):
+                if values[i] == values[i]:
+                    d = values[i] - location
+                    out[i * n_clusters + k] += constant - power * log_double(1.0 + d * d / reach)
+
+    cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
+        cdef Moments* m = &self.moments[k]
+        cdef double n = m.count, half = 0.5 * (self.nu + n), chi
+        if values[0] != values[0]:
+            # reach = nu_n * scale^2, so that nu_n cancels in t = z / sqrt(chi2 / nu_n)
+            chi = 2.0 * exp_double(log_standard_gamma(half, bits))
+            values[0] = m.mean + standard_normal(bits) * sqrt(m.spread * (1.0 + 1.0 / (self.kappa + n)) / chi)
+
+    def conditional_moments(self, values, Py_ssize_t n_clusters):
+        """Predictive means and variances (n_rows, n_clusters, 1); the variance of a t with nu <= 2 is infinite."""
+        cdef Py_ssize_t k
+        mean, variance = np.empty(n_clusters), np.empty(n_clusters)
+        for k in range(n_clusters):
+            n, nu = self.moments[k].count, self.nu + self.moments[k].count
+            mean[k] = self.moments[k].mean
+            variance[k] = self.moments[k].spread * (1 + 1 / (self.kappa + n)) / (nu - 2) if nu > 2 else np.inf
+        shape = (len(values), n_clusters, 1)
+        return np.broadcast_to(mean[:, None], shape), np.broadcast_to(variance[:, None], shape)
+
+    def get_state(self, Py_ssize_t n_clusters):
+        """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
+        moments = np.asarray(self.moments)[:n_clusters]
+        return {name: moments[name].copy() for name in ("count", "total", "square")} | {"parameters": self.parameters}
+
+    def set_state(self, state):
+        """Restore what ``get_state`` gave; all other slots are empty."""
+        cdef Py_ssize_t n = len(state["count"])
+        self._make_room(n + 1)
+        moments = np.asarray(self.moments)
+        for name in ("count", "total", "square"):
+            moments[name] = 0
+            moments[name][:n] = state[name]
+        self.parameters = state["parameters"]
+
+
+cdef bint resample_axis(NormalStatistics self, int axis, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+    """Redraw one of mu, kappa, sigma2, nu from its grid given the others; True if it changed."""
+    cdef const double* grid = NULL
+    cdef double[256] logs
+    cdef double[256] work
+    cdef Py_ssize_t n_grid = 0, k, g
+    cdef double n, xbar, squares, off
+    cdef Moments* m
+    cdef double* value
+    if axis == 0:
+        value = &self.mu
+        n_grid = self.grid_mu.shape[0]
+        grid = &self.grid_mu[0] if n_grid else NULL
+    elif axis == 1:
+        value = &self.kappa
+        n_grid = self.grid_kappa.shape[0]
+        grid = &self.grid_kappa[0] if n_grid else NULL
+    elif axis == 2:
+        value = &self.sigma2
+        n_grid = self.grid_sigma2.shape[0]
+        grid = &self.grid_sigma2[0] if n_grid else NULL
+    else:
+        value = &self.nu
+        n_grid = self.grid_nu.shape[0]
+        grid = &self.grid_nu[0] if n_grid else NULL
+    if n_grid < 1:
+        return False
+    for g in range(n_grid):
+        logs[g] = 0.0
+    for k in range(n_clusters):
+        m = &self.moments[k]
+        n = m.count
+        if n == 0:
+            continue
+        xbar = m.total / n
+        squares = m.square - n * xbar * xbar
+        squares = squares if squares > 0.0 else 0.0
+        off = self.kappa * n / (self.kappa + n) * (self.mu - xbar) * (self.mu - xbar)
+        if axis == 0:
+            add_over_mu(grid, n, xbar, squares, self.kappa, self.sigma2, self.nu, logs, n_grid)
+        elif axis == 1:
+            add_over_kappa(grid, n, xbar, squares, self.mu, self.sigma2, self.nu, logs, n_grid)
+        elif axis == 2:
+            add_over_sigma2(grid, n, squares + off, self.nu, logs, n_grid)
+        else:
+            add_over_nu(grid, n, squares + off, self.sigma2, logs, n_grid)
+    g = categorical(logs, work, n_grid, bits)
+    if value[0] == grid[g]:
+        return False
+    value[0] = grid[g]
+    return True

@@ -1,0 +1,6 @@
+"""Data sets: a bundled table of hospital regions, and generators that know the truth they plant."""
+
+from sklearn_subanneal.datasets._generators import make_gaussian_mixture, make_planted_views
+from sklearn_subanneal.datasets._hospitals import load_hospitals
+
+__all__ = ["load_hospitals", "make_gaussian_mixture", "make_planted_views"]

@@ -1,0 +1,45 @@
+"""The remove-and-assign loop that a schedule drives: subsample annealing, with Gibbs sampling as its special case."""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+from sklearn_subanneal.mixtures._mixture cimport Mixture
+
+
+def churn(
+    Mixture mixture, const int32_t[::1] leaving, const int32_t[::1] entering, double inverse_temperature, generator
+):
+    """Run a batch of moves; move i takes row ``leaving[i]`` out and assigns row ``entering[i]`` (-1: none).
+
+    A row is assigned by its exact conditional distribution given all other assigned rows (algorithm 3 of Neal 2000,
+    doi:10.1080/10618600.2000.10474879). Where the same row leaves and enters, this is a step of Gibbs sampling:
+    the row is scored in its own cluster without taking it out, and statistics change only if its label does.
+
+    Returns the number of rows that were put into a cluster: all but those that a step of Gibbs sampling left in place.
+    """
+    cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+    cdef Py_ssize_t move, row, old, new, n_moved = 0
+    cdef float beta = inverse_temperature
+    with generator.bit_generator.lock, nogil:
+        for move in range(leaving.shape[0]):
+            row = entering[move]
+            old = -1
+            if leaving[move] >= 0:
+                old = mixture.slot_of[mixture.names[leaving[move]]]
+                if leaving[move] != row or mixture.counts[old] == 1 or mixture.incomplete(row):
+                    mixture.take(leaving[move])
+                    old = -1
+            if row < 0:
+                continue
+            mixture.score(row)
+            if old >= 0:
+                mixture.score_own(row, old)
+            new = mixture.draw_slot(beta, bits)
+            if old >= 0:
+                if new == old:
+                    mixture.weigh_slot(old, mixture.counts[old])
+                    continue
+                mixture.take(row)
+            n_moved += 1
+            mixture.put(row, new, bits)
+    return n_moved

@@ -1,0 +1,29 @@
+"""A partition of rows, its prior, and the columns that it explains."""
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
+
+
+cdef class Mixture:
+    cdef readonly list columns
+    cdef readonly PartitionPrior prior
+    cdef readonly Py_ssize_t n_rows, n_columns, n_clusters, n_assigned, capacity
+    cdef void** column                      # the columns, without reference counts
+    # Slots are packed: clusters 0..n_clusters-1, then cleared ones. A row holds the name of its cluster, which stays
+    # when the cluster moves to another slot, so that closing a gap costs nothing per row.
+    cdef int32_t[::1] names                 # of each row; -1: not assigned
+    cdef int32_t[::1] slot_of, name_of
+    cdef int32_t[::1] counts                # rows in each slot
+    cdef float[::1] log_weight, scores
+    cdef int n_stateful                     # columns that keep missing cells as state
+    cdef int open_slot(self) except -1 nogil
+    cdef void weigh(self) noexcept nogil
+    cdef int put(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil
+    cdef void take(self, Py_ssize_t row) noexcept nogil
+    cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
+    cdef void score(self, Py_ssize_t row) noexcept nogil
+    cdef void score_own(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
+    cdef void weigh_slot(self, Py_ssize_t k, Py_ssize_t count) noexcept nogil
+    cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits) noexcept nogil
+    cdef void slots_of_rows(self, int32_t* out) noexcept nogil

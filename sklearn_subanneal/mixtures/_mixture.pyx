@@ -1,0 +1,308 @@
+"""A mixture: a partition of the rows, its prior, and the columns that it explains."""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport LANES, exp_float, log_double, log_float, padded, simd_void
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
+
+# The log weight of a slot that can't be chosen: far below every score, and still finite.
+cdef float NEVER = -1e30
+
+
+cdef simd_void temper(float inverse_temperature, const float* log_weight, float* scores, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        scores[k] = inverse_temperature * scores[k] + log_weight[k]
+
+
+cdef simd_void exponentiate(float top, float floor, float* scores, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        scores[k] = exp_float(scores[k] - top, floor)
+
+
+cdef simd_void lane_maxima(const float* scores, Py_ssize_t n, float* out) noexcept nogil:
+    cdef Py_ssize_t k, lane
+    for lane in range(LANES):
+        out[lane] = scores[lane]
+    for k in range(1, n // LANES):
+        scores += LANES
+        for lane in range(LANES):
+            out[lane] = scores[lane] if scores[lane] > out[lane] else out[lane]
+
+
+cdef Py_ssize_t draw_index(float* scores, Py_ssize_t n, double u) noexcept nogil:
+    """An index with probability proportional to exp(scores), n a multiple of LANES; overwrites the scores."""
+    cdef float[LANES] lanes
+    cdef float top
+    cdef double total = 0.0
+    cdef Py_ssize_t k, best = 0
+    lane_maxima(scores, n, lanes)
+    top = lanes[0]
+    for k in range(1, LANES):
+        top = lanes[k] if lanes[k] > top else top
+    while best < n - 1 and scores[best] < top:
+        best += 1
+    exponentiate(top, <float> -87.0, scores, n)
+    for k in range(n):
+        total += scores[k]
+    # The interval of the best slot comes first: mostly the search ends there.
+    u = u * total - scores[best]
+    if u < 0.0:
+        return best
+    for k in range(n):
+        if k != best:
+            u -= scores[k]
+            if u < 0.0:
+                return k
+    return best
+
+
+cdef class Mixture:
+    """A partition of rows and the statistics of its clusters in every column.
+
+    Parameters
+    ----------
+    columns : list of ColumnStatistics
+    prior : PartitionPrior
+    n_rows : int
+        All rows start unassigned.
+    """
+
+    def __cinit__(self, list columns, PartitionPrior prior, Py_ssize_t n_rows):
+        cdef Py_ssize_t j
+        self.columns, self.prior = columns, prior
+        self.n_rows, self.n_columns = n_rows, len(columns)
+        self.column = <void**> malloc(max(self.n_columns, 1) * sizeof(void*))
+        if self.column == NULL:
+            raise MemoryError()
+        for j in range(self.n_columns):
+            if not isinstance(columns[j], ColumnStatistics):
+                raise TypeError(f"columns must be ColumnStatistics, got {type(columns[j]).__name__}")
+            self.column[j] = <void*> columns[j]
+        self.n_stateful = sum(
+            1 for c in columns if getattr(getattr(c, "data", None), "any_missing", False)
+        )
+        self.names = np.full(n_rows, -1, np.int32)
+        self.capacity = 0
+        self.grow(16)
+
+    def __dealloc__(self):
+        free(self.column)
+
+    def grow(self, Py_ssize_t capacity):
+        """Make room for ``capacity`` slots."""
+        cdef ColumnStatistics column
+        cdef Py_ssize_t present = self.capacity
+        capacity = padded(max([capacity] + [c.capacity for c in self.columns]))
+        for column in self.columns:
+            if column.capacity < capacity:
+                column.reserve(capacity)
+        def grown(old, fill, dtype):
+            new = np.full(capacity, fill, dtype)
+            if present:
+                new[:present] = old
+            return new
+        names = np.arange(capacity, dtype=np.int32)
+        if present:
+            names[:present] = self.name_of
+        slots = np.arange(capacity, dtype=np.int32)
+        if present:
+            slots[:present] = self.slot_of
+        self.name_of, self.slot_of = names, slots
+        self.counts = grown(self.counts if present else None, 0, np.int32)
+        self.log_weight = grown(self.log_weight if present else None, NEVER, np.float32)
+        self.scores = np.zeros(capacity, np.float32)
+        self.capacity = capacity
+        self.weigh()
+
+    cdef void weigh(self) noexcept nogil:
+        # All weights anew: after the prior or many counts have changed.
+        cdef Py_ssize_t k
+        for k in range(self.capacity):
+            self.log_weight[k] = NEVER
+        for k in range(self.n_clusters):
+            self.weigh_slot(k, self.counts[k])
+        self.log_weight[self.n_clusters] = <float> log_double(
+            self.prior.new_base + self.prior.new_slope * self.n_clusters)
+
+    cdef void weigh_slot(self, Py_ssize_t k, Py_ssize_t count) noexcept nogil:
+        self.log_weight[k] = log_float(<float> (count + self.prior.offset))
+
+    cdef int open_slot(self) except -1 nogil:
+        # The slot after the last cluster: always there, cleared, with the weight of a new cluster.
+        if self.n_clusters + 1 > self.capacity:
+            with gil:
+                self.grow(2 * self.capacity)
+        self.log_weight[self.n_clusters] = <float> log_double(
+            self.prior.new_base + self.prior.new_slope * self.n_clusters)
+        return 0
+
+    cdef int put(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil:
+        cdef Py_ssize_t j
+        self.names[row] = self.name_of[k]
+        self.counts[k] += 1
+        self.n_assigned += 1
+        if self.n_stateful:
+            for j in range(self.n_columns):
+                (<ColumnStatistics> self.column[j]).complete(row, k, bits)
+        for j in range(self.n_columns):
+            (<ColumnStatistics> self.column[j]).add(row, k)
+        self.weigh_slot(k, self.counts[k])
+        if k == self.n_clusters:
+            self.n_clusters += 1
+            self.open_slot()
+        return 0
+
+    cdef void take(self, Py_ssize_t row) noexcept nogil:
+        cdef Py_ssize_t j, last
+        cdef int32_t name = self.names[row]
+        cdef Py_ssize_t k = self.slot_of[name]
+        self.names[row] = -1
+        self.counts[k] -= 1
+        self.n_assigned -= 1
+        if self.counts[k]:
+            for j in range(self.n_columns):
+                (<ColumnStatistics> self.column[j]).remove(row, k)
+            self.weigh_slot(k, self.counts[k])
+            return
+        last = self.n_clusters - 1
+        self.n_clusters = last
+        for j in range(self.n_columns):
+            if k != last:
+                (<ColumnStatistics> self.column[j]).move(last, k)
+            (<ColumnStatistics> self.column[j]).clear(last)
+        if k != last:
+            self.counts[k] = self.counts[last]
+            self.log_weight[k] = self.log_weight[last]
+            self.name_of[k] = self.name_of[last]
+            self.slot_of[self.name_of[k]] = <int32_t> k
+            self.name_of[last] = name
+            self.slot_of[name] = <int32_t> last
+        self.counts[last] = 0
+        self.log_weight[last] = <float> log_double(self.prior.new_base + self.prior.new_slope * last)
+        if last + 1 < self.capacity:
+            self.log_weight[last + 1] = NEVER
+
+    cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
+        cdef Py_ssize_t j
+        if self.n_stateful:
+            for j in range(self.n_columns):
+                if (<ColumnStatistics> self.column[j]).incomplete(row):
+                    return True
+        return False
+
+    cdef void score(self, Py_ssize_t row) noexcept nogil:
+        # Log likelihoods of the row in all clusters and in the empty slot.
+        cdef Py_ssize_t j, n = padded(self.n_clusters + 1)
+        cdef float* scores = &self.scores[0]
+        for j in range(n):
+            scores[j] = 0.0
+        for j in range(self.n_columns):
+            (<ColumnStatistics> self.column[j]).score(row, scores, n)
+
+    cdef void score_own(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        # Replace the score and the weight of the row's own cluster by those without the row.
+        cdef float own = 0.0
+        cdef Py_ssize_t j
+        for j in range(self.n_columns):
+            own += (<ColumnStatistics> self.column[j]).score_without(row, k)
+        self.scores[k] = own
+        self.weigh_slot(k, self.counts[k] - 1)
+
+    cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits) noexcept nogil:
+        cdef Py_ssize_t n = padded(self.n_clusters + 1)
+        temper(inverse_temperature, &self.log_weight[0], &self.scores[0], n)
+        return draw_index(&self.scores[0], n, bits.next_double(bits.state))
+
+    cdef void slots_of_rows(self, int32_t* out) noexcept nogil:
+        cdef Py_ssize_t row
+        for row in range(self.n_rows):
+            out[row] = self.slot_of[self.names[row]] if self.names[row] >= 0 else -1
+
+    @property
+    def labels(self):
+        """Cluster 0..n_clusters-1 of every row, int32; -1: not assigned."""
+        cdef int32_t[::1] out = np.empty(self.n_rows, np.int32)
+        if self.n_rows:
+            self.slots_of_rows(&out[0])
+        return np.asarray(out)
+
+    @property
+    def sizes(self):
+        """Number of rows in each cluster, int32."""
+        return np.asarray(self.counts)[:self.n_clusters].copy()
+
+    def rebuild(self):
+        """Statistics anew from the rows, free of the drift of float sums; the partition stays."""
+        cdef int32_t[::1] slots = self.labels
+        cdef Py_ssize_t j
+        if self.n_rows:
+            with nogil:
+                for j in range(self.n_columns):
+                    (<ColumnStatistics> self.column[j]).assign(&slots[0], self.n_rows)
+
+    def set_labels(self, labels, generator):
+        """Assign all rows anew: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps."""
+        cdef const int32_t[::1] slots = np.ascontiguousarray(labels, np.int32)
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t row, j, n_clusters = np.max(labels, initial=-1) + 1
+        counts = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0], minlength=n_clusters)
+        if not counts.all():
+            raise ValueError("labels must be 0..K-1 without gaps")
+        if n_clusters + 1 > self.capacity:
+            self.grow(n_clusters + 1)
+        np.asarray(self.counts)[:] = 0
+        np.asarray(self.counts)[:n_clusters] = counts
+        self.n_clusters, self.n_assigned = n_clusters, counts.sum()
+        for row in range(self.n_rows):
+            self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
+        self.rebuild_from(slots, generator)
+        self.weigh()
+
+    def rebuild_from(self, const int32_t[::1] slots, generator):
+        """Statistics of these labels; rows with missing cells that are state are completed one after the other."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef int32_t[::1] whole = np.array(slots)
+        cdef Py_ssize_t row, j
+        if not self.n_rows:
+            return
+        with generator.bit_generator.lock, nogil:
+            for row in range(self.n_rows):
+                if slots[row] >= 0 and self.incomplete(row):
+                    whole[row] = -1
+            for j in range(self.n_columns):
+                (<ColumnStatistics> self.column[j]).assign(&whole[0], self.n_rows)
+            for row in range(self.n_rows):
+                if slots[row] >= 0 and whole[row] < 0:
+                    for j in range(self.n_columns):
+                        (<ColumnStatistics> self.column[j]).complete(row, slots[row], bits)
+                        (<ColumnStatistics> self.column[j]).add(row, slots[row])
+
+    def learn(self, generator):
+        """Redraw the hyperparameters of all columns, and of the prior, given the partition."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t j
+        if self.n_clusters == 0:
+            return
+        with generator.bit_generator.lock, nogil:
+            for j in range(self.n_columns):
+                (<ColumnStatistics> self.column[j]).resample_prior(self.n_clusters, bits)
+            self.prior.resample(&self.counts[0], self.n_clusters, bits)
+            self.weigh()
+
+    def log_joint(self):
+        """Log probability of the partition and of the cells of the assigned rows (the chain's own fillings included)."""
+        cdef double out
+        cdef Py_ssize_t j, k
+        with nogil:
+            out = self.prior.log_probability(&self.counts[0], self.n_clusters)
+            for j in range(self.n_columns):
+                for k in range(self.n_clusters):
+                    out += (<ColumnStatistics> self.column[j]).log_marginal(k)
+        return out

@@ -1,0 +1,104 @@
+"""Priors of a partition with predictive weights n_k + offset: the Pitman-Yor process, whose discount 0 is the Dirichlet process."""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport log_double, log_gamma, simd_void
+from sklearn_subanneal._core._random cimport categorical
+
+
+cdef simd_void add_log_weight(
+    const double* concentration, double shift, double* out, Py_ssize_t n_grid
+) noexcept nogil:
+    cdef Py_ssize_t g
+    for g in range(n_grid):
+        out[g] += log_double(concentration[g] + shift)
+
+
+cdef class PartitionPrior:
+    """Prior of a partition; its subclasses set offset, new_base and new_slope."""
+
+    cdef double log_probability(self, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil:
+        return 0.0
+
+    cdef void resample(self, const int32_t* counts, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+        pass
+
+    # What follows is for callers in Python.
+
+    def log_eppf(self, const int32_t[::1] counts):
+        """Log probability of a partition with these cluster sizes."""
+        return self.log_probability(&counts[0], counts.shape[0]) if counts.shape[0] else 0.0
+
+    def learn(self, const int32_t[::1] counts, generator):
+        """Redraw the parameters given the cluster sizes."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        with generator.bit_generator.lock, nogil:
+            self.resample(&counts[0], counts.shape[0], bits)
+
+
+cdef class PitmanYorPrior(PartitionPrior):
+    """The Pitman-Yor process.
+
+    Parameters
+    ----------
+    concentration, discount : float
+        alpha > -discount, and 0 <= discount < 1.
+    grid_concentration, grid_discount : array-like
+        Grids of the parameters to learn, jointly; of length one for a parameter that is fixed. Empty: both are.
+    """
+
+    def __init__(self, double concentration, double discount, grid_concentration=(), grid_discount=()):
+        self.grid_concentration = np.ascontiguousarray(grid_concentration, np.float64)
+        self.grid_discount = np.ascontiguousarray(grid_discount, np.float64)
+        n_grid = len(grid_concentration) * len(grid_discount)
+        self.logs, self.work = np.zeros((2, n_grid))
+        self.parameters = {"concentration": concentration, "discount": discount}
+
+    @property
+    def parameters(self):
+        return {"concentration": self.concentration, "discount": self.discount}
+
+    @parameters.setter
+    def parameters(self, values):
+        self.concentration, self.discount = values["concentration"], values["discount"]
+        self.offset = -self.discount
+        self.new_base, self.new_slope = self.concentration, self.discount
+
+    cdef double log_probability(self, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil:
+        cdef double out = 0.0, n = 0.0, unit = log_gamma(1.0 - self.discount)
+        cdef Py_ssize_t k
+        for k in range(n_clusters):
+            out += log_gamma(counts[k] - self.discount) - unit
+            n += counts[k]
+            if k:
+                out += log_double(self.concentration + k * self.discount)
+        if n > 0.0:
+            out -= log_gamma(self.concentration + n) - log_gamma(self.concentration + 1.0)
+        return out
+
+    cdef void resample(self, const int32_t* counts, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+        cdef Py_ssize_t n_alpha = self.grid_concentration.shape[0], n_discount = self.grid_discount.shape[0], a, b, k
+        cdef double n = 0.0, sizes, d
+        cdef double* logs
+        if n_alpha * n_discount == 0:
+            return
+        for k in range(n_clusters):
+            n += counts[k]
+        for b in range(n_discount):
+            d = self.grid_discount[b]
+            logs = &self.logs[b * n_alpha]
+            sizes = -n_clusters * log_gamma(1.0 - d)
+            for k in range(n_clusters):
+                sizes += log_gamma(counts[k] - d)
+            for a in range(n_alpha):
+                logs[a] = sizes - log_gamma(self.grid_concentration[a] + n) + log_gamma(self.grid_concentration[a] + 1.0)
+            for k in range(1, n_clusters):
+                add_log_weight(&self.grid_concentration[0], k * d, logs, n_alpha)
+        k = categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, bits)
+        self.concentration = self.grid_concentration[k % n_alpha]
+        self.discount = self.grid_discount[k // n_alpha]
+        self.offset = -self.discount
+        self.new_base, self.new_slope = self.concentration, self.discount

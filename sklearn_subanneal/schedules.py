@@ -1,0 +1,262 @@
+"""Annealing schedules: subsample size and temperature as functions of progress in [0, 1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from time import perf_counter
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+class Schedule(BaseEstimator):
+    """Base of all schedules: pure functions of progress, which never see a model, data or a clock.
+
+    ``passes`` is the work of the whole schedule: row assignments divided by the number of rows.
+    """
+
+    #: "empty": the chain starts without rows; "prior": with all rows, their partition drawn from the prior.
+    start = "empty"
+
+    def __init__(self, passes: float = 20.0):
+        self.passes = passes
+
+    def subsample_size(self, progress, n_rows: int) -> np.ndarray:
+        """Number of rows in the subsample at ``progress`` (array-like in [0, 1]); int, same shape."""
+        return np.full(np.shape(progress), n_rows)
+
+    def inverse_temperature(self, progress) -> np.ndarray:
+        """Power of the likelihood at ``progress``; float, same shape."""
+        return np.ones(np.shape(progress))
+
+    def n_assignments(self, n_rows: int) -> int:
+        """Row assignments of the whole schedule; at least one a row."""
+        if not isinstance(self.passes, Real) or not self.passes >= 1.0 or not np.isfinite(self.passes):
+            raise ValueError(f"passes must be a number of at least 1, got {self.passes!r}")
+        return int(np.ceil(self.passes * n_rows))
+
+    def plot(self, n_rows: int = 1000, *, ax=None, **kwargs):
+        """Draw the subsample size over progress.
+
+        Returns
+        -------
+        display : ScheduleDisplay
+        """
+        from sklearn_subanneal.plotting import ScheduleDisplay
+
+        return ScheduleDisplay.from_schedule(self, n_rows).plot(ax=ax, **kwargs)
+
+
+class SubsampleAnneal(Schedule):
+    """The paper's linear annealing: for each row that comes to stay, ``passes`` - 1 rows are exchanged.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows.
+
+    References
+    ----------
+    F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via Subsample-Annealing,
+    AISTATS, section 2.4.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.schedules import SubsampleAnneal
+    >>> SubsampleAnneal(passes=50).subsample_size([0.1, 0.5, 1.0], n_rows=1000)
+    array([ 100,  500, 1000])
+    """
+
+    def subsample_size(self, progress, n_rows):
+        return np.ceil(np.clip(progress, 0.0, 1.0) * n_rows).astype(int)
+
+
+class Accelerating(Schedule):
+    """Many passes while the subsample is small, ever fewer as it grows: the cost grows more slowly than the table.
+
+    Each new row is accompanied by ``passes`` assignments up to ``n_small`` rows, then by a number that falls as a power
+    of the size, to 1 when the table is complete. A table below ``n_small`` rows is annealed linearly.
+
+    Parameters
+    ----------
+    passes : float, default=64
+        Assignments for each new row while the subsample is small.
+    n_small : int, default=300
+        Up to this many rows.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.schedules import Accelerating
+    >>> schedule = Accelerating(passes=64, n_small=300)
+    >>> schedule.n_assignments(1_000_000) / 1_000_000 < 3
+    True
+    """
+
+    def __init__(self, passes: float = 64.0, n_small: int = 300):
+        super().__init__(passes)
+        self.n_small = n_small
+
+    def _work(self, n_rows):
+        """(size where it starts to fall, exponent, work up to there, work of the whole)."""
+        super().n_assignments(n_rows)
+        if not isinstance(self.n_small, Real) or not self.n_small >= 1:
+            raise ValueError(f"n_small must be a number of at least 1, got {self.n_small!r}")
+        small = min(float(self.n_small), float(n_rows))
+        early = self.passes * small
+        if n_rows <= small:
+            return small, 0.0, early, early
+        exponent = np.log(self.passes) / np.log(n_rows / small)
+        return small, exponent, early, early + self._fall(n_rows, small, exponent, early)
+
+    @staticmethod
+    def _fall(n, small, exponent, early):
+        # integral of passes (x / small)^-exponent from small to n
+        rest = 1.0 - exponent
+        return early * (np.log(n / small) if abs(rest) < 1e-9 else ((n / small) ** rest - 1.0) / rest)
+
+    def n_assignments(self, n_rows):
+        return int(np.ceil(self._work(n_rows)[3]))
+
+    def subsample_size(self, progress, n_rows):
+        small, exponent, early, whole = self._work(n_rows)
+        done = np.clip(progress, 0.0, 1.0) * whole
+        rest = 1.0 - exponent
+        late = np.maximum(done / early - 1.0, 0.0)
+        grown = small * (np.exp(late) if abs(rest) < 1e-9 else np.maximum(1.0 + rest * late, 0.0) ** (1.0 / rest))
+        size = np.where(done <= early, done / self.passes, grown)
+        # Rounding of the inverse must not keep the last row out.
+        return np.where(np.asarray(progress) >= 1.0, n_rows, np.minimum(np.ceil(size - 1e-9), n_rows)).astype(int)
+
+
+class SequentialGibbs(Schedule):
+    """All rows are assigned one after the other, then Gibbs sampling: the paper's second baseline.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows; 1 is sequential initialisation alone.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.schedules import SequentialGibbs
+    >>> SequentialGibbs(passes=5)
+    SequentialGibbs(passes=5)
+    """
+
+
+class PriorGibbs(Schedule):
+    """All rows from the start, their partition drawn from the prior, then Gibbs sampling: the paper's first baseline.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.schedules import PriorGibbs
+    >>> PriorGibbs(passes=5).start
+    'prior'
+    """
+
+    start = "prior"
+
+
+class EnergyAnneal(Schedule):
+    """Classical annealing: Gibbs sampling of all rows with the likelihood raised to a power that grows from 0 to 1.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.schedules import EnergyAnneal
+    >>> EnergyAnneal().inverse_temperature([0.0, 0.5, 1.0])
+    array([0. , 0.5, 1. ])
+    """
+
+    start = "prior"
+
+    def inverse_temperature(self, progress):
+        return np.clip(np.asarray(progress, dtype=float), 0.0, 1.0)
+
+
+NAMED = {
+    "anneal": SubsampleAnneal,
+    "accelerating": Accelerating,
+    "sequential": SequentialGibbs,
+    "prior": PriorGibbs,
+    "energy": EnergyAnneal,
+}
+
+
+def resolve(schedule: str | Schedule) -> Schedule:
+    """The object that a name stands for; objects pass through."""
+    return NAMED[schedule]() if isinstance(schedule, str) else schedule
+
+
+@dataclass(frozen=True)
+class Step:
+    """One cycle through the present subsample: what a chain is to do before hyperparameters are redrawn."""
+
+    progress: float
+    size: int
+    n_moves: int
+    inverse_temperature: float
+
+
+# Cycles of fewer rows would spend their time between the kernels.
+LEAST_CYCLE = 16
+
+
+class Pace:
+    """Turns a schedule into the steps of one chain, by work done or by the clock.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    n_rows : int
+    seconds : float or None
+        The schedule ends when this much time has passed; None: when its assignments are done.
+    done : int
+        Assignments that an earlier run has made already.
+    """
+
+    def __init__(self, schedule: Schedule, n_rows: int, seconds: float | None = None, done: int = 0):
+        self.schedule = schedule
+        self.n_rows = n_rows
+        self.seconds = seconds
+        self.done = done
+        self.whole = schedule.n_assignments(n_rows)
+        self._started = perf_counter()
+        self._speed = None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the pace was set."""
+        return perf_counter() - self._started
+
+    def steps(self, size: int):
+        """Yield the steps of the chain, whose subsample has ``size`` rows now."""
+        progress = self._progress(0)
+        while progress < 1.0 or size < self.n_rows:
+            n_moves = max(size, LEAST_CYCLE)
+            before, progress = self.done, self._progress(n_moves)
+            target = int(self.schedule.subsample_size(progress, self.n_rows))
+            # A schedule that lets the subsample leap has as many moves as the leap needs.
+            n_moves = max(n_moves, abs(target - size))
+            started = perf_counter()
+            yield Step(progress, target, n_moves, float(self.schedule.inverse_temperature(progress)))
+            self.done = before + n_moves
+            size = target
+            self._speed = n_moves / max(perf_counter() - started, 1e-9)
+
+    def _progress(self, n_moves):
+        """Progress at the end of the next ``n_moves`` assignments."""
+        if self.seconds is None:
+            return min(1.0, (self.done + n_moves) / self.whole)
+        ahead = n_moves / self._speed if self._speed else 0.0
+        return min(1.0, (self.elapsed + ahead) / self.seconds) if self.seconds > 0 else 1.0
