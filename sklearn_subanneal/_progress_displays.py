@@ -112,6 +112,8 @@ class TraceDisplay:
     ) -> "TraceDisplay":
         """Plot a field of a trace.
 
+        The phase of annealing is shaded; `trace[trace["progress"] == 1]` leaves it out.
+
         Parameters
         ----------
         trace : structured ndarray of shape (n_records,)

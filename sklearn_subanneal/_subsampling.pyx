@@ -36,7 +36,7 @@ cdef class Window:
         self.cyclic = cyclic
         self.n_strata = len(weights)
         self.first, self.sizes = np.zeros((2, self.n_strata), np.int32)
-        self.deck = np.arange(bounds[-1], dtype=np.int32)
+        self.deck = np.arange(self.bounds[self.n_strata], dtype=np.int32)
 
     @property
     def n_rows(self):
@@ -44,6 +44,7 @@ cdef class Window:
 
     def fill(self):
         """Take all rows in."""
+        cdef Py_ssize_t s
         for s in range(self.n_strata):
             self.sizes[s] = self.bounds[s + 1] - self.bounds[s]
         self.size = self.n_rows

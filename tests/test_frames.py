@@ -138,6 +138,8 @@ def test_codes_are_of_the_smallest_type(n_categories, dtype):
     [
         np.array([5, -128, 127, 5], dtype=np.int8),
         np.array([2**64 - 1, 3, 2**64 - 1], dtype=np.uint64),
+        np.array([2**64 - 1, 2**64 - 3, 2**64 - 1], dtype=np.uint64),
+        np.array([0, 2**45]),
         np.array([-(2**62), 2**62, 0]),
         np.array([0.5, np.nan, -1.0, 0.5]),
         np.array([True, False, True]),

@@ -35,7 +35,8 @@ def entropy(labels):
 def noisy_copies(truth, n_chains, n_draws, noise, rng):
     """Draws of a partition, each with a share of random labels and with its own names of clusters."""
     n_clusters = truth.max() + 1
-    draws = np.where(rng.random((n_chains, n_draws, len(truth))) < noise, rng.integers(n_clusters, size=len(truth)), truth)
+    wrong = rng.random((n_chains, n_draws, len(truth))) < noise
+    draws = np.where(wrong, rng.integers(n_clusters, size=wrong.shape), truth)
     for draw in draws.reshape(-1, len(truth)):
         draw[:] = rng.permutation(n_clusters)[draw]
     return draws.astype(np.int32)
@@ -179,7 +180,8 @@ def test_co_clustering_refuses_too_many_rows():
 
 def test_log_mean_exp(rng):
     values = rng.normal(scale=300, size=(3, 4, 5))
-    np.testing.assert_allclose(log_mean_exp(values, axis=(0, 1)), logsumexp(values, axis=(0, 1)) - np.log(12), rtol=1e-14)
+    expected = logsumexp(values, axis=(0, 1)) - np.log(12)
+    np.testing.assert_allclose(log_mean_exp(values, axis=(0, 1)), expected, rtol=1e-14)
     assert log_mean_exp([0.0, 0.0]) == 0.0
     assert log_mean_exp([-np.inf, -np.inf]) == -np.inf
     assert log_mean_exp([-np.inf, 0.0]) == pytest.approx(-np.log(2))

@@ -104,9 +104,9 @@ def test_exchangeable_and_empty(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_marginal_is_the_mean_likelihood_under_the_prior(kind):
     rng, params, x = np.random.default_rng(3), PARAMS[kind], DATA[kind]
-    x = x[:2]
+    x = x[[0, 4]]
     likelihoods = []
-    for _ in range(3000):
+    for _ in range(6000 if kind == "gaussian" else 3000):
         theta, _ = draw_from_prior(kind, params, [1] if kind == "multinomial" else 1, rng)
         likelihoods.append(np.exp(_log_likelihood(kind, x, theta)))
     error = np.std(likelihoods) / np.sqrt(len(likelihoods))

@@ -52,14 +52,16 @@ cdef inline double log_standard_gamma(double shape, bitgen_t* bits) noexcept nog
             return boost + log_double(d * v)
 
 
-cdef inline Py_ssize_t categorical(const double* log_weights, double* work, Py_ssize_t n, bitgen_t* bits) noexcept nogil:
-    """An index with probability proportional to exp(log_weights); ``work`` holds n values."""
+cdef inline Py_ssize_t categorical(
+    const double* log_weights, double* work, Py_ssize_t n, double power, bitgen_t* bits
+) noexcept nogil:
+    """An index with probability proportional to exp(power * log_weights); ``work`` holds n values."""
     cdef double top = log_weights[0], total = 0.0, u
     cdef Py_ssize_t i, last = 0
     for i in range(1, n):
         top = max(top, log_weights[i])
     for i in range(n):
-        work[i] = exp_double(log_weights[i] - top)
+        work[i] = exp_double(power * (log_weights[i] - top))
         total += work[i]
     u = bits.next_double(bits.state) * total
     for i in range(n):

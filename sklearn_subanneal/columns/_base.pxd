@@ -31,10 +31,11 @@ cdef class ColumnStatistics:
     cdef void clear(self, Py_ssize_t k) noexcept nogil
     cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil
-    # Rebuild all statistics from the slots of the rows (-1: not assigned): sums of floats drift otherwise.
-    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil
-    # The hyperparameters given the partition, coordinate by coordinate on their grids.
-    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil
+    # Rebuild all statistics from rows[i] in slots[i], i < n: sums of floats drift otherwise.
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil
+    # The hyperparameters given the partition, coordinate by coordinate on their grids; the likelihood is raised to
+    # ``power``.
+    cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil
     # out[i, k] += log p(values[i] | cluster k), float64, for rows that are not in the data; values (n_rows, width)
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil
     # Fill the NaNs of one row by a draw from the posterior predictive of cluster k, given its other cells.

@@ -45,15 +45,14 @@ cdef class ColumnStatistics:
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
         return 0.0
 
-    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil:
-        cdef Py_ssize_t row, k
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, k
         for k in range(self.capacity):
             self.clear(k)
-        for row in range(n_rows):
-            if slots[row] >= 0:
-                self.add(row, slots[row])
+        for i in range(n):
+            self.add(rows[i], slots[i])
 
-    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+    cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         pass
 
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
@@ -73,11 +72,12 @@ cdef class ColumnStatistics:
 
     # What follows is for callers in Python.
 
-    def rebuild(self, const int32_t[::1] slots):
-        """Statistics of the partition in which row i is in slot ``slots[i]`` (-1: not assigned)."""
-        if slots.shape[0]:
-            self._make_room(np.max(slots) + 2)
-            self.assign(&slots[0], slots.shape[0])
+    def rebuild(self, labels):
+        """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned)."""
+        cdef int32_t[::1] rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)
+        cdef int32_t[::1] slots = np.asarray(labels)[rows].astype(np.int32)
+        self._make_room(np.max(labels, initial=-1) + 2)
+        self.assign(&rows[0] if rows.shape[0] else NULL, &slots[0] if rows.shape[0] else NULL, rows.shape[0])
 
     def _make_room(self, Py_ssize_t capacity):
         if capacity > self.capacity:
@@ -138,8 +138,8 @@ cdef class ColumnStatistics:
                 self.draw(slots[i], bits, &rows[i, 0])
         return values
 
-    def learn(self, Py_ssize_t n_clusters, generator):
-        """One sweep of the hyperparameters over their grids, given the partition."""
+    def learn(self, Py_ssize_t n_clusters, generator, double power=1.0):
+        """One sweep of the hyperparameters over their grids, given the partition and the likelihood to this power."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         with generator.bit_generator.lock, nogil:
-            self.resample_prior(n_clusters, bits)
+            self.resample_prior(n_clusters, power, bits)

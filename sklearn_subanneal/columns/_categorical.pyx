@@ -174,18 +174,18 @@ cdef class CategoricalStatistics(ColumnStatistics):
         self.total[target] += self.total[source]
         self.refresh(target)
 
-    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil:
-        cdef Py_ssize_t row, k, v
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, k, v
         for k in range(self.capacity):
             self.total[k] = 0
         for v in range(self.n_categories):
             for k in range(self.capacity):
                 self.count[v, k] = 0
-        for row in range(n_rows):
-            v = self.data.code(row)
-            if slots[row] >= 0 and v >= 0:
-                self.count[v, slots[row]] += 1
-                self.total[slots[row]] += 1
+        for i in range(n):
+            v = self.data.code(rows[i])
+            if v >= 0:
+                self.count[v, slots[i]] += 1
+                self.total[slots[i]] += 1
         for k in range(self.capacity):
             self.refresh(k)
 
@@ -197,7 +197,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
                 out += log_gamma(self.alpha[v] + self.count[v, k]) - log_gamma(self.alpha[v])
         return out
 
-    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+    cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[256] logs
         cdef double[256] work
         cdef Py_ssize_t n_grid = self.grid.shape[1], v, k, g, turn
@@ -218,7 +218,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
                     subtract_rising(grid, others, self.total[k], logs, n_grid)
                 if self.count[v, k]:
                     add_rising(grid, self.count[v, k], logs, n_grid)
-            self.alpha[v] = grid[categorical(logs, work, n_grid, bits)]
+            self.alpha[v] = grid[categorical(logs, work, n_grid, power, bits)]
             self.alpha_total = 0.0
             for g in range(self.n_categories):
                 self.alpha_total += self.alpha[g]

@@ -152,16 +152,18 @@ cdef class CountStatistics(ColumnStatistics):
         self.log_factorials[target] += self.log_factorials[source]
         self.refresh(target)
 
-    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil:
-        cdef Py_ssize_t row, k
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, k
+        cdef int32_t x
         for k in range(self.capacity):
             self.count[k] = 0
             self.total[k] = self.log_factorials[k] = 0.0
-        for row in range(n_rows):
-            if slots[row] >= 0 and self.cells[row] >= 0:
-                self.count[slots[row]] += 1
-                self.total[slots[row]] += self.cells[row]
-                self.log_factorials[slots[row]] += log_gamma(self.cells[row] + 1.0)
+        for i in range(n):
+            x = self.cells[rows[i]]
+            if x >= 0:
+                self.count[slots[i]] += 1
+                self.total[slots[i]] += x
+                self.log_factorials[slots[i]] += log_gamma(x + 1.0)
         for k in range(self.capacity):
             self.refresh(k)
 
@@ -170,7 +172,7 @@ cdef class CountStatistics(ColumnStatistics):
         return (self.shape * log_double(self.rate) - log_gamma(self.shape) + log_gamma(a) - a * log_double(b)
                 - self.log_factorials[k])
 
-    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+    cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[256] logs
         cdef double[256] work
         cdef Py_ssize_t k, g, n_shape = self.grid_shape.shape[0], n_rate = self.grid_rate.shape[0]
@@ -180,14 +182,14 @@ cdef class CountStatistics(ColumnStatistics):
             for k in range(n_clusters):
                 if self.count[k]:
                     add_over_shape(&self.grid_shape[0], self.count[k], self.total[k], self.rate, logs, n_shape)
-            self.shape = self.grid_shape[categorical(logs, work, n_shape, bits)]
+            self.shape = self.grid_shape[categorical(logs, work, n_shape, power, bits)]
         if n_rate:
             for g in range(n_rate):
                 logs[g] = 0.0
             for k in range(n_clusters):
                 if self.count[k]:
                     add_over_rate(&self.grid_rate[0], self.count[k], self.total[k], self.shape, logs, n_rate)
-            self.rate = self.grid_rate[categorical(logs, work, n_rate, bits)]
+            self.rate = self.grid_rate[categorical(logs, work, n_rate, power, bits)]
         if n_shape or n_rate:
             for k in range(self.capacity):
                 self.refresh(k)

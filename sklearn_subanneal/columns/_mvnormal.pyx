@@ -15,6 +15,7 @@ from sklearn_subanneal._core._math cimport (
     LANES, exp_double, log1p_float, log_double, log_gamma, padded, simd_void,
 )
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
+from sklearn_subanneal.columns._normal cimport variance_factor
 from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
 from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
 
@@ -363,8 +364,8 @@ cdef class GaussianStatistics(ColumnStatistics):
             (&self.square[target, 0, 0])[i] += (&self.square[source, 0, 0])[i]
         self.rebuild_slot(target)
 
-    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil:
-        cdef Py_ssize_t row, i, j, k, d = self.width
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t row, which, i, j, k, d = self.width
         cdef double x
         for k in range(self.capacity):
             self.count[k] = 0
@@ -372,15 +373,14 @@ cdef class GaussianStatistics(ColumnStatistics):
                 self.total[k, i] = 0.0
             for i in range(d * d):
                 (&self.square[k, 0, 0])[i] = 0.0
-        for row in range(n_rows):
-            k = slots[row]
-            if k >= 0:
-                self.count[k] += 1
-                for i in range(d):
-                    x = self.cells[row, i]
-                    self.total[k, i] += x
-                    for j in range(i + 1):
-                        self.square[k, i, j] += x * self.cells[row, j]
+        for which in range(n):
+            row, k = rows[which], slots[which]
+            self.count[k] += 1
+            for i in range(d):
+                x = self.cells[row, i]
+                self.total[k, i] += x
+                for j in range(i + 1):
+                    self.square[k, i, j] += x * self.cells[row, j]
         for k in range(self.capacity):
             self.rebuild_slot(k)
 
@@ -393,8 +393,8 @@ cdef class GaussianStatistics(ColumnStatistics):
             out += log_gamma(0.5 * (self.nu + n - i)) - log_gamma(0.5 * (self.nu - i))
         return out
 
-    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
-        if resample_gaussian_prior(self, n_clusters, bits):
+    cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
+        if resample_gaussian_prior(self, n_clusters, power, bits):
             self.refresh_all()
 
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
@@ -405,7 +405,10 @@ cdef class GaussianStatistics(ColumnStatistics):
                 out[i * n_clusters + k] += self.log_density(values + i * self.width, k, n_observed)
 
     def conditional_moments(self, const double[:, ::1] values, Py_ssize_t n_clusters):
-        """Means and variances (n_rows, n_clusters, width) of the missing cells of each row, given its observed ones."""
+        """Means and variances (n_rows, n_clusters, width) of the missing cells of each row, given its observed ones.
+
+        The variance of a t with few degrees of freedom is bounded as in ``variance_factor``.
+        """
         cdef Py_ssize_t row, k, i, j, d = self.width, n_observed
         cdef double q, kappa, free, scale
         cdef double[:, :, ::1] mean = np.empty((values.shape[0], n_clusters, d))
@@ -430,18 +433,17 @@ cdef class GaussianStatistics(ColumnStatistics):
                         mean[row, k, self.order[i]] += self.matrix[i, j] * self.work[j]
                     for j in range(n_observed, i + 1):
                         variance[row, k, self.order[i]] += self.matrix[i, j] * self.matrix[i, j]
-                    variance[row, k, self.order[i]] *= scale / (free - 2.0) if free > 2.0 else np.inf
+                    variance[row, k, self.order[i]] *= scale * variance_factor(free) / free
         return np.asarray(mean), np.asarray(variance)
 
     def get_state(self, Py_ssize_t n_clusters):
         """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
-        state = {
+        return {
             "count": np.asarray(self.count)[:n_clusters].copy(),
             "total": np.asarray(self.total)[:n_clusters].copy(),
             "square": np.asarray(self.square)[:n_clusters].copy(),
             "parameters": self.parameters,
         }
-        return state
 
     def set_state(self, state):
         """Restore what ``get_state`` gave; all other slots are empty."""

@@ -92,7 +92,7 @@ cdef void prepare(GaussianStatistics self, Py_ssize_t k, Cluster* cluster) noexc
         cluster.q += cluster.solved[i] * cluster.e[i]
 
 
-cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
     """One sweep over the grids that there are; True if there is any."""
     cdef const double[:, ::1] grid_mu, grid_psi
     cdef const double[::1] grid_kappa, grid_nu
@@ -142,7 +142,7 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
                 c = self.kappa * cluster.n / (self.kappa + cluster.n)
                 add_over_mu(&grid_mu[i, 0], self.mu[i], 0.5 * (self.nu + cluster.n), c, cluster.q,
                             cluster.solved[i], cluster.inverse[i * d + i], logs, n_grid)
-            g = categorical(logs, work, n_grid, bits)
+            g = categorical(logs, work, n_grid, power, bits)
             t = grid_mu[i, g] - self.mu[i]
             self.mu[i] = grid_mu[i, g]
             for k in range(n_used):
@@ -158,7 +158,7 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
             logs[g] = 0.0
         for k in range(n_used):
             add_over_kappa(&grid_kappa[0], clusters[k].n, d, 0.5 * (self.nu + clusters[k].n), clusters[k].q, logs, n_grid)
-        self.kappa = grid_kappa[categorical(logs, work, n_grid, bits)]
+        self.kappa = grid_kappa[categorical(logs, work, n_grid, power, bits)]
     # From here on the clusters hold Psi_n instead of B.
     for k in range(n_used):
         cluster = &clusters[k]
@@ -175,7 +175,7 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
             logs[g] = 0.0
         for k in range(n_used):
             add_over_nu(&grid_nu[0], clusters[k].n, d, self.log_det_psi, clusters[k].log_det, logs, n_grid)
-        self.nu = grid_nu[categorical(logs, work, n_grid, bits)]
+        self.nu = grid_nu[categorical(logs, work, n_grid, power, bits)]
     if any_psi:
         n_grid = grid_psi.shape[1]
         for i in range(d):
@@ -184,7 +184,7 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
             for k in range(n_used):
                 add_over_psi(&grid_psi[i, 0], self.psi[i, i], 0.5 * (self.nu + clusters[k].n), 0.5 * self.nu,
                              clusters[k].inverse[i * d + i], logs, n_grid)
-            g = categorical(logs, work, n_grid, bits)
+            g = categorical(logs, work, n_grid, power, bits)
             t = grid_psi[i, g] - self.psi[i, i]
             for k in range(n_used):
                 cluster = &clusters[k]

@@ -32,3 +32,8 @@ cdef class NormalStatistics(ColumnStatistics):
     cdef void refresh(self, Py_ssize_t k) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef double ratio(self, int32_t count) noexcept nogil
+
+
+cdef inline double variance_factor(double nu) noexcept nogil:
+    """Variance of a t over its squared scale, nu / (nu - 2), held at its value for nu = 3 below: it has none at 2."""
+    return nu / (nu - 2.0) if nu > 3.0 else 3.0

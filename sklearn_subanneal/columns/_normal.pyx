@@ -228,17 +228,17 @@ cdef class NormalStatistics(ColumnStatistics):
         self.moments[target].square += self.moments[source].square
         self.refresh(target)
 
-    cdef void assign(self, const int32_t* slots, Py_ssize_t n_rows) noexcept nogil:
-        cdef Py_ssize_t row, k
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, k
         cdef double x
         cdef Moments* m
         for k in range(self.capacity):
             self.moments[k].count = 0
             self.moments[k].total = self.moments[k].square = 0.0
-        for row in range(n_rows):
-            x = self.cells[row]
-            if slots[row] >= 0 and x == x:
-                m = &self.moments[slots[row]]
+        for i in range(n):
+            x = self.cells[rows[i]]
+            if x == x:
+                m = &self.moments[slots[i]]
                 m.count += 1
                 m.total += x
                 m.square += x * x
@@ -252,12 +252,12 @@ cdef class NormalStatistics(ColumnStatistics):
                 + 0.5 * log_double(self.kappa / (self.kappa + n))
                 + 0.5 * self.nu * log_double(self.nu * self.sigma2) - 0.5 * nu * log_double(m.spread))
 
-    cdef void resample_prior(self, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+    cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         # mu and kappa enter through the distance of a cluster's mean, sigma2 and nu through its squares.
         cdef bint changed = False
         cdef int axis
         for axis in range(4):
-            changed |= resample_axis(self, axis, n_clusters, bits)
+            changed |= resample_axis(self, axis, n_clusters, power, bits)
         if changed:
             self.refresh_all()
 
@@ -284,13 +284,13 @@ cdef class NormalStatistics(ColumnStatistics):
             values[0] = m.mean + standard_normal(bits) * sqrt(m.spread * (1.0 + 1.0 / (self.kappa + n)) / chi)
 
     def conditional_moments(self, values, Py_ssize_t n_clusters):
-        """Predictive means and variances (n_rows, n_clusters, 1); the variance of a t with nu <= 2 is infinite."""
+        """Predictive means and variances (n_rows, n_clusters, 1); variances bounded as in ``variance_factor``."""
         cdef Py_ssize_t k
         mean, variance = np.empty(n_clusters), np.empty(n_clusters)
         for k in range(n_clusters):
             n, nu = self.moments[k].count, self.nu + self.moments[k].count
             mean[k] = self.moments[k].mean
-            variance[k] = self.moments[k].spread * (1 + 1 / (self.kappa + n)) / (nu - 2) if nu > 2 else np.inf
+            variance[k] = self.moments[k].spread * (1 + 1 / (self.kappa + n)) / nu * variance_factor(nu)
         shape = (len(values), n_clusters, 1)
         return np.broadcast_to(mean[:, None], shape), np.broadcast_to(variance[:, None], shape)
 
@@ -310,7 +310,7 @@ cdef class NormalStatistics(ColumnStatistics):
         self.parameters = state["parameters"]
 
 
-cdef bint resample_axis(NormalStatistics self, int axis, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+cdef bint resample_axis(NormalStatistics self, int axis, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
     """Redraw one of mu, kappa, sigma2, nu from its grid given the others; True if it changed."""
     cdef const double* grid = NULL
     cdef double[256] logs
@@ -356,7 +356,7 @@ cdef bint resample_axis(NormalStatistics self, int axis, Py_ssize_t n_clusters, 
             add_over_sigma2(grid, n, squares + off, self.nu, logs, n_grid)
         else:
             add_over_nu(grid, n, squares + off, self.sigma2, logs, n_grid)
-    g = categorical(logs, work, n_grid, bits)
+    g = categorical(logs, work, n_grid, power, bits)
     if value[0] == grid[g]:
         return False
     value[0] = grid[g]

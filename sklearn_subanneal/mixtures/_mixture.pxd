@@ -27,3 +27,4 @@ cdef class Mixture:
     cdef void weigh_slot(self, Py_ssize_t k, Py_ssize_t count) noexcept nogil
     cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits) noexcept nogil
     cdef void slots_of_rows(self, int32_t* out) noexcept nogil
+    cdef Py_ssize_t assigned(self, int32_t* rows, int32_t* slots, bint complete_only) noexcept nogil

@@ -238,20 +238,47 @@ cdef class Mixture:
         """Number of rows in each cluster, int32."""
         return np.asarray(self.counts)[:self.n_clusters].copy()
 
-    def rebuild(self):
+    cdef Py_ssize_t assigned(self, int32_t* rows, int32_t* slots, bint complete_only) noexcept nogil:
+        # The assigned rows with their slots; returns their number.
+        cdef Py_ssize_t row, n = 0
+        for row in range(self.n_rows):
+            if self.names[row] >= 0 and not (complete_only and self.incomplete(row)):
+                rows[n] = <int32_t> row
+                slots[n] = self.slot_of[self.names[row]]
+                n += 1
+        return n
+
+    def rebuild(self, bint complete_only=False):
         """Statistics anew from the rows, free of the drift of float sums; the partition stays."""
-        cdef int32_t[::1] slots = self.labels
-        cdef Py_ssize_t j
-        if self.n_rows:
-            with nogil:
-                for j in range(self.n_columns):
-                    (<ColumnStatistics> self.column[j]).assign(&slots[0], self.n_rows)
+        cdef int32_t[::1] rows, slots
+        cdef Py_ssize_t j, n
+        rows, slots = np.empty((2, max(self.n_rows, 1)), np.int32)
+        with nogil:
+            n = self.assigned(&rows[0], &slots[0], complete_only)
+            for j in range(self.n_columns):
+                (<ColumnStatistics> self.column[j]).assign(&rows[0], &slots[0], n)
 
     def set_labels(self, labels, generator):
-        """Assign all rows anew: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps."""
-        cdef const int32_t[::1] slots = np.ascontiguousarray(labels, np.int32)
+        """Assign all rows anew: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps.
+
+        Missing cells that are part of the state are drawn, one row after the other.
+        """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-        cdef Py_ssize_t row, j, n_clusters = np.max(labels, initial=-1) + 1
+        cdef Py_ssize_t row, j, k
+        self.place(labels)
+        self.rebuild(complete_only=True)
+        with generator.bit_generator.lock, nogil:
+            for row in range(self.n_rows):
+                if self.names[row] >= 0 and self.incomplete(row):
+                    k = self.slot_of[self.names[row]]
+                    for j in range(self.n_columns):
+                        (<ColumnStatistics> self.column[j]).complete(row, k, bits)
+                        (<ColumnStatistics> self.column[j]).add(row, k)
+
+    def place(self, labels):
+        """Assign all rows anew, without their statistics."""
+        cdef const int32_t[::1] slots = np.ascontiguousarray(labels, np.int32)
+        cdef Py_ssize_t row, n_clusters = np.max(labels, initial=-1) + 1
         counts = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0], minlength=n_clusters)
         if not counts.all():
             raise ValueError("labels must be 0..K-1 without gaps")
@@ -262,29 +289,9 @@ cdef class Mixture:
         self.n_clusters, self.n_assigned = n_clusters, counts.sum()
         for row in range(self.n_rows):
             self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
-        self.rebuild_from(slots, generator)
         self.weigh()
 
-    def rebuild_from(self, const int32_t[::1] slots, generator):
-        """Statistics of these labels; rows with missing cells that are state are completed one after the other."""
-        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-        cdef int32_t[::1] whole = np.array(slots)
-        cdef Py_ssize_t row, j
-        if not self.n_rows:
-            return
-        with generator.bit_generator.lock, nogil:
-            for row in range(self.n_rows):
-                if slots[row] >= 0 and self.incomplete(row):
-                    whole[row] = -1
-            for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).assign(&whole[0], self.n_rows)
-            for row in range(self.n_rows):
-                if slots[row] >= 0 and whole[row] < 0:
-                    for j in range(self.n_columns):
-                        (<ColumnStatistics> self.column[j]).complete(row, slots[row], bits)
-                        (<ColumnStatistics> self.column[j]).add(row, slots[row])
-
-    def learn(self, generator):
+    def learn(self, generator, double inverse_temperature=1.0):
         """Redraw the hyperparameters of all columns, and of the prior, given the partition."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t j
@@ -292,7 +299,7 @@ cdef class Mixture:
             return
         with generator.bit_generator.lock, nogil:
             for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).resample_prior(self.n_clusters, bits)
+                (<ColumnStatistics> self.column[j]).resample_prior(self.n_clusters, inverse_temperature, bits)
             self.prior.resample(&self.counts[0], self.n_clusters, bits)
             self.weigh()
 

@@ -32,6 +32,28 @@ cdef class PartitionPrior:
         """Log probability of a partition with these cluster sizes."""
         return self.log_probability(&counts[0], counts.shape[0]) if counts.shape[0] else 0.0
 
+    def draw_partition(self, Py_ssize_t n_rows, generator):
+        """Labels of a partition of n_rows rows drawn from the prior, int32."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef int32_t[::1] labels = np.zeros(n_rows, np.int32)
+        cdef int32_t[::1] counts = np.zeros(n_rows + 1, np.int32)
+        cdef Py_ssize_t row, k, n_clusters = 0
+        cdef double u
+        with generator.bit_generator.lock, nogil:
+            for row in range(n_rows):
+                u = bits.next_double(bits.state) * (row + self.offset * n_clusters + self.new_base
+                                                    + self.new_slope * n_clusters)
+                k = 0
+                while k < n_clusters:
+                    u -= counts[k] + self.offset
+                    if u < 0.0:
+                        break
+                    k += 1
+                labels[row] = <int32_t> k
+                counts[k] += 1
+                n_clusters += k == n_clusters
+        return np.asarray(labels)
+
     def learn(self, const int32_t[::1] counts, generator):
         """Redraw the parameters given the cluster sizes."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
@@ -97,7 +119,7 @@ cdef class PitmanYorPrior(PartitionPrior):
                 logs[a] = sizes - log_gamma(self.grid_concentration[a] + n) + log_gamma(self.grid_concentration[a] + 1.0)
             for k in range(1, n_clusters):
                 add_log_weight(&self.grid_concentration[0], k * d, logs, n_alpha)
-        k = categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, bits)
+        k = categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, 1.0, bits)
         self.concentration = self.grid_concentration[k % n_alpha]
         self.discount = self.grid_discount[k // n_alpha]
         self.offset = -self.discount

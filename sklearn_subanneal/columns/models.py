@@ -1,0 +1,288 @@
+"""From a typed column of the table to what a chain works with: encoded cells, a prior, its grids, and the way back.
+
+A chain sees reals in standard units (z = (x - center) / scale), which costs nothing in exactness: the model is
+equivariant. Hyperparameters given by a user, and those reported to one, are in the units of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
+from sklearn_subanneal.columns._count import CountData, CountStatistics
+from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
+from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
+
+# Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
+KAPPA_GRID = np.geomspace(1e-4, 10.0, 20)
+SIGMA2_GRID = np.geomspace(1e-6, 4.0, 20)
+NU_GRID = np.geomspace(0.3, 100.0, 20)
+ALPHA_GRID = np.geomspace(0.02, 20.0, 12)
+SHAPE_GRID = np.geomspace(0.05, 100.0, 20)
+RATE_GRID = np.geomspace(0.005, 100.0, 20)
+
+
+@dataclass(frozen=True)
+class ColumnModel:
+    """One column of a mixture, or one block of columns: its encoding and its prior.
+
+    Attributes
+    ----------
+    kind : str
+        "real", "categorical", "boolean", "count" or "gaussian" (a block of reals with full covariance).
+    name : str
+        Of the column; of a block, its kind.
+    sources : tuple of int
+        The columns of the table.
+    parameters : dict
+        Hyperparameters at the start, in standard units.
+    grids : dict
+        Hyperparameters to learn, in standard units.
+    center, scale : ndarray of shape (len(sources),)
+        Units of the reals.
+    """
+
+    kind: str
+    name: str
+    sources: tuple[int, ...]
+    parameters: dict
+    grids: dict
+    center: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    scale: np.ndarray = field(default_factory=lambda: np.ones(1))
+
+    def data(self, arrays: list[np.ndarray]) -> ColumnData:
+        """Encode the columns of a table for the kernels."""
+        if self.kind == "gaussian":
+            return GaussianData(self.values(arrays))
+        cells = arrays[self.sources[0]]
+        if self.kind == "real":
+            return NormalData(((cells - self.center[0]) / self.scale[0]).astype(np.float32))
+        return CountData(cells) if self.kind == "count" else CategoricalData(cells)
+
+    def statistics(self, data: ColumnData | None = None, parameters: dict | None = None) -> ColumnStatistics:
+        """Empty statistics of this column."""
+        kernel = {
+            "real": NormalStatistics,
+            "gaussian": GaussianStatistics,
+            "count": CountStatistics,
+        }.get(self.kind, CategoricalStatistics)
+        return kernel(data, self.parameters if parameters is None else parameters, self.grids)
+
+    def values(self, arrays: list[np.ndarray]) -> np.ndarray:
+        """The columns as float64 (n_rows, width) in standard units, missing cells NaN."""
+        values = np.column_stack([arrays[j] for j in self.sources]).astype(np.float64, copy=False)
+        if self.kind in ("real", "gaussian"):
+            return (values - self.center) / self.scale
+        return np.where(values < 0, np.nan, values)
+
+    def restore(self, values: np.ndarray) -> np.ndarray:
+        """Standard units back to those of the data, (n_rows, width)."""
+        return values * self.scale + self.center
+
+    def log_jacobian(self, values: np.ndarray) -> np.ndarray | float:
+        """log |dz / dx| of the observed cells of each row."""
+        return np.where(np.isnan(values), 0.0, -np.log(self.scale)).sum(axis=1) if np.any(self.scale != 1) else 0.0
+
+    def report(self, parameters: dict) -> dict:
+        """Hyperparameters in the units of the data, under the names that ``feature_params`` uses."""
+        if self.kind == "real":
+            return {
+                "mu": parameters["mu"] * self.scale[0] + self.center[0],
+                "kappa": parameters["kappa"],
+                "sigma2": parameters["sigma2"] * self.scale[0] ** 2,
+                "nu": parameters["nu"],
+            }
+        if self.kind == "gaussian":
+            return {
+                "mu": parameters["mu"] * self.scale + self.center,
+                "kappa": parameters["kappa"],
+                "psi": parameters["psi"] * np.outer(self.scale, self.scale),
+                "nu": parameters["nu"],
+            }
+        if self.kind == "boolean":
+            return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
+        return dict(parameters)
+
+
+def bind_columns(
+    names: list[str],
+    kinds: list[str],
+    n_categories: list[int],
+    arrays: list[np.ndarray],
+    *,
+    covariance_type: str = "diag",
+    feature_params: dict | None = None,
+    learn: bool = True,
+    grids: str = "data",
+) -> list[ColumnModel]:
+    """The column models of a table.
+
+    Parameters
+    ----------
+    names, kinds : list of str
+        Of each column.
+    n_categories : list of int
+        Of each column; used where the kind is "categorical".
+    arrays : list of ndarray
+        Typed columns: reals float64 with NaN, codes and counts as integers with -1 for a missing cell.
+    covariance_type : {"diag", "full"}
+        "full": all reals are one block.
+    feature_params : dict or None
+        Hyperparameters to fix or to start from, by type or by name of a column; the name wins.
+    learn : bool
+        Give the models grids. Without, nothing is standardised but for the arithmetic.
+    grids : {"data", "fixed"}
+        Grids in units of the training data, or absolute ones.
+
+    Returns
+    -------
+    models : list of ColumnModel
+    """
+    given = _checked_params(feature_params, names, kinds, covariance_type)
+    block = tuple(j for j, kind in enumerate(kinds) if kind == "real") if covariance_type == "full" else ()
+    models = []
+    for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        if j in block:
+            continue
+        chosen = {**given.get(kind, {}), **given.get(name, {})}
+        if kind == "real":
+            models.append(_real(name, j, arrays[j], chosen, learn, grids))
+        elif kind == "count":
+            models.append(_count(name, j, arrays[j], chosen, learn, grids))
+        else:
+            models.append(_categorical(name, kind, j, n_categories[j], chosen, learn))
+    if block:
+        models.append(_gaussian(block, np.column_stack([arrays[j] for j in block]), given.get("gaussian", {}), learn, grids))
+    return models
+
+
+PARAMETERS = {
+    "real": ("mu", "kappa", "sigma2", "nu"),
+    "categorical": ("alpha",),
+    "boolean": ("alpha", "beta"),
+    "count": ("shape", "rate"),
+    "gaussian": ("mu", "kappa", "psi", "nu"),
+}
+
+
+def _checked_params(feature_params, names, kinds, covariance_type):
+    """``feature_params`` with every key and value checked."""
+    present = set(kinds)
+    if covariance_type == "full" and "real" in present:
+        present = (present - {"real"}) | {"gaussian"}
+    kind_of = dict(zip(names, kinds, strict=True))
+    for key, values in (feature_params or {}).items():
+        kind = key if key in PARAMETERS else kind_of.get(key)
+        if kind is None:
+            raise ValueError(
+                f"feature_params has the key {key!r}, which is neither a column nor one of {sorted(PARAMETERS)}"
+            )
+        if kind == "real" and covariance_type == "full":
+            raise ValueError(
+                f"feature_params has the key {key!r}, but with covariance_type='full' the reals are one block; "
+                "use the key 'gaussian'"
+            )
+        if key in PARAMETERS and key not in present:
+            raise ValueError(f"feature_params has the key {key!r}, but the table has no such columns")
+        if not isinstance(values, dict) or (unknown := set(values) - set(PARAMETERS[kind])):
+            detail = f"unknown: {sorted(unknown)}" if isinstance(values, dict) else f"got {values!r}"
+            raise ValueError(f"feature_params[{key!r}] must be a dict with keys among {PARAMETERS[kind]}; {detail}")
+        for name, value in values.items():
+            array = np.asarray(value, dtype=float)
+            if not np.isfinite(array).all() or (name not in ("mu", "psi") and not (array > 0).all()):
+                raise ValueError(f"feature_params[{key!r}][{name!r}] must be finite and positive, got {value!r}")
+    return feature_params or {}
+
+
+def _standard_units(values, learn, grids):
+    """(center, scale) of each column of ``values``; without learning they serve the arithmetic alone."""
+    center = np.nanmean(values, axis=0)
+    scale = np.nanstd(values, axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    if learn and grids == "fixed":
+        return np.zeros_like(center), np.ones_like(scale)
+    return center, scale
+
+
+def _location_grid(z):
+    """20 values over the range of the data, half of them where the data are dense."""
+    z = z[~np.isnan(z)]
+    spread = np.linspace(z.min(), z.max(), 11)
+    dense = np.quantile(z, np.linspace(0.05, 0.95, 10))
+    return np.unique(np.concatenate([spread, dense]).round(6))
+
+
+def _real(name, j, cells, chosen, learn, grids):
+    center, scale = _standard_units(cells[:, None], learn, grids)
+    defaults = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0}
+    if learn and grids == "data":
+        # In standard units: the middle of the data, and clusters narrower than the table.
+        defaults = {"mu": center[0], "kappa": 0.1, "sigma2": 0.25 * scale[0] ** 2, "nu": 2.0}
+    start = {**defaults, **{key: float(value) for key, value in chosen.items()}}
+    start["mu"] = (start["mu"] - center[0]) / scale[0]
+    start["sigma2"] = start["sigma2"] / scale[0] ** 2
+    axes = {}
+    if learn:
+        mu = _location_grid((cells - center[0]) / scale[0]) if grids == "data" else np.linspace(-3.0, 3.0, 20)
+        axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": SIGMA2_GRID, "nu": NU_GRID}
+    return ColumnModel("real", name, (j,), start, axes, center, scale)
+
+
+def _gaussian(block, cells, chosen, learn, grids):
+    d = len(block)
+    center, scale = _standard_units(cells, learn, grids)
+    start = {"mu": np.zeros(d), "kappa": 0.1, "psi": np.eye(d), "nu": d + 2.0}
+    if learn and grids == "data":
+        start["mu"], start["psi"] = center, 0.25 * (d + 2) * np.diag(scale**2)
+    for key, value in chosen.items():
+        start[key] = np.asarray(value, dtype=float) if key in ("mu", "psi") else float(value)
+    start["mu"] = np.broadcast_to(start["mu"], d)
+    if start["psi"].shape != (d, d):
+        raise ValueError(f"feature_params['gaussian']['psi'] must have shape ({d}, {d}), got {start['psi'].shape}")
+    if not np.allclose(start["psi"], start["psi"].T) or np.linalg.eigvalsh(start["psi"]).min() <= 0:
+        raise ValueError("feature_params['gaussian']['psi'] must be symmetric and positive definite")
+    if start["nu"] <= d - 1:
+        raise ValueError(f"feature_params['gaussian']['nu'] must be above {d - 1}, got {start['nu']}")
+    start["mu"] = (start["mu"] - center) / scale
+    start["psi"] = start["psi"] / np.outer(scale, scale)
+    axes = {}
+    if learn:
+        start["psi"] = np.diag(np.diag(start["psi"]))
+        z = (cells - center) / scale
+        n_mu = 20
+        mu = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T
+        if grids == "fixed":
+            mu = np.tile(np.linspace(-3.0, 3.0, n_mu), (d, 1))
+        axes = {
+            "mu": mu,
+            "kappa": KAPPA_GRID,
+            "psi": np.tile((d + 2) * np.geomspace(1e-5, 4.0, 20), (d, 1)),
+            "nu": d - 1 + np.geomspace(0.5, 100.0 + 5 * d, 20),
+        }
+    return ColumnModel("gaussian", "gaussian", block, start, axes, center, scale)
+
+
+def _categorical(name, kind, j, n_categories, chosen, learn):
+    n_categories = 2 if kind == "boolean" else n_categories
+    if kind == "boolean":
+        alpha = np.array([chosen.get("beta", 1.0), chosen.get("alpha", 1.0)], dtype=float)
+    else:
+        alpha = np.asarray(chosen.get("alpha", 1.0), dtype=float)
+        if alpha.ndim and alpha.shape != (n_categories,):
+            raise ValueError(
+                f"alpha of column {name!r} must be a number or one for each of its {n_categories} categories, "
+                f"got {alpha.size}"
+            )
+        alpha = np.broadcast_to(alpha, n_categories).copy()
+    axes = {"alpha": np.tile(ALPHA_GRID, (n_categories, 1))} if learn else {}
+    return ColumnModel(kind, name, (j,), {"alpha": alpha}, axes)
+
+
+def _count(name, j, cells, chosen, learn, grids):
+    mean = max(float(cells[cells >= 0].mean()), 0.1) if learn and grids == "data" else 1.0
+    start = {"shape": float(chosen.get("shape", 1.0)), "rate": float(chosen.get("rate", 1.0 / mean))}
+    axes = {"shape": SHAPE_GRID, "rate": RATE_GRID / mean} if learn else {}
+    return ColumnModel("count", name, (j,), start, axes)
