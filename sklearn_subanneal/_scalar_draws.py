@@ -33,7 +33,8 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     >>> import numpy as np
     >>> from types import SimpleNamespace
     >>> from sklearn_subanneal.posterior import scalar_draws
-    >>> hyperparameters = {"concentration": np.array([[1.0, 2.0]]), "age": {"mu": np.array([[0.5, 0.25]])}}
+    >>> hyperparameters = {"concentration": np.array([[1.0, 2.0]]),
+    ...                    "columns": {"age": {"mu": np.array([[0.5, 0.25]])}}}
     >>> fitted = SimpleNamespace(posterior_labels_=np.array([[[0, 0, 1], [0, 1, 2]]]),
     ...                          log_joint_=np.array([[-3.5, -4.0]]), hyperparameters_=hyperparameters)
     >>> for name, draws in scalar_draws(fitted).items():
@@ -54,11 +55,11 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     draws = {"n_clusters": np.array([len(encode(draw).sizes) for draw in flat]).reshape(shape)}
     if hasattr(estimator, "log_joint_"):
         draws["log_joint"] = np.asarray(estimator.log_joint_)
-    for name, values in getattr(estimator, "hyperparameters_", {}).items():
-        if not isinstance(values, dict):
-            draws[str(name)] = np.asarray(values)
-        elif columns:
-            draws.update({f"{name}.{parameter}": np.asarray(value) for parameter, value in values.items()})
+    hyperparameters = dict(getattr(estimator, "hyperparameters_", {}))
+    of_columns = hyperparameters.pop("columns", {})
+    draws.update({name: np.asarray(values) for name, values in hyperparameters.items()})
+    for column, parameters in of_columns.items() if columns else ():
+        draws.update({f"{column}.{name}": np.asarray(values) for name, values in parameters.items()})
     return {name: values for name, values in draws.items() if values.shape == shape}
 
 

@@ -254,6 +254,11 @@ class Pace:
             size = target
             self._speed = n_moves / max(perf_counter() - started, 1e-9)
 
+    def n_steps(self) -> int:
+        """Steps of the whole schedule from an empty (or full) start, where work and not the clock ends it."""
+        size = self.n_rows if self.schedule.start == "prior" else 0
+        return sum(1 for _ in self.steps(size))
+
     def _progress(self, n_moves):
         """Progress at the end of the next ``n_moves`` assignments."""
         if self.seconds is None:

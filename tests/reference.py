@@ -190,10 +190,12 @@ def _marginal_gaussian(x, params):
     missing = np.isnan(x)
     if not missing.any():
         return _complete_gaussian(x, params) if x.size else np.zeros(params["kappa"].shape)
-    # p(x) = int p(rows, z) p(last | rows, z) dz: the missing cells of one row integrate out exactly, by the marginal
-    # t of its observed coordinates; quadrature runs over the missing cells z of the other rows.
-    last = np.argmax(missing.sum(1))
-    rows, known = np.delete(x, last, axis=0), np.flatnonzero(~missing[last])
+    # p(x) = int p(rows, z) p(last | rows, z) dz: rows that miss the same coordinates integrate out exactly, by the law
+    # of the sub-vector they show; quadrature runs over the missing cells z of the other rows.
+    patterns, of_row = np.unique(missing, axis=0, return_inverse=True)
+    chosen = np.argmax(np.bincount(of_row.ravel()) * patterns.sum(1))
+    last, known = of_row.ravel() == chosen, np.flatnonzero(~patterns[chosen])
+    rows = x[~last]
     cells = np.argwhere(np.isnan(rows))
     if len(cells) > MAX_QUADRATURE_AXES:
         raise ValueError(
@@ -214,7 +216,8 @@ def _marginal_gaussian(x, params):
         filled[..., row, j] = center + scale * nodes[:, axis]
         log_scales = log_scales + np.log(scale)[..., 0]
     sub, shown = sub_block(params, known), filled[..., known]
-    with_last = np.concatenate([shown, np.broadcast_to(x[last, known], (*shown.shape[:-2], 1, len(known)))], axis=-2)
+    shown_last = x[last][:, known]
+    with_last = np.concatenate([shown, np.broadcast_to(shown_last, (*shown.shape[:-2], *shown_last.shape))], axis=-2)
     integrand = _complete_gaussian(filled, params) + _complete_gaussian(with_last, sub) - _complete_gaussian(shown, sub)
     return logsumexp(integrand + log_weights, axis=-1) + log_scales
 

@@ -155,7 +155,7 @@ def fitted(rng):
         hyperparameters_={
             "concentration": rng.gamma(2.0, size=shape),
             "discount": np.zeros(shape),
-            "age": {"mu": rng.normal(size=shape)},
+            "columns": {"age": {"mu": rng.normal(size=shape)}},
         },
     )
 

@@ -156,6 +156,8 @@ def test_grid_is_the_average_of_fixed_posteriors(beta):
         by_psi[gauss["psi"][0].index(psi0)] += evidence
     scale = sum(total.values())
     assert law == pytest.approx({state: mass / scale for state, mass in total.items()}, rel=1e-8)
+    n_points = len(PRIOR_GRID["alpha"]) * len(PRIOR_GRID["d"]) * 3 * 2**3
+    assert_allclose(grid_mixture(columns, PRIOR_GRID, beta).log_evidence, np.log(scale / n_points), rtol=1e-9)
     assert_allclose(concentrations.sum(1), by_alpha / scale, rtol=1e-8)
     assert_allclose(marginals[0]["alpha"][2], by_value / scale, rtol=1e-8)
     assert_allclose(marginals[1]["kappa"][0], by_kappa / scale, rtol=1e-8)

@@ -200,7 +200,7 @@ def fitted(rng):
         hyperparameters_={
             "concentration": rng.gamma(1.0, size=shape),
             "discount": np.zeros(shape),
-            "age": {"mu": rng.normal(size=shape), "alpha": rng.gamma(1.0, size=(*shape, 4))},
+            "columns": {"age": {"mu": rng.normal(size=shape), "alpha": rng.gamma(1.0, size=(*shape, 4))}},
         },
     )
 
@@ -213,7 +213,7 @@ def test_scalar_draws(fitted):
     assert set(draws) == NAMES
     counts = [[len(set(labels)) for labels in chain] for chain in fitted.posterior_labels_.tolist()]
     np.testing.assert_array_equal(draws["n_clusters"], counts)
-    assert draws["age.mu"] is fitted.hyperparameters_["age"]["mu"]
+    assert draws["age.mu"] is fitted.hyperparameters_["columns"]["age"]["mu"]
     assert set(scalar_draws(fitted, columns=False)) == NAMES - {"age.mu"}
 
 

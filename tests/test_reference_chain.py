@@ -49,6 +49,13 @@ def test_codes_forget_names_of_clusters():
     assert partition_counts(draws) == {(0, 0, 1): 1, (0, 1, 2): 1, (0, 1, 1): 1, (0, 0, 0): 1}
 
 
+def test_autocovariance_is_the_plain_sum():
+    series = np.array([[1.0, 4.0, 2.0, 0.0, 3.0], [2.0, 2.0, 5.0, 1.0, 0.0]])
+    centred = series - series.mean()
+    expected = [np.sum(centred[:, : 5 - lag] * centred[:, lag:]) / 10 for lag in range(5)]
+    np.testing.assert_allclose(reference_chain._autocovariance(series), expected, atol=1e-14)
+
+
 def test_autocorrelation_time_of_an_autoregression():
     rng, rho = np.random.default_rng(1), 0.8
     noise = rng.standard_normal((4, 50_000))

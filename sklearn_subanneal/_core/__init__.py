@@ -1,0 +1,1 @@
+"""Elementary functions, draws and small matrices for the kernels."""

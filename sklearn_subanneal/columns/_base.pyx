@@ -143,3 +143,11 @@ cdef class ColumnStatistics:
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         with generator.bit_generator.lock, nogil:
             self.resample_prior(n_clusters, power, bits)
+
+    def get_prior_state(self):
+        """What the chain knows of this column apart from the partition, as arrays."""
+        return {"parameters": self.parameters}
+
+    def set_prior_state(self, state):
+        """Restore what ``get_prior_state`` gave."""
+        self.parameters = state["parameters"]

@@ -256,7 +256,6 @@ cdef class CategoricalStatistics(ColumnStatistics):
         """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
         return {
             "count": np.asarray(self.count)[:, :n_clusters].copy(),
-            "next_category": self.next_category,
             "parameters": self.parameters,
         }
 
@@ -268,5 +267,13 @@ cdef class CategoricalStatistics(ColumnStatistics):
         count[:] = 0
         count[:, :n] = state["count"]
         total[:] = count.sum(axis=0)
-        self.next_category = state["next_category"]
         self.parameters = state["parameters"]
+
+    def get_prior_state(self):
+        """The alphas, and whose turn it is."""
+        return {"parameters": self.parameters, "next_category": self.next_category}
+
+    def set_prior_state(self, state):
+        """Restore what ``get_prior_state`` gave."""
+        self.parameters = state["parameters"]
+        self.next_category = state["next_category"]

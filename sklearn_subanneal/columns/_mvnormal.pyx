@@ -453,3 +453,16 @@ cdef class GaussianStatistics(ColumnStatistics):
             np.asarray(array)[:] = 0
             np.asarray(array)[:n] = state[name]
         self.parameters = state["parameters"]
+
+    def get_prior_state(self):
+        """The hyperparameters and the present fillings of the rows with missing cells."""
+        state = {"parameters": self.parameters}
+        if self.data is not None and self.data.any_missing:
+            state["completed"] = np.asarray(self.completed)[np.asarray(self.data.missing) > 0]
+        return state
+
+    def set_prior_state(self, state):
+        """Restore what ``get_prior_state`` gave."""
+        self.parameters = state["parameters"]
+        if "completed" in state:
+            np.asarray(self.completed)[np.asarray(self.data.missing) > 0] = state["completed"]

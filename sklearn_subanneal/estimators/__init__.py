@@ -1,0 +1,5 @@
+"""The estimators."""
+
+from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
+
+__all__ = ["SubsampleAnnealedDPMM"]

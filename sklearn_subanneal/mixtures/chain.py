@@ -8,11 +8,12 @@ from time import perf_counter
 import numpy as np
 
 from sklearn_subanneal._chains import ChainContext
+from sklearn_subanneal._subsampling import Window
 from sklearn_subanneal.columns.models import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
+from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.schedules import Pace, Schedule, Step
-from sklearn_subanneal.subsampling import Subsampling
 
 TRACE = np.dtype(
     [
@@ -39,12 +40,10 @@ SCHEDULE_SHARE = 0.8
 
 @dataclass(frozen=True)
 class Draw:
-    """One state of a chain at full data: all that prediction needs, as arrays.
+    """One state of a chain: all that prediction needs, as arrays.
 
     Attributes
     ----------
-    labels : ndarray of int32, shape (n_rows,)
-        Cluster of each row, in the order of the table; -1 in a state taken while annealing, where a row is outside.
     sizes : ndarray of int32, shape (n_clusters,)
     weights : tuple of float
         (offset, new_base, new_slope) of the partition prior.
@@ -55,7 +54,6 @@ class Draw:
     log_joint : float
     """
 
-    labels: np.ndarray
     sizes: np.ndarray
     weights: tuple[float, float, float]
     prior: dict
@@ -63,8 +61,29 @@ class Draw:
     log_joint: float
 
 
+@dataclass(frozen=True)
+class ChainResult:
+    """What a chain hands over: arrays, and no data.
+
+    Attributes
+    ----------
+    draws : list of Draw
+        All at full data.
+    labels : ndarray of int32, shape (n_draws, n_rows)
+        Cluster of each row in each draw, in the order of the table.
+    trace : ndarray of TRACE, shape (n_sweeps,)
+    resume : dict
+        State from which :meth:`MixtureChain.restore` goes on.
+    """
+
+    draws: list[Draw]
+    labels: np.ndarray
+    trace: np.ndarray
+    resume: dict
+
+
 class MixtureChain:
-    """A chain that can be run on, and that pickles to arrays.
+    """A chain over the partition of the rows of one table.
 
     Parameters
     ----------
@@ -72,13 +91,14 @@ class MixtureChain:
     arrays : list of ndarray
         The table's typed columns.
     prior : PartitionPrior
-    subsampling : Subsampling
-    strata : ndarray or None
-        The column by which ``subsampling`` stratifies.
-    learn : bool
-        Whether hyperparameters are redrawn.
+    order : ndarray of int, shape (n_rows,)
+        Row of the table at each position: rows are stored as churn visits them, so that memory is read in order.
+    window : Window
+        The subsample, as a set of positions.
     generator : numpy.random.Generator
-    number : int
+    learn : bool, default=True
+        Whether hyperparameters are redrawn.
+    number : int, default=0
         Of the chain, for its trace.
     """
 
@@ -86,50 +106,66 @@ class MixtureChain:
         self,
         models: list[ColumnModel],
         arrays: list[np.ndarray],
-        prior,
-        subsampling: Subsampling,
-        strata: np.ndarray | None,
-        learn: bool,
+        prior: PartitionPrior,
+        order: np.ndarray,
+        window: Window,
         generator: np.random.Generator,
-        number: int,
+        *,
+        learn: bool = True,
+        number: int = 0,
     ):
         self.models, self.learn, self.generator, self.number = models, learn, generator, number
         self.n_rows = len(arrays[0])
-        self.order, self.window = subsampling.bind(self.n_rows, generator, strata)
-        self._build(prior, arrays)
+        self.order, self.window = order.astype(np.int32), window
+        self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
+        self.mixture = Mixture(self.columns, prior, self.n_rows)
+        self.batch = max(CELLS_PER_BATCH // max(len(arrays), 1), 64)
         self.trace: list[tuple] = []
         self.draws: list[Draw] = []
+        self.labels: list[np.ndarray] = []
         self.annealed = False
         self.seconds = 0.0
+        self._units = self._log_units(arrays)
 
-    def _build(self, prior, arrays):
-        self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in self.models]
-        self.mixture = Mixture(self.columns, prior, self.n_rows)
-        width = sum(len(model.sources) for model in self.models)
-        self.batch = max(CELLS_PER_BATCH // max(width, 1), 64)
+    def _log_units(self, arrays):
+        """log |dz / dx| of each row, in the chain's order; one number where it is the same for all."""
+        units = 0.0
+        for model in self.models:
+            if model.kind == "gaussian":
+                # The block's missing cells are part of the state, and so of its density.
+                units = units - np.log(model.scale).sum()
+            elif model.kind == "real":
+                units = units + model.log_jacobian(model.values(arrays))
+        if np.ndim(units) and np.ptp(units) == 0.0:
+            units = units[0]
+        return units[self.order] if np.ndim(units) else float(units)
 
-    def run(self, schedule: Schedule, n_draws: int, thin: int, time_limit: float | None, context: ChainContext):
+    def run(
+        self, schedule: Schedule, n_draws: int, thin: int, time_limit: float | None, context: ChainContext
+    ) -> ChainResult:
         """Anneal, unless that is done, and go on until there are ``n_draws`` draws or the time is over.
 
         At least one draw is made however short the time: all rows are in when this returns.
         """
         started = perf_counter()
+        offset = self.seconds
         if not self.annealed:
-            self._anneal(Pace(schedule, self.n_rows, None if time_limit is None else SCHEDULE_SHARE * time_limit), context)
+            seconds = None if time_limit is None else SCHEDULE_SHARE * time_limit
+            self._anneal(Pace(schedule, self.n_rows, seconds), context, started - offset)
             self.annealed = True
         full = Step(1.0, self.n_rows, self.n_rows, 1.0)
         while len(self.draws) < n_draws:
             stop = False
             for _ in range(thin):
-                stop |= self._sweep(full, context, started)
+                stop |= self._sweep(full, context, started - offset)
             self.draws.append(self.state())
+            self.labels.append(self.labels_of_rows())
             if stop or (time_limit is not None and perf_counter() - started >= time_limit):
                 break
-        self.seconds += perf_counter() - started
-        return self
+        self.seconds = offset + perf_counter() - started
+        return self.result()
 
-    def _anneal(self, pace: Pace, context: ChainContext):
-        started = perf_counter()
+    def _anneal(self, pace: Pace, context: ChainContext, started: float) -> None:
         if pace.schedule.start == "prior":
             self.mixture.set_labels(self.mixture.prior.draw_partition(self.n_rows, self.generator), self.generator)
             self.window.fill()
@@ -142,23 +178,21 @@ class MixtureChain:
 
     def _sweep(self, step: Step, context: ChainContext, started: float) -> bool:
         """One cycle through the subsample, then the hyperparameters; True if the phase is to end."""
+        mixture = self.mixture
         leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
         n_moved = 0
         for at in range(0, len(leaving), self.batch):
             context.check()
-            stop = at + self.batch
-            n_moved += churn(
-                self.mixture, leaving[at:stop], entering[at:stop], step.inverse_temperature, self.generator
-            )
-        self.mixture.rebuild()
+            part = slice(at, at + self.batch)
+            n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
+        mixture.rebuild()
         if self.learn:
-            self.mixture.learn(self.generator, step.inverse_temperature)
-        mixture = self.mixture
+            mixture.learn(self.generator, step.inverse_temperature)
         parameters = mixture.prior.parameters
         record = (
             self.number,
             len(self.trace),
-            self.seconds + perf_counter() - started,
+            perf_counter() - started,
             step.progress,
             mixture.n_assigned,
             step.inverse_temperature,
@@ -172,19 +206,76 @@ class MixtureChain:
         return context.tell(dict(zip(TRACE.names, record, strict=True)), self.state)
 
     def log_joint(self) -> float:
-        """Log joint density of partition and assigned rows, in standard units."""
-        return self.mixture.log_joint()
+        """Log joint density of the partition and the assigned rows, in the units of the data."""
+        if np.ndim(self._units):
+            units = self._units[self.mixture.labels >= 0].sum()
+        else:
+            units = self._units * self.mixture.n_assigned
+        return self.mixture.log_joint() + units
+
+    def labels_of_rows(self) -> np.ndarray:
+        """Present cluster of each row, in the order of the table."""
+        labels = np.empty(self.n_rows, np.int32)
+        labels[self.order] = self.mixture.labels
+        return labels
 
     def state(self) -> Draw:
-        """The present state of the chain."""
+        """The present state of the chain, as prediction needs it."""
         mixture = self.mixture
-        labels = np.empty(self.n_rows, np.int32)
-        labels[self.order] = mixture.labels
         return Draw(
-            labels=labels,
             sizes=mixture.sizes,
             weights=(mixture.prior.offset, mixture.prior.new_base, mixture.prior.new_slope),
             prior=mixture.prior.parameters,
             columns=[column.get_state(mixture.n_clusters) for column in self.columns],
             log_joint=self.log_joint(),
         )
+
+    def result(self) -> ChainResult:
+        """Everything so far."""
+        resume = {
+            "generator": self.generator.bit_generator.state,
+            "order": self.order,
+            "window": self.window.get_state(),
+            "labels": self.mixture.labels,
+            "prior": self.mixture.prior.parameters,
+            "columns": [column.get_prior_state() for column in self.columns],
+            "annealed": self.annealed,
+            "seconds": self.seconds,
+        }
+        return ChainResult(self.draws, np.stack(self.labels), np.array(self.trace, TRACE), resume)
+
+    def restore(self, result: ChainResult) -> MixtureChain:
+        """Put this chain, made of the same table, where another ended; it goes on bit for bit."""
+        resume = result.resume
+        self.generator.bit_generator.state = resume["generator"]
+        self.mixture.prior.parameters = resume["prior"]
+        for column, state in zip(self.columns, resume["columns"], strict=True):
+            column.set_prior_state(state)
+        self.window.set_state(resume["window"])
+        self.mixture.place(resume["labels"])
+        self.mixture.rebuild()
+        self.annealed, self.seconds = resume["annealed"], resume["seconds"]
+        self.draws, self.labels = list(result.draws), list(result.labels)
+        self.trace = [tuple(record) for record in result.trace]
+        return self
+
+
+def run_chain(recipe: dict, context: ChainContext) -> ChainResult:
+    """Make one chain, or take one up again, and run it: the unit of work that joblib distributes.
+
+    Parameters
+    ----------
+    recipe : dict
+        "chain": arguments of :class:`MixtureChain` but for order, window and generator, which come of "subsampling",
+        "strata" (a column or None) and "generator"; "run": arguments of its ``run``; "previous": the result to go on
+        from, or None.
+    context : ChainContext
+    """
+    previous, generator, arrays = recipe["previous"], recipe["generator"], recipe["chain"]["arrays"]
+    order, window = recipe["subsampling"].bind(len(arrays[0]), generator, recipe["strata"])
+    if previous is not None:
+        order = previous.resume["order"]
+    chain = MixtureChain(**recipe["chain"], order=order, window=window, generator=generator)
+    if previous is not None:
+        chain.restore(previous)
+    return chain.run(**recipe["run"], context=context)

@@ -1,0 +1,289 @@
+"""What the estimators that learn by Markov chains share: reading the table, running the chains, keeping the draws."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_subanneal import posterior, schedules, subsampling
+from sklearn_subanneal._chains import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal._frames import read_table
+from sklearn_subanneal.mixtures.chain import ChainResult, Draw
+
+
+class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstimator):
+    """Base of the estimators whose posterior is sampled by annealed chains.
+
+    A subclass gives ``_chain`` (a function of a recipe and a context), ``_recipe`` (what one chain needs) and
+    ``_summarize`` (the fitted attributes that follow from the draws).
+    """
+
+    _parameter_constraints: dict = {
+        "schedule": [StrOptions(set(schedules.NAMED)), HasMethods(["subsample_size", "n_assignments"])],
+        "subsampling": [StrOptions(set(subsampling.NAMED)), HasMethods("bind")],
+        "feature_types": [StrOptions({"from_dtype"}), dict, "array-like"],
+        "feature_params": [dict, None],
+        "grids": [StrOptions({"data", "fixed"})],
+        "unseen": [StrOptions({"missing", "error"})],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "thin": [Interval(Integral, 1, None, closed="left")],
+        "learn_hyperparameters": ["boolean"],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Run the chains.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The table. NaN, None and NA are missing cells.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If the table or a parameter is not as described. The message names it and the remedy.
+        """
+        previous = self._previous_results()
+        table, arrays = read_table(self, X, self.feature_types)
+        models = self._bind(table, arrays)
+        generators = spawn_generators(self.random_state, self.n_chains)
+        if previous is not None:
+            self._check_continues(previous, table, models, len(arrays[0]))
+        chooser = subsampling.resolve(self.subsampling)
+        run = {
+            "schedule": schedules.resolve(self.schedule),
+            "n_draws": self.n_draws,
+            "thin": self.thin,
+            "time_limit": self.time_limit,
+        }
+        # What may be refused is refused here, before any chain has started.
+        run["schedule"].n_assignments(len(arrays[0]))
+        strata = self._strata(chooser, table, arrays)
+        chooser.strata(len(arrays[0]), strata)
+        recipes = [
+            {
+                "chain": self._recipe(models, arrays) | {"number": number},
+                "run": run,
+                "subsampling": chooser,
+                "strata": strata,
+                "generator": generator,
+                "previous": previous and previous[number],
+            }
+            for number, generator in enumerate(generators)
+        ]
+        root = self._init_callback_context(max_subtasks=self.n_chains, sequential_subtasks=False)
+        root.call_on_fit_task_begin(estimator=self, X=X)
+        contexts = self._contexts(root, X, table, models, recipes)
+        results = run_chains(partial(_reported, self._chain, self, X), recipes, contexts, self.n_jobs)
+        self._keep(table, models, results)
+        self._summarize(arrays)
+        root.call_on_fit_task_end(estimator=self, X=X)
+        return self
+
+    def _bind(self, table, arrays):
+        raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
+
+    def _strata(self, chooser, table, arrays):
+        """The column by which the rows are stratified, if one is named."""
+        column = getattr(chooser, "column", None)
+        if column is None:
+            return None
+        if isinstance(column, str) and column in table.names:
+            return arrays[table.names.index(column)]
+        if isinstance(column, Integral) and 0 <= column < len(arrays):
+            return arrays[column]
+        raise ValueError(f"Stratified(column={column!r}) is no column of the table; it has {table.names}")
+
+    def _contexts(self, root, X, table, models, recipes):
+        """One context a chain; reports are made only where somebody listens."""
+        cancel = CancelFlag()
+        if not getattr(self, "_skl_callbacks", []):
+            return [ChainContext(cancel) for _ in recipes]
+        contexts = []
+        for number, recipe in enumerate(recipes):
+            task = root.subcontext(
+                task_name="chain", task_id=number, max_subtasks=self._n_sweeps(recipe), sequential_subtasks=True
+            )
+            contexts.append(ChainContext(cancel, _Reporter(self, task, X, table, models)))
+        return contexts
+
+    def _n_sweeps(self, recipe):
+        """Sweeps of a chain, where its work and not the clock ends it."""
+        if self.time_limit is not None:
+            return None
+        n_rows = len(recipe["chain"]["arrays"][0])
+        previous = recipe["previous"]
+        n_draws = self.n_draws - (len(previous.draws) if previous else 0)
+        annealing = 0 if previous else schedules.Pace(recipe["run"]["schedule"], n_rows).n_steps()
+        return annealing + n_draws * self.thin
+
+    def _previous_results(self):
+        """The chains to continue under ``warm_start``, or None."""
+        results = getattr(self, "_results", None)
+        return results if self.warm_start and results is not None else None
+
+    def _check_continues(self, previous, table, models, n_rows):
+        """Refuse to continue chains on another table or with fewer draws than there are."""
+        if len(previous) != self.n_chains or previous[0].labels.shape[1] != n_rows:
+            raise ValueError(
+                f"warm_start=True continues {len(previous)} chains on {previous[0].labels.shape[1]} rows, but n_chains="
+                f"{self.n_chains} and X has {n_rows} rows; set warm_start=False to start anew"
+            )
+        if table.names != self._table.names or [_meaning(m) for m in models] != [_meaning(m) for m in self._models]:
+            raise ValueError("warm_start=True continues chains on the same table; set warm_start=False to start anew")
+        if self.n_draws < len(previous[0].draws):
+            raise ValueError(
+                f"n_draws={self.n_draws} must be at least the {len(previous[0].draws)} draws that there are, "
+                "since warm_start=True"
+            )
+        if self.n_draws == len(previous[0].draws):
+            warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=3)
+
+    def _keep(self, table, models, results: list[ChainResult]):
+        """Store what the chains made; a chain that had less time for draws sets the number for all."""
+        n_draws = min(len(result.draws) for result in results)
+        self._table, self._models = table, models
+        self._results = [
+            ChainResult(result.draws[:n_draws], result.labels[:n_draws], result.trace, result.resume)
+            for result in results
+        ]
+        self.posterior_labels_ = np.stack([result.labels for result in self._results])
+        # The results keep views of the one array, not copies.
+        self._results = [
+            ChainResult(result.draws, labels, result.trace, result.resume)
+            for result, labels in zip(self._results, self.posterior_labels_, strict=True)
+        ]
+        self._draws = [result.draws for result in self._results]
+        self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
+        self.trace_ = np.concatenate([result.trace for result in results])
+        self.hyperparameters_ = hyperparameters(models, self._draws)
+
+    def _flat_draws(self) -> list[Draw]:
+        return [draw for draws in self._draws for draw in draws]
+
+    def _encode(self, X):
+        """New rows as typed arrays."""
+        check_is_fitted(self)
+        return self._table.encode(self, X, self.unseen)
+
+    def fit_predict(self, X, y=None):
+        """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        labels : ndarray of int64, shape (n_samples,)
+        """
+        return self.fit(X).labels_
+
+    def score(self, X, y=None) -> float:
+        """Mean log posterior predictive density of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def co_clustering(self, rows=None, max_rows: int = 5000) -> np.ndarray:
+        """Share of the draws in which two rows of the training table are in one cluster.
+
+        Parameters
+        ----------
+        rows : array-like of int or bool, default=None
+            The rows to compare; None: all.
+        max_rows : int, default=5000
+            More rows than this are refused.
+
+        Returns
+        -------
+        similarity : ndarray of shape (n_rows, n_rows)
+        """
+        check_is_fitted(self)
+        return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
+
+
+def hyperparameters(models, draws: list[list[Draw]]) -> dict:
+    """Values of every hyperparameter in every draw, (n_chains, n_draws, ...), in the units of the data."""
+    out = {name: np.array([[draw.prior[name] for draw in chain] for chain in draws]) for name in draws[0][0].prior}
+    out["columns"] = {}
+    for m, model in enumerate(models):
+        reports = [[model.report(draw.columns[m]["parameters"]) for draw in chain] for chain in draws]
+        out["columns"][model.name] = {
+            name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
+        }
+    return out
+
+
+def _meaning(model):
+    return model.kind, model.name, model.sources, model.center.tolist(), model.scale.tolist()
+
+
+def _reported(chain, estimator, X, recipe, context):
+    """Run a chain within its task, if there are callbacks."""
+    task = context.report and context.report.task
+    if task:
+        task.call_on_fit_task_begin(estimator=estimator, X=X)
+    result = chain(recipe, context)
+    if task:
+        task.call_on_fit_task_end(estimator=estimator, X=X)
+    return result
+
+
+class _Reporter:
+    """Tells scikit-learn's callbacks of every sweep; picklable, for chains in other processes."""
+
+    def __init__(self, estimator, task, X, table, models):
+        self.estimator, self.task, self.X, self.table, self.models = estimator, task, X, table, models
+
+    def __call__(self, record: dict, state) -> bool:
+        sweep = self.task.subcontext(task_name="sweep")
+        sweep.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
+        return sweep.call_on_fit_task_end(
+            estimator=self.estimator,
+            X=self.X,
+            metadata={"trace": record},
+            reconstruction_attributes=lambda: {
+                "_table": self.table,
+                "_models": self.models,
+                "_draws": [[state()]],
+                "n_clusters_": record["n_clusters"],
+            },
+        )
