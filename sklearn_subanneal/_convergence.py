@@ -2,6 +2,7 @@
 
 All functions take draws of shape (n_chains, n_draws, ...) and diagnose every trailing element by itself.
 """
+
 from typing import Literal
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Geweke's joint-distribution test: does a sampler leave the joint distribution of parameters and data alone?"""
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,5 @@
 """Displays of a partition and of its posterior: the sizes of clusters, and who belongs together."""
+
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -237,9 +238,7 @@ class CoClusteringDisplay:
         for name in ("posterior_labels_", "labels_"):
             if not hasattr(estimator, name):
                 raise ValueError(f"estimator must have {name}, {type(estimator).__name__} has none; fit it first.")
-        return cls.from_labels(
-            estimator.posterior_labels_, estimator.labels_, rows, max_rows=max_rows, ax=ax, **kwargs
-        )
+        return cls.from_labels(estimator.posterior_labels_, estimator.labels_, rows, max_rows=max_rows, ax=ax, **kwargs)
 
     @classmethod
     def from_labels(

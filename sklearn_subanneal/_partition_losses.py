@@ -4,6 +4,7 @@ Variation of information and Binder's loss are one construction with two functio
 `b` and of their intersection, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) / scale, where f(m) = m log m
 and scale = n for the one, f(m) = m^2 and scale = n (n - 1) for the other.
 """
+
 from collections.abc import Callable
 from typing import NamedTuple
 

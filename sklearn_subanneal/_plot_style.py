@@ -1,4 +1,5 @@
 """What all displays share: axes to draw on and a common look."""
+
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils._optional_dependencies import check_matplotlib_support

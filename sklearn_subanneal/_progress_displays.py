@@ -1,4 +1,5 @@
 """Displays of what changes while chains run: their traces, and the schedules that drive them."""
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,9 +155,7 @@ class TraceDisplay:
         return cls(x, y, x_name=against, y_name=field, annealed=annealed).plot(ax, **kwargs)
 
     @classmethod
-    def from_draws(
-        cls, draws: ArrayLike, name: str, *, ax: "Axes | None" = None, **kwargs: Any
-    ) -> "TraceDisplay":
+    def from_draws(cls, draws: ArrayLike, name: str, *, ax: "Axes | None" = None, **kwargs: Any) -> "TraceDisplay":
         """Plot posterior draws of a scalar.
 
         Parameters

@@ -1,4 +1,5 @@
 """Posterior draws of scalar quantities, by name, and their way to ArviZ."""
+
 from typing import Any
 
 import numpy as np

@@ -1,4 +1,5 @@
 """A scikit-learn callback that records the trace of running chains, scores held-out rows and stops idle chains."""
+
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 

@@ -1,4 +1,5 @@
 """Diagnostics of Markov chain Monte Carlo: convergence, traces of the partition, and a test of samplers themselves."""
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np

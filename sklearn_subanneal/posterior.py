@@ -1,4 +1,5 @@
 """Summaries of posterior draws: who belongs together, which partition stands for all, and draws by name."""
+
 from typing import Literal
 
 import numpy as np

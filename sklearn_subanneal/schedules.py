@@ -69,7 +69,8 @@ class SubsampleAnneal(Schedule):
     """
 
     def subsample_size(self, progress, n_rows):
-        return np.ceil(np.clip(progress, 0.0, 1.0) * n_rows).astype(int)
+        # Rounding of the product must not let a row in too early.
+        return np.ceil(np.clip(progress, 0.0, 1.0) * n_rows - 1e-9).astype(int)
 
 
 class Accelerating(Schedule):

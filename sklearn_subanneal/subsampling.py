@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -120,7 +120,7 @@ class Stratified(Subsampling):
     def strata(self, n_rows, column=None):
         if (self.column is None) == (self.labels is None):
             raise ValueError("Stratified needs either column= or labels=")
-        if not 0.0 <= self.balance <= 1.0:
+        if not isinstance(self.balance, Real) or not 0.0 <= self.balance <= 1.0:
             raise ValueError(f"balance must lie in [0, 1], got {self.balance!r}")
         if not isinstance(self.n_bins, Integral) or self.n_bins < 1:
             raise ValueError(f"n_bins must be an integer of at least 1, got {self.n_bins!r}")

@@ -12,6 +12,32 @@ from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
 
+cdef struct LogQueue:
+    # Logarithms that cached coefficients wait for: target = offset + scale * log(argument). A change to one cluster
+    # needs one or two of them in every column; the mixture computes them all at once, in vectors.
+    Py_ssize_t n
+    float* argument
+    float* scale
+    float* offset
+    float** target
+
+
+cdef inline void push_log(LogQueue* logs, float argument, float scale, float offset, float* target) noexcept nogil:
+    logs.argument[logs.n] = argument
+    logs.scale[logs.n] = scale
+    logs.offset[logs.n] = offset
+    logs.target[logs.n] = target
+    logs.n += 1
+
+
+# A column may push this many logarithms in one add or remove.
+cdef enum:
+    LOGS_PER_CHANGE = 2
+
+
+cdef void flush_logs(LogQueue* logs) noexcept nogil
+
+
 cdef class ColumnData:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t width          # number of the table's columns in the block
@@ -23,10 +49,12 @@ cdef class ColumnStatistics:
 
     # scores[k] += log p(row | cluster k) for k < n, n a multiple of LANES
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil
-    # The score of a row in its own cluster, without itself. Never for a cluster of one.
-    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
-    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
-    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
+    # The score of a row in its own cluster, without itself: what is returned, plus the logarithm of what ``ratio`` is
+    # multiplied by (a number between 1e-20 and 1). Never for a cluster of one.
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil
+    # Cached coefficients are complete once ``logs`` is flushed.
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil
     cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil
     cdef void clear(self, Py_ssize_t k) noexcept nogil
     cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil
@@ -46,3 +74,4 @@ cdef class ColumnStatistics:
     cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil
     # Slots beyond the present capacity; the only method that needs the GIL.
     cdef int reserve(self, Py_ssize_t capacity) except -1
+    cdef void change_at_once(self, Py_ssize_t row, Py_ssize_t k, bint add) noexcept nogil

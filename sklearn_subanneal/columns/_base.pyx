@@ -3,7 +3,22 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport padded
+from sklearn_subanneal._core._math cimport log_double, log_float, padded, simd_void
+
+
+cdef simd_void take_logs(float* values, const float* scale, const float* offset, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        values[i] = offset[i] + scale[i] * log_float(values[i])
+
+
+cdef void flush_logs(LogQueue* logs) noexcept nogil:
+    """Compute the logarithms of a queue, hand them to the coefficients that wait, and empty it."""
+    cdef Py_ssize_t i
+    take_logs(logs.argument, logs.scale, logs.offset, logs.n)
+    for i in range(logs.n):
+        logs.target[i][0] = logs.argument[i]
+    logs.n = 0
 
 
 cdef class ColumnData:
@@ -24,13 +39,13 @@ cdef class ColumnStatistics:
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
         pass
 
-    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         return 0.0
 
-    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         pass
 
-    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         pass
 
     cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
@@ -46,11 +61,7 @@ cdef class ColumnStatistics:
         return 0.0
 
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t i, k
-        for k in range(self.capacity):
-            self.clear(k)
-        for i in range(n):
-            self.add(rows[i], slots[i])
+        pass
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         pass
@@ -85,11 +96,24 @@ cdef class ColumnStatistics:
 
     def put(self, Py_ssize_t row, Py_ssize_t k):
         """Add one row to a slot."""
-        self.add(row, k)
+        self.change_at_once(row, k, True)
 
     def take_out(self, Py_ssize_t row, Py_ssize_t k):
         """Remove one row from its slot."""
-        self.remove(row, k)
+        self.change_at_once(row, k, False)
+
+    cdef void change_at_once(self, Py_ssize_t row, Py_ssize_t k, bint add) noexcept nogil:
+        cdef float[LOGS_PER_CHANGE] argument
+        cdef float[LOGS_PER_CHANGE] scale
+        cdef float[LOGS_PER_CHANGE] offset
+        cdef float* target[LOGS_PER_CHANGE]
+        cdef LogQueue logs
+        logs.n, logs.argument, logs.scale, logs.offset, logs.target = 0, argument, scale, offset, target
+        if add:
+            self.add(row, k, &logs)
+        else:
+            self.remove(row, k, &logs)
+        flush_logs(&logs)
 
     def relocate(self, Py_ssize_t source, Py_ssize_t target):
         """Overwrite a slot by another, and clear that."""
@@ -111,7 +135,9 @@ cdef class ColumnStatistics:
 
     def leave_one_out(self, Py_ssize_t row, Py_ssize_t k):
         """Log predictive density of a row in its own slot, without itself."""
-        return self.score_without(row, k)
+        cdef double ratio = 1.0
+        cdef float rest = self.score_without(row, k, &ratio)
+        return rest + log_double(ratio)
 
     def log_marginals(self, Py_ssize_t n):
         """Log marginal likelihood of the cells in slots 0..n-1."""

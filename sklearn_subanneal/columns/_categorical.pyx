@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport log_double, log_float, log_gamma, padded, simd_void
 from sklearn_subanneal._core._random cimport categorical, uniform
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue, push_log
 
 # A column with many values has its alphas redrawn in turns: this many a sweep.
 cdef enum:
@@ -17,6 +17,14 @@ cdef simd_void add_difference(const float* log_count, const float* log_total, fl
     cdef Py_ssize_t k
     for k in range(n):
         scores[k] += log_count[k] - log_total[k]
+
+
+cdef simd_void add_log_share(
+    double alpha, const int32_t* count, double alpha_total, const int32_t* total, double* scores, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        scores[k] += log_double((alpha + count[k]) / (alpha_total + total[k]))
 
 
 cdef simd_void add_rising(const double* alpha, double n, double* out, Py_ssize_t n_grid) noexcept nogil:
@@ -53,13 +61,6 @@ cdef class CategoricalData(ColumnData):
             self.itemsize = 4
             self.cells = &self.codes32[0] if self.n_rows else NULL
 
-    cdef int32_t code(self, Py_ssize_t row) noexcept nogil:
-        if self.itemsize == 1:
-            return (<const int8_t*> self.cells)[row]
-        if self.itemsize == 2:
-            return (<const int16_t*> self.cells)[row]
-        return (<const int32_t*> self.cells)[row]
-
     def take(self, order):
         return CategoricalData(self.codes[order])
 
@@ -80,6 +81,8 @@ cdef class CategoricalStatistics(ColumnStatistics):
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
         self.width = 1
         self.data = data
+        if data is not None:
+            self.cells, self.itemsize = self.data.cells, self.data.itemsize
         self.n_categories = len(parameters["alpha"])
         self.grid = np.ascontiguousarray((grids or {}).get("alpha", np.empty((self.n_categories, 0))), np.float64)
 
@@ -125,32 +128,33 @@ cdef class CategoricalStatistics(ColumnStatistics):
             self.log_count[v, k] = log_float(<float> (self.alpha[v] + self.count[v, k]))
         self.log_total[k] = log_float(<float> (self.alpha_total + self.total[k]))
 
-    cdef void bump(self, int32_t v, Py_ssize_t k, int32_t by) noexcept nogil:
+    cdef void bump(self, int32_t v, Py_ssize_t k, int32_t by, LogQueue* logs) noexcept nogil:
         self.count[v, k] += by
         self.total[k] += by
-        self.log_count[v, k] = log_float(<float> (self.alpha[v] + self.count[v, k]))
-        self.log_total[k] = log_float(<float> (self.alpha_total + self.total[k]))
+        push_log(logs, <float> (self.alpha[v] + self.count[v, k]), 1.0, 0.0, &self.log_count[v, k])
+        push_log(logs, <float> (self.alpha_total + self.total[k]), 1.0, 0.0, &self.log_total[k])
 
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
-        cdef int32_t v = self.data.code(row)
+        cdef int32_t v = code_at(self.cells, self.itemsize, row)
         if v >= 0:
             add_difference(&self.log_count[v, 0], &self.log_total[0], scores, n)
 
-    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
-        cdef int32_t v = self.data.code(row)
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
+        cdef int32_t v = code_at(self.cells, self.itemsize, row)
         if v < 0:
             return 0.0
-        return log_float(<float> ((self.alpha[v] + self.count[v, k] - 1) / (self.alpha_total + self.total[k] - 1)))
+        ratio[0] *= (self.alpha[v] + self.count[v, k] - 1) / (self.alpha_total + self.total[k] - 1)
+        return 0.0
 
-    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
-        cdef int32_t v = self.data.code(row)
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
+        cdef int32_t v = code_at(self.cells, self.itemsize, row)
         if v >= 0:
-            self.bump(v, k, 1)
+            self.bump(v, k, 1, logs)
 
-    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
-        cdef int32_t v = self.data.code(row)
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
+        cdef int32_t v = code_at(self.cells, self.itemsize, row)
         if v >= 0:
-            self.bump(v, k, -1)
+            self.bump(v, k, -1, logs)
 
     cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
         cdef Py_ssize_t v
@@ -182,7 +186,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
             for k in range(self.capacity):
                 self.count[v, k] = 0
         for i in range(n):
-            v = self.data.code(rows[i])
+            v = code_at(self.cells, self.itemsize, rows[i])
             if v >= 0:
                 self.count[v, slots[i]] += 1
                 self.total[slots[i]] += 1
@@ -227,13 +231,12 @@ cdef class CategoricalStatistics(ColumnStatistics):
 
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
         # A code that no category has (-1, NaN) is a missing cell.
-        cdef Py_ssize_t i, k, v
+        cdef Py_ssize_t i, v
         for i in range(n_rows):
             if values[i] >= 0.0 and values[i] < self.n_categories:
                 v = <Py_ssize_t> values[i]
-                for k in range(n_clusters):
-                    out[i * n_clusters + k] += log_double((self.alpha[v] + self.count[v, k])
-                                                          / (self.alpha_total + self.total[k]))
+                add_log_share(self.alpha[v], &self.count[v, 0], self.alpha_total, &self.total[0],
+                              out + i * n_clusters, n_clusters)
 
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
         cdef double u

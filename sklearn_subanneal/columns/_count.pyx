@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, padded, simd_void
 from sklearn_subanneal._core._random cimport categorical, log_standard_gamma, poisson
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue
 
 
 cdef simd_void add_negative_binomial(
@@ -16,6 +16,15 @@ cdef simd_void add_negative_binomial(
     cdef Py_ssize_t k
     for k in range(n):
         scores[k] += <float> (log_gamma(a[k] + x) + constant[k] - x * slope[k] - log_factorial)
+
+
+cdef simd_void add_negative_binomial_double(
+    double x, double log_factorial, const double* a, const double* slope, const double* constant,
+    double* scores, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        scores[k] += log_gamma(a[k] + x) + constant[k] - x * slope[k] - log_factorial
 
 
 cdef simd_void add_over_shape(
@@ -109,7 +118,7 @@ cdef class CountStatistics(ColumnStatistics):
             add_negative_binomial(x, log_gamma(x + 1.0), &self.posterior_shape[0], &self.slope[0], &self.constant[0],
                                   scores, n)
 
-    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         cdef int32_t x = self.cells[row]
         cdef double a = self.posterior_shape[k] - x, b = self.rate + self.count[k] - 1
         if x < 0:
@@ -117,7 +126,7 @@ cdef class CountStatistics(ColumnStatistics):
         return <float> (log_gamma(a + x) - log_gamma(a) - log_gamma(x + 1.0)
                         + a * log_double(b / (b + 1.0)) - x * log_double(b + 1.0))
 
-    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         cdef int32_t x = self.cells[row]
         if x >= 0:
             self.count[k] += 1
@@ -125,7 +134,7 @@ cdef class CountStatistics(ColumnStatistics):
             self.log_factorials[k] += log_gamma(x + 1.0)
             self.refresh(k)
 
-    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         cdef int32_t x = self.cells[row]
         if x >= 0:
             self.count[k] -= 1
@@ -195,15 +204,13 @@ cdef class CountStatistics(ColumnStatistics):
                 self.refresh(k)
 
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
-        cdef Py_ssize_t i, k
-        cdef double x, log_factorial
+        cdef Py_ssize_t i
+        cdef double x
         for i in range(n_rows):
             x = values[i]
             if x >= 0.0:
-                log_factorial = log_gamma(x + 1.0)
-                for k in range(n_clusters):
-                    out[i * n_clusters + k] += (log_gamma(self.posterior_shape[k] + x) + self.constant[k]
-                                                - x * self.slope[k] - log_factorial)
+                add_negative_binomial_double(x, log_gamma(x + 1.0), &self.posterior_shape[0], &self.slope[0],
+                                             &self.constant[0], out + i * n_clusters, n_clusters)
 
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
         cdef double b = self.rate + self.count[k]

@@ -16,7 +16,7 @@ from sklearn_subanneal._core._math cimport (
 )
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._normal cimport variance_factor
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue
 from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
 
 cdef double LOG_PI = 1.1447298858494001741
@@ -279,7 +279,7 @@ cdef class GaussianStatistics(ColumnStatistics):
                                &self.constant[0], &self.difference[0, 0], &self.projection[0], &self.quadratic[0],
                                scores, self.width, self.capacity, n)
 
-    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         # As for one column: with r the share of Psi_n that x makes, |Psi_(n-1)| = |Psi_n| (1 - r).
         cdef Py_ssize_t i, d = self.width
         cdef double r = 0.0, kappa = self.kappa + self.count[k], nu = self.nu + self.count[k], left
@@ -298,10 +298,10 @@ cdef class GaussianStatistics(ColumnStatistics):
                         + 0.5 * d * (log_double((kappa - 1.0) / kappa) - LOG_PI)
                         - 0.5 * self.log_det[k] + 0.5 * (nu - 1.0) * log_double(left))
 
-    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(&self.cells[row, 0], k, 1.0)
 
-    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(&self.cells[row, 0], k, -1.0)
 
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
@@ -398,11 +398,27 @@ cdef class GaussianStatistics(ColumnStatistics):
             self.refresh_all()
 
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
-        cdef Py_ssize_t i, k, n_observed
-        for i in range(n_rows):
-            n_observed = self.sort_missing(values + i * self.width)
-            for k in range(n_clusters):
-                out[i * n_clusters + k] += self.log_density(values + i * self.width, k, n_observed)
+        cdef Py_ssize_t i, j, k, n_observed, d = self.width
+        cdef double constant, power, shrink, q
+        cdef const double* x
+        for k in range(n_clusters):
+            # What rows without missing cells share is made once.
+            constant = self.constant_of(k, d) - 0.5 * self.log_det[k]
+            power = 0.5 * (self.nu + self.count[k] + 1.0)
+            shrink = (self.kappa + self.count[k]) / (self.kappa + self.count[k] + 1.0)
+            for i in range(n_rows):
+                x = values + i * d
+                q = 0.0
+                for j in range(d):
+                    self.work2[j] = x[j] - self.mean[k, j]
+                times_lower(&self.factor[k, 0, 0], &self.work2[0], &self.work[0], d)
+                for j in range(d):
+                    q += self.work[j] * self.work[j]
+                if q == q:
+                    out[i * n_clusters + k] += constant - power * log_double(1.0 + q * shrink)
+                else:
+                    n_observed = self.sort_missing(x)
+                    out[i * n_clusters + k] += self.log_density(x, k, n_observed)
 
     def conditional_moments(self, const double[:, ::1] values, Py_ssize_t n_clusters):
         """Means and variances (n_rows, n_clusters, width) of the missing cells of each row, given its observed ones.

@@ -186,11 +186,11 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
                              clusters[k].inverse[i * d + i], logs, n_grid)
             g = categorical(logs, work, n_grid, power, bits)
             t = grid_psi[i, g] - self.psi[i, i]
+            shrink = grid_psi[i, g] / self.psi[i, i]
             for k in range(n_used):
                 cluster = &clusters[k]
                 factor = 1.0 + t * cluster.inverse[i * d + i]
-                half = grid_psi[i, g] / self.psi[i, i]
-                factor = t / (factor if factor > half or t > 0.0 else half)
+                factor = t / (factor if factor > shrink or t > 0.0 else shrink)
                 for j in range(d):
                     cluster.e[j] = cluster.inverse[i * d + j]
                 for j in range(d):

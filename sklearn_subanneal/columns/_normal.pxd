@@ -14,6 +14,8 @@ cdef struct Moments:
     double mean             # posterior location mu_n
     double spread           # nu_n sigma2_n, the posterior sum of squares
     int32_t count
+    # For a row in its own cluster, made when first asked for: c / spread (negative: not made), and the constant.
+    float own_scale, own_constant
 
 
 cdef class NormalData(ColumnData):
@@ -26,10 +28,13 @@ cdef class NormalStatistics(ColumnStatistics):
     cdef Moments[::1] moments
     # Student's t of each slot, contiguous over slots: constant - power * log(1 + precision * (x - location)^2)
     cdef float[::1] location, precision, power, constant
+    cdef double[:, ::1] exact               # room for the same in float64, for rows outside the data
     cdef double mu, kappa, sigma2, nu
     cdef double[TABLE] gamma_ratios
     cdef const double[::1] grid_mu, grid_kappa, grid_sigma2, grid_nu
     cdef void refresh(self, Py_ssize_t k) noexcept nogil
+    cdef float update(self, Py_ssize_t k, float* offset) noexcept nogil
+    cdef void prepare_own(self, Py_ssize_t k) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef double ratio(self, int32_t count) noexcept nogil
 

@@ -9,9 +9,10 @@ from sklearn_subanneal._core._math cimport (
     exp_double, gamma_ratio, log1p_float, log_double, log_float, log_gamma, padded, simd_void,
 )
 from sklearn_subanneal._core._random cimport categorical, log_standard_gamma, standard_normal
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue, push_log
 
 cdef double LOG_PI = 1.1447298858494001741
+cdef double HALF_OVER_PI = 0.15915494309189533577
 
 
 cdef simd_void add_student_t(
@@ -23,6 +24,17 @@ cdef simd_void add_student_t(
     for k in range(n):
         d = x - location[k]
         scores[k] += constant[k] - power[k] * log1p_float(d * d * precision[k])
+
+
+cdef simd_void add_student_t_double(
+    double x, const double* location, const double* precision, const double* power, const double* constant,
+    double* scores, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double d
+    for k in range(n):
+        d = x - location[k]
+        scores[k] += constant[k] - power[k] * log_double(1.0 + d * d * precision[k])
 
 
 # The log marginal likelihood of one cluster as a function of one hyperparameter, up to terms that the caller adds
@@ -116,7 +128,7 @@ cdef class NormalStatistics(ColumnStatistics):
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t k, present = self.capacity
         moments = np.zeros(capacity, np.dtype([("total", "f8"), ("square", "f8"), ("mean", "f8"), ("spread", "f8"),
-                                               ("count", "i4")], align=True))
+                                               ("count", "i4"), ("own_scale", "f4"), ("own_constant", "f4")], align=True))
         coefficients = np.zeros((4, capacity), np.float32)
         if present:
             moments[:present] = self.moments
@@ -124,6 +136,7 @@ cdef class NormalStatistics(ColumnStatistics):
                 row[:present] = old
         self.moments = moments
         self.location, self.precision, self.power, self.constant = coefficients
+        self.exact = np.zeros((4, capacity))
         self.capacity = capacity
         if present:
             for k in range(present, capacity):
@@ -144,71 +157,84 @@ cdef class NormalStatistics(ColumnStatistics):
             self.refresh(k)
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
+        cdef float argument, offset
+        argument = self.update(k, &offset)
+        self.constant[k] = offset + <float> 0.5 * log_float(argument)
+
+    cdef float update(self, Py_ssize_t k, float* offset) noexcept nogil:
+        # All of a slot's coefficients but the constant, which is offset + log(returned value) / 2.
         cdef Moments* m = &self.moments[k]
         cdef double n = m.count, kappa = self.kappa + n, nu = self.nu + n, prior = self.nu * self.sigma2
-        cdef double weight = 1.0 / kappa, reach, r
+        cdef double weight = 1.0 / kappa, precision, r
         m.mean = (self.kappa * self.mu + m.total) * weight
         m.spread = prior + m.square + self.kappa * self.mu * self.mu - kappa * m.mean * m.mean
         # The floor holds exactly in real numbers; sums of floats may fall below it by cancellation.
         m.spread = m.spread if m.spread > prior else prior
-        reach = m.spread * (1.0 + weight)
+        precision = 1.0 / (m.spread * (1.0 + weight))
         self.location[k] = <float> m.mean
-        self.precision[k] = <float> (1.0 / reach)
+        self.precision[k] = <float> precision
         self.power[k] = <float> (0.5 * (nu + 1.0))
+        m.own_scale = -1.0
         if m.count < TABLE:
-            self.constant[k] = (<float> (self.gamma_ratios[m.count] - 0.5 * LOG_PI)
-                                - <float> 0.5 * log_float(<float> reach))
-        else:
-            r = 1.0 / nu
-            self.constant[k] = (<float> 0.5 * log_float(<float> (0.15915494309189535 * nu / reach))
-                                - <float> (r * (0.25 - r * r * 4.16666666666666667e-02)))
+            offset[0] = <float> (self.gamma_ratios[m.count] - 0.5 * LOG_PI)
+            return <float> precision
+        r = 1.0 / nu
+        offset[0] = -<float> (r * (0.25 - r * r * 4.16666666666666667e-02))
+        return <float> (HALF_OVER_PI * nu * precision)
 
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
         cdef float x = self.cells[row]
         if x == x:
             add_student_t(x, &self.location[0], &self.precision[0], &self.power[0], &self.constant[0], scores, n)
 
-    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         # With c = kappa_n / (kappa_n - 1) and r = c (x - mu_n)^2 / spread_n, taking x out leaves spread_n (1 - r),
         # and 1 + the square in Student's t is 1 / (1 - r).
         cdef float x = self.cells[row]
         cdef Moments* m = &self.moments[k]
-        cdef double d, c, r, nu
-        cdef float constant
+        cdef double d, r, prior
         if x != x:
             return 0.0
-        c = self.kappa + m.count
-        c = c / (c - 1.0)
-        nu = self.nu + m.count - 1
+        if m.own_scale < 0.0:
+            self.prepare_own(k)
         d = x - m.mean
-        r = 1.0 - c * d * d / m.spread
+        r = d * d * m.own_scale
+        if r < 0.5:
+            return m.own_constant + (self.power[k] - <float> 1.0) * log1p_float(<float> -r)
         # The floor is what the spread can fall to: the prior's own.
-        if r * m.spread < self.nu * self.sigma2:
-            r = self.nu * self.sigma2 / m.spread
-        if m.count <= TABLE:
-            constant = (<float> (self.gamma_ratios[m.count - 1] - 0.5 * LOG_PI)
-                        - <float> 0.5 * log_float(<float> (c * m.spread)))
-        else:
-            d = 1.0 / nu
-            constant = (<float> 0.5 * log_float(<float> (0.15915494309189535 * nu / (c * m.spread)))
-                        - <float> (d * (0.25 - d * d * 4.16666666666666667e-02)))
-        return constant + <float> (0.5 * nu * log_double(r))
+        r = self.kappa + m.count
+        r = m.spread - d * d * r / (r - 1.0)
+        prior = self.nu * self.sigma2
+        r = (r if r > prior else prior) / m.spread
+        return m.own_constant + <float> ((self.power[k] - 1.0) * log_double(r))
 
-    cdef void add(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void prepare_own(self, Py_ssize_t k) noexcept nogil:
+        # The constant differs from the cached one by the count alone.
+        cdef Moments* m = &self.moments[k]
+        cdef double n = m.count, kappa = self.kappa + n, r = 1.0 / (kappa * kappa)
+        m.own_scale = <float> (kappa / ((kappa - 1.0) * m.spread))
+        m.own_constant = self.constant[k] + <float> (
+            self.ratio(m.count - 1) - self.ratio(m.count) + 0.5 * log_double(1.0 - r))
+
+    cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         cdef double x = self.cells[row]
+        cdef float argument, offset
         if x == x:
             self.moments[k].count += 1
             self.moments[k].total += x
             self.moments[k].square += x * x
-            self.refresh(k)
+            argument = self.update(k, &offset)
+            push_log(logs, argument, 0.5, offset, &self.constant[k])
 
-    cdef void remove(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         cdef double x = self.cells[row]
+        cdef float argument, offset
         if x == x:
             self.moments[k].count -= 1
             self.moments[k].total -= x
             self.moments[k].square -= x * x
-            self.refresh(k)
+            argument = self.update(k, &offset)
+            push_log(logs, argument, 0.5, offset, &self.constant[k])
 
     cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
         self.moments[target] = self.moments[source]
@@ -263,17 +289,20 @@ cdef class NormalStatistics(ColumnStatistics):
 
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
         cdef Py_ssize_t i, k
-        cdef double d, reach, nu, constant, power, location
+        cdef double reach
+        cdef double* location = &self.exact[0, 0]
+        cdef double* precision = &self.exact[1, 0]
+        cdef double* power = &self.exact[2, 0]
+        cdef double* constant = &self.exact[3, 0]
         for k in range(n_clusters):
-            nu = self.nu + self.moments[k].count
             reach = self.moments[k].spread * (1.0 + 1.0 / (self.kappa + self.moments[k].count))
-            constant = self.ratio(self.moments[k].count) - 0.5 * (LOG_PI + log_double(reach))
-            power = 0.5 * (nu + 1.0)
-            location = self.moments[k].mean
-            for i in range(n_rows):
-                if values[i] == values[i]:
-                    d = values[i] - location
-                    out[i * n_clusters + k] += constant - power * log_double(1.0 + d * d / reach)
+            location[k] = self.moments[k].mean
+            precision[k] = 1.0 / reach
+            power[k] = 0.5 * (self.nu + self.moments[k].count + 1.0)
+            constant[k] = self.ratio(self.moments[k].count) - 0.5 * (LOG_PI + log_double(reach))
+        for i in range(n_rows):
+            if values[i] == values[i]:
+                add_student_t_double(values[i], location, precision, power, constant, out + i * n_clusters, n_clusters)
 
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
         cdef Moments* m = &self.moments[k]

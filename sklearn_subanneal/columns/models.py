@@ -23,6 +23,12 @@ NU_GRID = np.geomspace(0.3, 100.0, 20)
 ALPHA_GRID = np.geomspace(0.02, 20.0, 12)
 SHAPE_GRID = np.geomspace(0.05, 100.0, 20)
 RATE_GRID = np.geomspace(0.005, 100.0, 20)
+# Variance within a cluster before anything is learned, as a share of the variance of the table.
+NARROW = 0.05
+# Hyperparameters beyond these say nothing that the ends do not say, and cost the accuracy of log gamma.
+LEAST, MOST = 1e-12, 1e12
+# In standard deviations of the prior: squares must not overflow in float32, nor a matrix lose its rank in float64.
+MOST_DISTANCE = {"real": 1e15, "gaussian": 1e7}
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,8 @@ def bind_columns(
         else:
             models.append(_categorical(name, kind, j, n_categories[j], chosen, learn))
     if block:
-        models.append(_gaussian(block, np.column_stack([arrays[j] for j in block]), given.get("gaussian", {}), learn, grids))
+        cells = np.column_stack([arrays[j] for j in block])
+        models.append(_gaussian(block, cells, given.get("gaussian", {}), learn, grids))
     return models
 
 
@@ -191,20 +198,51 @@ def _checked_params(feature_params, names, kinds, covariance_type):
             detail = f"unknown: {sorted(unknown)}" if isinstance(values, dict) else f"got {values!r}"
             raise ValueError(f"feature_params[{key!r}] must be a dict with keys among {PARAMETERS[kind]}; {detail}")
         for name, value in values.items():
-            array = np.asarray(value, dtype=float)
-            if not np.isfinite(array).all() or (name not in ("mu", "psi") and not (array > 0).all()):
-                raise ValueError(f"feature_params[{key!r}][{name!r}] must be finite and positive, got {value!r}")
+            _check_value(key, kind, name, value)
     return feature_params or {}
+
+
+def _check_value(key, kind, name, value):
+    """Refuse a hyperparameter that is no number, or no number that it can be."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if name in ("mu", "psi"):
+        fits, wanted = np.isfinite(array).all(), "finite"
+    elif name == "sigma2":
+        fits, wanted = not array.ndim and 0.0 < array < np.inf, "finite and positive"
+    else:
+        fits, wanted = LEAST <= array.min(initial=np.inf) <= array.max(initial=0.0) <= MOST, f"from {LEAST} to {MOST}"
+    one_each = (kind, name) in (("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "psi"))
+    if not fits or (array.ndim and not one_each):
+        number = "a number, or an array of numbers," if one_each else "a number"
+        raise ValueError(f"feature_params[{key!r}][{name!r}] must be {number} {wanted}, got {value!r}")
 
 
 def _standard_units(values, learn, grids):
     """(center, scale) of each column of ``values``; without learning they serve the arithmetic alone."""
-    center = np.nanmean(values, axis=0)
-    scale = np.nanstd(values, axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
     if learn and grids == "fixed":
-        return np.zeros_like(center), np.ones_like(scale)
-    return center, scale
+        return np.zeros(values.shape[1]), np.ones(values.shape[1])
+    top = np.nanmax(np.abs(values), axis=0)
+    # A power of two costs no accuracy, and keeps squares from overflow and underflow.
+    unit = np.ldexp(1.0, np.frexp(top)[1] - 1)
+    center = np.nanmean(values / unit, axis=0)
+    spread = np.nanstd(values / unit, axis=0)
+    # A constant column has no units but its own value; rounding may leave it some spread.
+    scale = np.where(spread > 1e-13, spread * unit, np.where(top > 0, top, 1.0))
+    return center * unit, scale
+
+
+def _check_reach(kind, name, z, mu, sigma2):
+    """Refuse reals too far from their prior for the arithmetic of the kernels."""
+    reach, most = np.nanmax(np.abs(z), axis=0) + np.abs(mu), MOST_DISTANCE[kind]
+    if not np.all((sigma2 < np.inf) & (reach <= most * np.sqrt(sigma2))):
+        raise ValueError(
+            f"{name} has values too far from the prior: more than {most:g} of its standard deviations. Give mu and "
+            "sigma2 (or psi) in the units of the data by feature_params, rescale the "
+            'data, or learn the hyperparameters with grids="data"'
+        )
 
 
 def _location_grid(z):
@@ -217,16 +255,20 @@ def _location_grid(z):
 
 def _real(name, j, cells, chosen, learn, grids):
     center, scale = _standard_units(cells[:, None], learn, grids)
-    defaults = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0}
-    if learn and grids == "data":
-        # In standard units: the middle of the data, and clusters narrower than the table.
-        defaults = {"mu": center[0], "kappa": 0.1, "sigma2": 0.25 * scale[0] ** 2, "nu": 2.0}
-    start = {**defaults, **{key: float(value) for key, value in chosen.items()}}
-    start["mu"] = (start["mu"] - center[0]) / scale[0]
-    start["sigma2"] = start["sigma2"] / scale[0] ** 2
+    z = (cells - center[0]) / scale[0]
+    # Clusters much narrower than the table: too many small ones at first are merged sooner than too few are split.
+    start = {"mu": 0.0, "kappa": 0.1, "sigma2": NARROW, "nu": 5.0}
+    if not learn or grids == "fixed":
+        chosen = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0} | chosen
+    start |= {key: float(value) for key, value in chosen.items()}
+    if "mu" in chosen:
+        start["mu"] = (start["mu"] - center[0]) / scale[0]
+    if "sigma2" in chosen:
+        start["sigma2"] = start["sigma2"] / scale[0] / scale[0]
+    _check_reach("real", f"column {name!r}", z, start["mu"], start["sigma2"])
     axes = {}
     if learn:
-        mu = _location_grid((cells - center[0]) / scale[0]) if grids == "data" else np.linspace(-3.0, 3.0, 20)
+        mu = _location_grid(z) if grids == "data" else np.linspace(-3.0, 3.0, 20)
         axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": SIGMA2_GRID, "nu": NU_GRID}
     return ColumnModel("real", name, (j,), start, axes, center, scale)
 
@@ -234,11 +276,14 @@ def _real(name, j, cells, chosen, learn, grids):
 def _gaussian(block, cells, chosen, learn, grids):
     d = len(block)
     center, scale = _standard_units(cells, learn, grids)
-    start = {"mu": np.zeros(d), "kappa": 0.1, "psi": np.eye(d), "nu": d + 2.0}
-    if learn and grids == "data":
-        start["mu"], start["psi"] = center, 0.25 * (d + 2) * np.diag(scale**2)
-    for key, value in chosen.items():
-        start[key] = np.asarray(value, dtype=float) if key in ("mu", "psi") else float(value)
+    z = (cells - center) / scale
+    start = {"mu": np.zeros(d), "kappa": 0.1, "psi": NARROW * (d + 2) * np.eye(d), "nu": d + 2.0}
+    if not learn or grids == "fixed":
+        chosen = {"mu": np.zeros(d), "kappa": 0.1, "psi": np.eye(d), "nu": d + 2.0} | chosen
+    start |= {key: np.asarray(value, dtype=float) if key in ("mu", "psi") else float(value)
+              for key, value in chosen.items()}
+    if start["mu"].shape not in ((), (d,)):
+        raise ValueError(f"feature_params['gaussian']['mu'] must have shape ({d},), got {start['mu'].shape}")
     start["mu"] = np.broadcast_to(start["mu"], d)
     if start["psi"].shape != (d, d):
         raise ValueError(f"feature_params['gaussian']['psi'] must have shape ({d}, {d}), got {start['psi'].shape}")
@@ -246,12 +291,14 @@ def _gaussian(block, cells, chosen, learn, grids):
         raise ValueError("feature_params['gaussian']['psi'] must be symmetric and positive definite")
     if start["nu"] <= d - 1:
         raise ValueError(f"feature_params['gaussian']['nu'] must be above {d - 1}, got {start['nu']}")
-    start["mu"] = (start["mu"] - center) / scale
-    start["psi"] = start["psi"] / np.outer(scale, scale)
+    if "mu" in chosen:
+        start["mu"] = (start["mu"] - center) / scale
+    if "psi" in chosen:
+        start["psi"] = start["psi"] / scale / scale[:, None]
+    _check_reach("gaussian", "the block of reals", z, start["mu"], np.diag(start["psi"]))
     axes = {}
     if learn:
         start["psi"] = np.diag(np.diag(start["psi"]))
-        z = (cells - center) / scale
         n_mu = 20
         mu = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T
         if grids == "fixed":
@@ -274,7 +321,7 @@ def _categorical(name, kind, j, n_categories, chosen, learn):
         if alpha.ndim and alpha.shape != (n_categories,):
             raise ValueError(
                 f"alpha of column {name!r} must be a number or one for each of its {n_categories} categories, "
-                f"got {alpha.size}"
+                f"got an array of shape {alpha.shape}"
             )
         alpha = np.broadcast_to(alpha, n_categories).copy()
     axes = {"alpha": np.tile(ALPHA_GRID, (n_categories, 1))} if learn else {}

@@ -6,6 +6,7 @@ import warnings
 from functools import partial
 from numbers import Integral, Real
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -16,6 +17,9 @@ from sklearn_subanneal import posterior, schedules, subsampling
 from sklearn_subanneal._chains import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal._frames import read_table
 from sklearn_subanneal.mixtures.chain import ChainResult, Draw
+
+# What may change between fits under ``warm_start``: how long chains go on, not what they draw from.
+CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
 
 
 class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstimator):
@@ -69,12 +73,14 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         ValueError
             If the table or a parameter is not as described. The message names it and the remedy.
         """
-        previous = self._previous_results()
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, type):
+                raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
         table, arrays = read_table(self, X, self.feature_types)
         models = self._bind(table, arrays)
+        identity = self._identity(table, arrays)
+        previous = self._results_to_continue(identity)
         generators = spawn_generators(self.random_state, self.n_chains)
-        if previous is not None:
-            self._check_continues(previous, table, models, len(arrays[0]))
         chooser = subsampling.resolve(self.subsampling)
         run = {
             "schedule": schedules.resolve(self.schedule),
@@ -102,6 +108,7 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         contexts = self._contexts(root, X, table, models, recipes)
         results = run_chains(partial(_reported, self._chain, self, X), recipes, contexts, self.n_jobs)
         self._keep(table, models, results)
+        self._fitted_identity = identity
         self._summarize(arrays)
         root.call_on_fit_task_end(estimator=self, X=X)
         return self
@@ -115,10 +122,13 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         if column is None:
             return None
         if isinstance(column, str) and column in table.names:
-            return arrays[table.names.index(column)]
-        if isinstance(column, Integral) and 0 <= column < len(arrays):
-            return arrays[column]
-        raise ValueError(f"Stratified(column={column!r}) is no column of the table; it has {table.names}")
+            column = table.names.index(column)
+        if not isinstance(column, Integral) or not 0 <= column < len(arrays):
+            raise ValueError(f"Stratified(column={column!r}) is no column of the table; it has {table.names}")
+        if table.kinds[column] == "count":
+            # Numbers, unlike codes: strata are their quantile bins.
+            return np.where(arrays[column] < 0, np.nan, arrays[column])
+        return arrays[column]
 
     def _contexts(self, root, X, table, models, recipes):
         """One context a chain; reports are made only where somebody listens."""
@@ -143,27 +153,30 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         annealing = 0 if previous else schedules.Pace(recipe["run"]["schedule"], n_rows).n_steps()
         return annealing + n_draws * self.thin
 
-    def _previous_results(self):
-        """The chains to continue under ``warm_start``, or None."""
-        results = getattr(self, "_results", None)
-        return results if self.warm_start and results is not None else None
+    def _identity(self, table, arrays):
+        """Digests of all that chains must have in common with those that they continue."""
+        fixed = {name: value for name, value in self.get_params(deep=False).items() if name not in CHANGEABLE}
+        return {name: joblib.hash(value) for name, value in fixed.items()} | {"X": joblib.hash([table.names, arrays])}
 
-    def _check_continues(self, previous, table, models, n_rows):
-        """Refuse to continue chains on another table or with fewer draws than there are."""
-        if len(previous) != self.n_chains or previous[0].labels.shape[1] != n_rows:
+    def _results_to_continue(self, identity):
+        """The chains to continue under ``warm_start``, or None; refused on another table or model."""
+        previous = getattr(self, "_results", None)
+        if not self.warm_start or previous is None:
+            return None
+        if changed := [name for name, digest in identity.items() if digest != self._fitted_identity.get(name)]:
             raise ValueError(
-                f"warm_start=True continues {len(previous)} chains on {previous[0].labels.shape[1]} rows, but n_chains="
-                f"{self.n_chains} and X has {n_rows} rows; set warm_start=False to start anew"
+                f"warm_start=True continues the chains of the last fit, but {', '.join(changed)} changed since; "
+                "set warm_start=False to start anew"
             )
-        if table.names != self._table.names or [_meaning(m) for m in models] != [_meaning(m) for m in self._models]:
-            raise ValueError("warm_start=True continues chains on the same table; set warm_start=False to start anew")
-        if self.n_draws < len(previous[0].draws):
+        n_draws = len(previous[0].draws)
+        if self.n_draws < n_draws:
             raise ValueError(
-                f"n_draws={self.n_draws} must be at least the {len(previous[0].draws)} draws that there are, "
-                "since warm_start=True"
+                f"n_draws={self.n_draws} must be at least the {n_draws} draws that there are, since warm_start=True; "
+                "raise it, or set warm_start=False to start anew"
             )
-        if self.n_draws == len(previous[0].draws):
-            warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=3)
+        if self.n_draws == n_draws:
+            warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=5)
+        return previous
 
     def _keep(self, table, models, results: list[ChainResult]):
         """Store what the chains made; a chain that had less time for draws sets the number for all."""
@@ -250,10 +263,6 @@ def hyperparameters(models, draws: list[list[Draw]]) -> dict:
             name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
         }
     return out
-
-
-def _meaning(model):
-    return model.kind, model.name, model.sources, model.center.tolist(), model.scale.tolist()
 
 
 def _reported(chain, estimator, X, recipe, context):

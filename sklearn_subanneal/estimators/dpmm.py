@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -178,9 +178,9 @@ class SubsampleAnnealedDPMM(MCMCEstimator):
         self._representative = self._draws[chain][draw]
         # Clusters in the order of their size, so that label 0 is the largest; those nearest to no row are dropped.
         order = np.argsort(-self._representative.sizes, kind="stable")
-        used = np.unique(nearest_clusters(self._models, self._representative, arrays, order))
+        nearest = nearest_clusters(self._models, self._representative, arrays, order)
+        used, self.labels_ = np.unique(nearest, return_inverse=True)
         self._kept = order[used]
-        self.labels_ = nearest_clusters(self._models, self._representative, arrays, self._kept)
         self.n_clusters_ = len(used)
 
     def predict(self, X) -> np.ndarray:
@@ -241,8 +241,8 @@ class SubsampleAnnealedDPMM(MCMCEstimator):
             What ``fit`` was given.
         """
         check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(f"n_samples must be at least 1, got {n_samples}")
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
         seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
         generator = np.random.Generator(np.random.PCG64(seed))
         rows = sample_rows(self._models, self._flat_draws(), n_samples, len(self._table.columns), generator)
@@ -251,7 +251,8 @@ class SubsampleAnnealedDPMM(MCMCEstimator):
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
-        Reals are filled by their posterior mean, counts by the mean rounded, categories by the most probable one.
+        Reals are filled by their posterior mean, counts by the mean rounded, categories by the most probable one, each
+        row as one that ``fit`` has not seen, by the conditional of the density that ``score_samples`` reports.
 
         Parameters
         ----------

@@ -2,6 +2,7 @@
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
+from sklearn_subanneal.columns._base cimport LogQueue
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
 
@@ -16,6 +17,7 @@ cdef class Mixture:
     cdef int32_t[::1] slot_of, name_of
     cdef int32_t[::1] counts                # rows in each slot
     cdef float[::1] log_weight, scores
+    cdef LogQueue logs
     cdef int n_stateful                     # columns that keep missing cells as state
     cdef int open_slot(self) except -1 nogil
     cdef void weigh(self) noexcept nogil

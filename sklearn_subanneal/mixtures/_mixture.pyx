@@ -7,7 +7,7 @@ from numpy.random cimport bitgen_t
 import numpy as np
 
 from sklearn_subanneal._core._math cimport LANES, exp_float, log_double, log_float, padded, simd_void
-from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, flush_logs
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
 # The log weight of a slot that can't be chosen: far below every score, and still finite.
@@ -79,8 +79,13 @@ cdef class Mixture:
         self.columns, self.prior = columns, prior
         self.n_rows, self.n_columns = n_rows, len(columns)
         self.column = <void**> malloc(max(self.n_columns, 1) * sizeof(void*))
-        if self.column == NULL:
+        j = max(LOGS_PER_CHANGE * self.n_columns, 1)
+        self.logs.argument = <float*> malloc(3 * j * sizeof(float))
+        self.logs.target = <float**> malloc(j * sizeof(float*))
+        if self.column == NULL or self.logs.argument == NULL or self.logs.target == NULL:
             raise MemoryError()
+        self.logs.scale = self.logs.argument + j
+        self.logs.offset = self.logs.scale + j
         for j in range(self.n_columns):
             if not isinstance(columns[j], ColumnStatistics):
                 raise TypeError(f"columns must be ColumnStatistics, got {type(columns[j]).__name__}")
@@ -94,6 +99,8 @@ cdef class Mixture:
 
     def __dealloc__(self):
         free(self.column)
+        free(self.logs.argument)
+        free(self.logs.target)
 
     def grow(self, Py_ssize_t capacity):
         """Make room for ``capacity`` slots."""
@@ -152,7 +159,8 @@ cdef class Mixture:
             for j in range(self.n_columns):
                 (<ColumnStatistics> self.column[j]).complete(row, k, bits)
         for j in range(self.n_columns):
-            (<ColumnStatistics> self.column[j]).add(row, k)
+            (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
+        flush_logs(&self.logs)
         self.weigh_slot(k, self.counts[k])
         if k == self.n_clusters:
             self.n_clusters += 1
@@ -168,7 +176,8 @@ cdef class Mixture:
         self.n_assigned -= 1
         if self.counts[k]:
             for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).remove(row, k)
+                (<ColumnStatistics> self.column[j]).remove(row, k, &self.logs)
+            flush_logs(&self.logs)
             self.weigh_slot(k, self.counts[k])
             return
         last = self.n_clusters - 1
@@ -209,10 +218,14 @@ cdef class Mixture:
     cdef void score_own(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
         # Replace the score and the weight of the row's own cluster by those without the row.
         cdef float own = 0.0
+        cdef double ratio = 1.0
         cdef Py_ssize_t j
         for j in range(self.n_columns):
-            own += (<ColumnStatistics> self.column[j]).score_without(row, k)
-        self.scores[k] = own
+            own += (<ColumnStatistics> self.column[j]).score_without(row, k, &ratio)
+            if ratio < 1e-250:
+                own += <float> log_double(ratio)
+                ratio = 1.0
+        self.scores[k] = own + <float> log_double(ratio)
         self.weigh_slot(k, self.counts[k] - 1)
 
     cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits) noexcept nogil:
@@ -273,7 +286,8 @@ cdef class Mixture:
                     k = self.slot_of[self.names[row]]
                     for j in range(self.n_columns):
                         (<ColumnStatistics> self.column[j]).complete(row, k, bits)
-                        (<ColumnStatistics> self.column[j]).add(row, k)
+                        (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
+                    flush_logs(&self.logs)
 
     def place(self, labels):
         """Assign all rows anew, without their statistics."""

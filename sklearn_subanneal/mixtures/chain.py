@@ -34,6 +34,11 @@ TRACE = np.dtype(
 # Cells scored between two looks at the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
 
+# Hyperparameters start where small clusters are cheap, and stay there until this many rows are in (a quarter of a
+# small table). Learned from a handful of rows they wander to where all rows are one cluster, or each is its own, and
+# no move of a single row leads back.
+LEAST_LEARNED_FROM = 64
+
 # Of a time limit, this part is for the schedule, the rest for the draws.
 SCHEDULE_SHARE = 0.8
 
@@ -186,7 +191,7 @@ class MixtureChain:
             part = slice(at, at + self.batch)
             n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
         mixture.rebuild()
-        if self.learn:
+        if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
             mixture.learn(self.generator, step.inverse_temperature)
         parameters = mixture.prior.parameters
         record = (

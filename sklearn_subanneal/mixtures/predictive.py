@@ -54,24 +54,22 @@ def chunks(n_rows: int, n_clusters: int) -> Iterator[slice]:
 
 def score_rows(models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]) -> np.ndarray:
     """Log posterior predictive density of each row, averaged over draws, in the units of the data."""
-    values = [model.values(arrays) for model in models]
-    n_rows = len(arrays[0])
-    total = np.full(n_rows, -np.inf)
-    for draw in draws:
-        predictive = Predictive(models, draw)
-        for rows in chunks(n_rows, len(draw.sizes)):
-            part = logsumexp(predictive.log_densities([v[rows] for v in values]) + predictive.log_weights, axis=1)
-            total[rows] = np.logaddexp(total[rows], part)
-    return total - np.log(len(draws)) + sum(m.log_jacobian(v) for m, v in zip(models, values, strict=True))
+    predictives = [Predictive(models, draw) for draw in draws]
+    out = np.empty(len(arrays[0]))
+    for rows in chunks(len(out), max(len(draw.sizes) for draw in draws)):
+        values = [model.values([a[rows] for a in arrays]) for model in models]
+        total = np.full(rows.stop - rows.start, -np.inf)
+        for predictive in predictives:
+            part = logsumexp(predictive.log_densities(values) + predictive.log_weights, axis=1)
+            total = np.logaddexp(total, part)
+        out[rows] = total + sum(m.log_jacobian(v) for m, v in zip(models, values, strict=True))
+    return out - np.log(len(draws))
 
 
 def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], keep: np.ndarray) -> np.ndarray:
     """Log probability of each row in the clusters ``keep`` of one draw, (n_rows, len(keep))."""
-    values = [model.values(arrays) for model in models]
-    predictive = Predictive(models, draw)
     out = np.empty((len(arrays[0]), len(keep)))
-    for rows in chunks(len(out), len(draw.sizes)):
-        log_joint = predictive.log_densities([v[rows] for v in values])[:, keep] + predictive.log_weights[keep]
+    for rows, log_joint in _log_joints(models, draw, arrays, keep):
         out[rows] = log_joint - logsumexp(log_joint, axis=1, keepdims=True)
     return out
 
@@ -79,9 +77,17 @@ def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray],
 def nearest_clusters(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], keep: np.ndarray) -> np.ndarray:
     """Index into ``keep`` of the most probable cluster of each row."""
     labels = np.empty(len(arrays[0]), np.int64)
-    for rows in chunks(len(labels), len(draw.sizes)):
-        labels[rows] = assign_rows(models, draw, [a[rows] for a in arrays], keep).argmax(axis=1)
+    for rows, log_joint in _log_joints(models, draw, arrays, keep):
+        labels[rows] = log_joint.argmax(axis=1)
     return labels
+
+
+def _log_joints(models, draw, arrays, keep):
+    """Yield slices of the rows with their log joint densities in the clusters ``keep``."""
+    predictive = Predictive(models, draw)
+    for rows in chunks(len(arrays[0]), len(draw.sizes)):
+        values = [model.values([a[rows] for a in arrays]) for model in models]
+        yield rows, predictive.log_densities(values)[:, keep] + predictive.log_weights[keep]
 
 
 def sample_rows(
@@ -136,19 +142,25 @@ def impute_rows(
 
 
 def _moments(models, predictives, values):
-    """Imputed values and uncertainties of each model, (n_rows, width), averaged over the draws."""
+    """Imputed values and uncertainties of each model, (n_rows, width), under the mixture of all draws.
+
+    A draw counts for a row by the density that it gives to the observed cells: so the imputed cells follow the
+    conditional of the very density that :func:`score_rows` reports.
+    """
+    total = np.full((len(values[0]), 1), -np.inf)
     first = [0.0] * len(models)
     second = [0.0] * len(models)
     for predictive in predictives:
         log_joint = predictive.log_densities(values) + predictive.log_weights
-        weights = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True)) / len(predictives)
+        before, total = total, np.logaddexp(total, logsumexp(log_joint, axis=1, keepdims=True))
+        kept, weights = np.exp(before - total), np.exp(log_joint - total)
         for m, (model, column) in enumerate(zip(models, predictive.columns, strict=True)):
             if model.kind in ("categorical", "boolean"):
-                first[m] = first[m] + weights @ column.probabilities(predictive.n_clusters + 1)
+                first[m] = kept * first[m] + weights @ column.probabilities(predictive.n_clusters + 1)
             else:
                 mean, variance = column.conditional_moments(values[m], predictive.n_clusters + 1)
-                first[m] = first[m] + np.einsum("nk,nkj->nj", weights, mean)
-                second[m] = second[m] + np.einsum("nk,nkj->nj", weights, variance + mean**2)
+                first[m] = kept * first[m] + np.einsum("nk,nkj->nj", weights, mean)
+                second[m] = kept * second[m] + np.einsum("nk,nkj->nj", weights, variance + mean**2)
     filled, spread = [], []
     for model, one, two in zip(models, first, second, strict=True):
         if model.kind in ("categorical", "boolean"):
