@@ -35,6 +35,7 @@ cdef enum:
     LOGS_PER_CHANGE = 2
 
 
+cdef void allocate_logs(LogQueue* logs, Py_ssize_t capacity) noexcept nogil
 cdef void flush_logs(LogQueue* logs) noexcept nogil
 
 

@@ -1,5 +1,6 @@
 """The contract between a mixture and its columns, with what all columns share."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdlib cimport malloc
 
 import numpy as np
 
@@ -10,6 +11,16 @@ cdef simd_void take_logs(float* values, const float* scale, const float* offset,
     cdef Py_ssize_t i
     for i in range(n):
         values[i] = offset[i] + scale[i] * log_float(values[i])
+
+
+cdef void allocate_logs(LogQueue* logs, Py_ssize_t capacity) noexcept nogil:
+    """Room for a queue; the caller checks for NULL, and frees ``argument`` and ``target``."""
+    capacity = max(capacity, 1)
+    logs.n = 0
+    logs.argument = <float*> malloc(3 * capacity * sizeof(float))
+    logs.scale = logs.argument + capacity
+    logs.offset = logs.scale + capacity
+    logs.target = <float**> malloc(capacity * sizeof(float*))
 
 
 cdef void flush_logs(LogQueue* logs) noexcept nogil:
@@ -169,6 +180,10 @@ cdef class ColumnStatistics:
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         with generator.bit_generator.lock, nogil:
             self.resample_prior(n_clusters, power, bits)
+
+    def twin(self):
+        """Empty statistics over the same data, with the same hyperparameters and the same fillings of missing cells."""
+        return type(self)(self.data, self.parameters)
 
     def get_prior_state(self):
         """What the chain knows of this column apart from the partition, as arrays."""

@@ -201,6 +201,15 @@ cdef class CategoricalStatistics(ColumnStatistics):
                 out += log_gamma(self.alpha[v] + self.count[v, k]) - log_gamma(self.alpha[v])
         return out
 
+    def adopt(self, CategoricalStatistics source not None):
+        """Take over the hyperparameters of other statistics of the same column."""
+        cdef Py_ssize_t k
+        for k in range(self.n_categories):
+            self.alpha[k] = source.alpha[k]
+        self.alpha_total = source.alpha_total
+        for k in range(self.capacity):
+            self.refresh(k)
+
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[256] logs
         cdef double[256] work

@@ -181,6 +181,13 @@ cdef class CountStatistics(ColumnStatistics):
         return (self.shape * log_double(self.rate) - log_gamma(self.shape) + log_gamma(a) - a * log_double(b)
                 - self.log_factorials[k])
 
+    def adopt(self, CountStatistics source not None):
+        """Take over the hyperparameters of other statistics of the same column."""
+        cdef Py_ssize_t k
+        self.shape, self.rate = source.shape, source.rate
+        for k in range(self.capacity):
+            self.refresh(k)
+
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[256] logs
         cdef double[256] work

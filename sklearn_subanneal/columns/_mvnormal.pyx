@@ -393,6 +393,22 @@ cdef class GaussianStatistics(ColumnStatistics):
             out += log_gamma(0.5 * (self.nu + n - i)) - log_gamma(0.5 * (self.nu - i))
         return out
 
+    def adopt(self, GaussianStatistics source not None):
+        """Take over the hyperparameters of other statistics of the same column."""
+        cdef Py_ssize_t i
+        for i in range(self.width):
+            self.mu[i] = source.mu[i]
+        for i in range(self.width * self.width):
+            (&self.psi[0, 0])[i] = (&source.psi[0, 0])[i]
+        self.kappa, self.nu = source.kappa, source.nu
+        self.refresh_all()
+
+    def twin(self):
+        """Empty statistics that see the same fillings of missing cells, now and later."""
+        cdef GaussianStatistics other = GaussianStatistics(self.data, self.parameters)
+        other.cells = self.cells
+        return other
+
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         if resample_gaussian_prior(self, n_clusters, power, bits):
             self.refresh_all()

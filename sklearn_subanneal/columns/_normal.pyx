@@ -278,6 +278,14 @@ cdef class NormalStatistics(ColumnStatistics):
                 + 0.5 * log_double(self.kappa / (self.kappa + n))
                 + 0.5 * self.nu * log_double(self.nu * self.sigma2) - 0.5 * nu * log_double(m.spread))
 
+    def adopt(self, NormalStatistics source not None):
+        """Take over the hyperparameters of other statistics of the same column."""
+        cdef Py_ssize_t k
+        self.mu, self.kappa, self.sigma2, self.nu = source.mu, source.kappa, source.sigma2, source.nu
+        self.gamma_ratios = source.gamma_ratios
+        for k in range(self.capacity):
+            self.refresh(k)
+
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         # mu and kappa enter through the distance of a cluster's mean, sigma2 and nu through its squares.
         cdef bint changed = False

@@ -209,15 +209,16 @@ def _check_value(key, kind, name, value):
     except (TypeError, ValueError):
         array = np.array(np.nan)
     if name in ("mu", "psi"):
-        fits, wanted = np.isfinite(array).all(), "finite"
+        fits, wanted = np.isfinite(array).all(), "a finite number"
     elif name == "sigma2":
-        fits, wanted = not array.ndim and 0.0 < array < np.inf, "finite and positive"
+        fits, wanted = not array.ndim and 0.0 < array < np.inf, "a finite positive number"
     else:
-        fits, wanted = LEAST <= array.min(initial=np.inf) <= array.max(initial=0.0) <= MOST, f"from {LEAST} to {MOST}"
+        fits = LEAST <= array.min(initial=np.inf) <= array.max(initial=0.0) <= MOST
+        wanted = f"a number from {LEAST:g} to {MOST:g}"
     one_each = (kind, name) in (("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "psi"))
     if not fits or (array.ndim and not one_each):
-        number = "a number, or an array of numbers," if one_each else "a number"
-        raise ValueError(f"feature_params[{key!r}][{name!r}] must be {number} {wanted}, got {value!r}")
+        wanted += ", or an array of such" * one_each
+        raise ValueError(f"feature_params[{key!r}][{name!r}] must be {wanted}, got {value!r}")
 
 
 def _standard_units(values, learn, grids):

@@ -92,15 +92,11 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         run["schedule"].n_assignments(len(arrays[0]))
         strata = self._strata(chooser, table, arrays)
         chooser.strata(len(arrays[0]), strata)
+        recipe = self._recipe(models, arrays) | {"run": run, "subsampling": chooser, "strata": strata}
         recipes = [
-            {
-                "chain": self._recipe(models, arrays) | {"number": number},
-                "run": run,
-                "subsampling": chooser,
-                "strata": strata,
-                "generator": generator,
-                "previous": previous and previous[number],
-            }
+            recipe
+            | {"chain": recipe["chain"] | {"number": number}, "generator": generator}
+            | {"previous": previous and previous[number]}
             for number, generator in enumerate(generators)
         ]
         root = self._init_callback_context(max_subtasks=self.n_chains, sequential_subtasks=False)

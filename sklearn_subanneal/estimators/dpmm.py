@@ -154,11 +154,10 @@ class SubsampleAnnealedDPMM(MCMCEstimator):
         self.random_state = random_state
 
     def _prior(self):
-        prior = PitmanYor(self.concentration, self.discount) if self.partition is None else self.partition
-        return prior.bind(self.learn_hyperparameters)
+        return PitmanYor(self.concentration, self.discount) if self.partition is None else self.partition
 
     def _bind(self, table, arrays):
-        self._prior()
+        self._prior().bind(self.learn_hyperparameters)
         return bind_columns(
             table.names,
             table.kinds,
@@ -171,7 +170,8 @@ class SubsampleAnnealedDPMM(MCMCEstimator):
         )
 
     def _recipe(self, models, arrays):
-        return {"models": models, "arrays": arrays, "prior": self._prior(), "learn": self.learn_hyperparameters}
+        chain = {"models": models, "arrays": arrays, "learn": self.learn_hyperparameters}
+        return {"chain": chain, "partition": self._prior()}
 
     def _summarize(self, arrays):
         chain, draw = representative_draw(self.posterior_labels_)

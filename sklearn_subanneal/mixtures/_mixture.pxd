@@ -22,6 +22,7 @@ cdef class Mixture:
     cdef int open_slot(self) except -1 nogil
     cdef void weigh(self) noexcept nogil
     cdef int put(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil
+    cdef int settle(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil
     cdef void take(self, Py_ssize_t row) noexcept nogil
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
     cdef void score(self, Py_ssize_t row) noexcept nogil

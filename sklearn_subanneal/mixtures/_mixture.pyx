@@ -7,7 +7,7 @@ from numpy.random cimport bitgen_t
 import numpy as np
 
 from sklearn_subanneal._core._math cimport LANES, exp_float, log_double, log_float, padded, simd_void
-from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, flush_logs
+from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
 # The log weight of a slot that can't be chosen: far below every score, and still finite.
@@ -79,13 +79,9 @@ cdef class Mixture:
         self.columns, self.prior = columns, prior
         self.n_rows, self.n_columns = n_rows, len(columns)
         self.column = <void**> malloc(max(self.n_columns, 1) * sizeof(void*))
-        j = max(LOGS_PER_CHANGE * self.n_columns, 1)
-        self.logs.argument = <float*> malloc(3 * j * sizeof(float))
-        self.logs.target = <float**> malloc(j * sizeof(float*))
+        allocate_logs(&self.logs, LOGS_PER_CHANGE * self.n_columns)
         if self.column == NULL or self.logs.argument == NULL or self.logs.target == NULL:
             raise MemoryError()
-        self.logs.scale = self.logs.argument + j
-        self.logs.offset = self.logs.scale + j
         for j in range(self.n_columns):
             if not isinstance(columns[j], ColumnStatistics):
                 raise TypeError(f"columns must be ColumnStatistics, got {type(columns[j]).__name__}")
@@ -152,12 +148,17 @@ cdef class Mixture:
 
     cdef int put(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil:
         cdef Py_ssize_t j
-        self.names[row] = self.name_of[k]
-        self.counts[k] += 1
-        self.n_assigned += 1
         if self.n_stateful:
             for j in range(self.n_columns):
                 (<ColumnStatistics> self.column[j]).complete(row, k, bits)
+        return self.settle(row, k)
+
+    cdef int settle(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
+        # As ``put``, with the present fillings of missing cells.
+        cdef Py_ssize_t j
+        self.names[row] = self.name_of[k]
+        self.counts[k] += 1
+        self.n_assigned += 1
         for j in range(self.n_columns):
             (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
         flush_logs(&self.logs)

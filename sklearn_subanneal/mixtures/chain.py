@@ -12,6 +12,7 @@ from sklearn_subanneal._subsampling import Window
 from sklearn_subanneal.columns.models import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
+from sklearn_subanneal.mixtures._split_merge import SplitMerge
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.schedules import Pace, Schedule, Step
 
@@ -41,6 +42,14 @@ LEAST_LEARNED_FROM = 64
 
 # Of a time limit, this part is for the schedule, the rest for the draws.
 SCHEDULE_SHARE = 0.8
+
+
+def n_split_merges(n_assigned: int) -> int:
+    """Split-merge proposals in a sweep: each goes over the rows of its clusters, and large clusters hardly ever accept.
+
+    A function of the number of rows alone: were it to depend on the partition, the chain would not be exact.
+    """
+    return 8 if n_assigned <= 5000 else 2
 
 
 @dataclass(frozen=True)
@@ -124,6 +133,7 @@ class MixtureChain:
         self.order, self.window = order.astype(np.int32), window
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         self.mixture = Mixture(self.columns, prior, self.n_rows)
+        self.split_merge = SplitMerge(self.mixture)
         self.batch = max(CELLS_PER_BATCH // max(len(arrays), 1), 64)
         self.trace: list[tuple] = []
         self.draws: list[Draw] = []
@@ -191,6 +201,9 @@ class MixtureChain:
             part = slice(at, at + self.batch)
             n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
         mixture.rebuild()
+        n_moved += self.split_merge.propose(
+            n_split_merges(mixture.n_assigned), step.inverse_temperature, self.generator
+        )
         if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
             mixture.learn(self.generator, step.inverse_temperature)
         parameters = mixture.prior.parameters
@@ -272,15 +285,17 @@ def run_chain(recipe: dict, context: ChainContext) -> ChainResult:
     ----------
     recipe : dict
         "chain": arguments of :class:`MixtureChain` but for order, window and generator, which come of "subsampling",
-        "strata" (a column or None) and "generator"; "run": arguments of its ``run``; "previous": the result to go on
-        from, or None.
+        "strata" (a column or None) and "generator", and for its prior, which "partition" gives (a parameter object,
+        which other processes can be sent); "run": arguments of its ``run``; "previous": the result to go on from, or
+        None.
     context : ChainContext
     """
     previous, generator, arrays = recipe["previous"], recipe["generator"], recipe["chain"]["arrays"]
     order, window = recipe["subsampling"].bind(len(arrays[0]), generator, recipe["strata"])
     if previous is not None:
         order = previous.resume["order"]
-    chain = MixtureChain(**recipe["chain"], order=order, window=window, generator=generator)
+    prior = recipe["partition"].bind(recipe["chain"]["learn"])
+    chain = MixtureChain(**recipe["chain"], prior=prior, order=order, window=window, generator=generator)
     if previous is not None:
         chain.restore(previous)
     return chain.run(**recipe["run"], context=context)
