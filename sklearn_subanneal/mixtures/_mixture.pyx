@@ -232,7 +232,8 @@ cdef class Mixture:
     cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits) noexcept nogil:
         cdef Py_ssize_t n = padded(self.n_clusters + 1)
         temper(inverse_temperature, &self.log_weight[0], &self.scores[0], n)
-        return draw_index(&self.scores[0], n, bits.next_double(bits.state))
+        # Scores that are not finite could let a slot win that is not there.
+        return min(draw_index(&self.scores[0], n, bits.next_double(bits.state)), self.n_clusters)
 
     cdef void slots_of_rows(self, int32_t* out) noexcept nogil:
         cdef Py_ssize_t row

@@ -200,10 +200,11 @@ class MixtureChain:
             context.check()
             part = slice(at, at + self.batch)
             n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
-        mixture.rebuild()
         n_moved += self.split_merge.propose(
             n_split_merges(mixture.n_assigned), step.inverse_temperature, self.generator
         )
+        # Last before the state is read: it then depends on the labels alone, not on the way that led there.
+        mixture.rebuild()
         if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
             mixture.learn(self.generator, step.inverse_temperature)
         parameters = mixture.prior.parameters
