@@ -1,4 +1,5 @@
 """Build the Cython extensions; everything else is declared in pyproject.toml."""
+
 import os
 import subprocess
 import sys

@@ -201,9 +201,7 @@ def integrated_autocorrelation_time(series: np.ndarray, window: float = 5.0) -> 
     return _windowed_time(_autocovariance(np.atleast_2d(series)), window)
 
 
-def partition_autocorrelation_times(
-    codes: np.ndarray, n_probable: int = 5, window: float = 5.0
-) -> tuple[float, float]:
+def partition_autocorrelation_times(codes: np.ndarray, n_probable: int = 5, window: float = 5.0) -> tuple[float, float]:
     """Return the autocorrelation time of the partition itself: pooled over all partitions, and of the slowest one.
 
     *Pooled*: the autocovariances of all indicators 1{draw = partition} summed before normalising, which weights each

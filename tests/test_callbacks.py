@@ -1,4 +1,5 @@
 """The trace monitor on a small estimator that follows scikit-learn's callback protocol."""
+
 import pickle
 import sys
 

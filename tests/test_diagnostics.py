@@ -1,4 +1,5 @@
 """Convergence diagnostics against ArviZ and theory; Geweke's test on correct and on wrong samplers."""
+
 import sys
 from types import SimpleNamespace
 

@@ -1,4 +1,5 @@
 """Displays show what they were given, on the axes they were given."""
+
 import sys
 from types import SimpleNamespace
 

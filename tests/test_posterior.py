@@ -1,4 +1,5 @@
 """Summaries of posterior partitions against brute force, scikit-learn and both kinds of ArviZ."""
+
 import sys
 from itertools import combinations, product
 from types import ModuleType, SimpleNamespace

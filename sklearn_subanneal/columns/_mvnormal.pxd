@@ -1,7 +1,8 @@
 """A block of real columns with full covariance within each cluster."""
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int8_t
 
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._base cimport ColumnData
+from sklearn_subanneal.columns._wishart cimport NormalWishart
 
 
 cdef class GaussianData(ColumnData):
@@ -10,38 +11,11 @@ cdef class GaussianData(ColumnData):
     cdef readonly bint any_missing
 
 
-cdef class GaussianStatistics(ColumnStatistics):
+cdef class GaussianStatistics(NormalWishart):
     cdef readonly GaussianData data
     # The rows with their missing cells filled by the chain; the data themselves where nothing is missing.
     cdef const double[:, ::1] cells
     cdef double[:, ::1] completed
-    cdef double[::1] mu
-    cdef double[:, ::1] psi
-    cdef double kappa, nu, log_det_psi
-    # Of every slot: rows, sum of the rows, sum of their outer products (lower triangle) ...
-    cdef int32_t[::1] count
-    cdef double[:, ::1] total
-    cdef double[:, :, ::1] square
-    # ... and what follows from them: posterior mean, inverse Cholesky factor and log determinant of Psi_n.
-    cdef double[:, ::1] mean
-    cdef double[:, :, ::1] factor
-    cdef double[::1] log_det
-    # Coefficients of the multivariate t, float32, contiguous over slots.
-    cdef float[:, ::1] location             # (width, capacity)
-    cdef float[:, ::1] whiten               # (width (width + 1) / 2, capacity)
-    cdef float[::1] power, constant
     cdef float[:, ::1] difference
     cdef float[::1] projection, quadratic
-    cdef double[::1] work, work2
-    cdef double[:, ::1] matrix
-    cdef Py_ssize_t[::1] order
     cdef readonly dict grids
-    cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
-    cdef void posterior_scale(self, Py_ssize_t k, double* out) noexcept nogil
-    cdef void rebuild_slot(self, Py_ssize_t k) noexcept nogil
-    cdef void refresh(self, Py_ssize_t k) noexcept nogil
-    cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
-    cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil
-    cdef double condition(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored) noexcept nogil
-    cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
-    cdef void refresh_all(self) noexcept nogil

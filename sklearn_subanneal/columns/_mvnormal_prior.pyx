@@ -187,6 +187,7 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
             g = categorical(logs, work, n_grid, power, bits)
             t = grid_psi[i, g] - self.psi[i, i]
             shrink = grid_psi[i, g] / self.psi[i, i]
+            self.psi[i, i] = grid_psi[i, g]
             for k in range(n_used):
                 cluster = &clusters[k]
                 factor = 1.0 + t * cluster.inverse[i * d + i]
@@ -197,7 +198,6 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
                     half = factor * cluster.e[j]
                     for g in range(d):
                         cluster.inverse[j * d + g] -= half * cluster.e[g]
-            self.psi[i, i] += t
     free(room)
     free(clusters)
     return True

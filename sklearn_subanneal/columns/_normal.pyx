@@ -8,8 +8,9 @@ import numpy as np
 from sklearn_subanneal._core._math cimport (
     exp_double, gamma_ratio, log1p_float, log_double, log_float, log_gamma, padded, simd_void,
 )
-from sklearn_subanneal._core._random cimport categorical, log_standard_gamma, standard_normal
+from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue, push_log
+from sklearn_subanneal.columns._normal_prior cimport resample_normal_prior
 
 cdef double LOG_PI = 1.1447298858494001741
 cdef double HALF_OVER_PI = 0.15915494309189533577
@@ -35,49 +36,6 @@ cdef simd_void add_student_t_double(
     for k in range(n):
         d = x - location[k]
         scores[k] += constant[k] - power[k] * log_double(1.0 + d * d * precision[k])
-
-
-# The log marginal likelihood of one cluster as a function of one hyperparameter, up to terms that the caller adds
-# once: vectorised over the grid, so that no sum runs across lanes.
-
-cdef simd_void add_over_mu(
-    const double* mu, double n, double xbar, double squares, double kappa, double sigma2, double nu,
-    double* out, Py_ssize_t n_grid
-) noexcept nogil:
-    cdef Py_ssize_t g
-    cdef double shrink = kappa * n / (kappa + n), half = 0.5 * (nu + n), base = nu * sigma2 + squares
-    for g in range(n_grid):
-        out[g] -= half * log_double(base + shrink * (mu[g] - xbar) * (mu[g] - xbar))
-
-
-cdef simd_void add_over_kappa(
-    const double* kappa, double n, double xbar, double squares, double mu, double sigma2, double nu,
-    double* out, Py_ssize_t n_grid
-) noexcept nogil:
-    cdef Py_ssize_t g
-    cdef double ratio, half = 0.5 * (nu + n), base = nu * sigma2 + squares, off = (mu - xbar) * (mu - xbar)
-    for g in range(n_grid):
-        ratio = kappa[g] / (kappa[g] + n)
-        out[g] += 0.5 * log_double(ratio) - half * log_double(base + ratio * n * off)
-
-
-cdef simd_void add_over_sigma2(
-    const double* sigma2, double n, double squares, double nu, double* out, Py_ssize_t n_grid
-) noexcept nogil:
-    cdef Py_ssize_t g
-    cdef double half = 0.5 * (nu + n)
-    for g in range(n_grid):
-        out[g] += 0.5 * nu * log_double(sigma2[g]) - half * log_double(nu * sigma2[g] + squares)
-
-
-cdef simd_void add_over_nu(
-    const double* nu, double n, double squares, double sigma2, double* out, Py_ssize_t n_grid
-) noexcept nogil:
-    cdef Py_ssize_t g
-    for g in range(n_grid):
-        out[g] += (log_gamma(0.5 * (nu[g] + n)) - log_gamma(0.5 * nu[g])
-                   + 0.5 * nu[g] * log_double(nu[g] * sigma2)
-                   - 0.5 * (nu[g] + n) * log_double(nu[g] * sigma2 + squares))
 
 
 cdef class NormalData(ColumnData):
@@ -287,12 +245,7 @@ cdef class NormalStatistics(ColumnStatistics):
             self.refresh(k)
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
-        # mu and kappa enter through the distance of a cluster's mean, sigma2 and nu through its squares.
-        cdef bint changed = False
-        cdef int axis
-        for axis in range(4):
-            changed |= resample_axis(self, axis, n_clusters, power, bits)
-        if changed:
+        if resample_normal_prior(self, n_clusters, power, bits):
             self.refresh_all()
 
     cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
@@ -345,56 +298,3 @@ cdef class NormalStatistics(ColumnStatistics):
             moments[name] = 0
             moments[name][:n] = state[name]
         self.parameters = state["parameters"]
-
-
-cdef bint resample_axis(NormalStatistics self, int axis, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
-    """Redraw one of mu, kappa, sigma2, nu from its grid given the others; True if it changed."""
-    cdef const double* grid = NULL
-    cdef double[256] logs
-    cdef double[256] work
-    cdef Py_ssize_t n_grid = 0, k, g
-    cdef double n, xbar, squares, off
-    cdef Moments* m
-    cdef double* value
-    if axis == 0:
-        value = &self.mu
-        n_grid = self.grid_mu.shape[0]
-        grid = &self.grid_mu[0] if n_grid else NULL
-    elif axis == 1:
-        value = &self.kappa
-        n_grid = self.grid_kappa.shape[0]
-        grid = &self.grid_kappa[0] if n_grid else NULL
-    elif axis == 2:
-        value = &self.sigma2
-        n_grid = self.grid_sigma2.shape[0]
-        grid = &self.grid_sigma2[0] if n_grid else NULL
-    else:
-        value = &self.nu
-        n_grid = self.grid_nu.shape[0]
-        grid = &self.grid_nu[0] if n_grid else NULL
-    if n_grid < 1:
-        return False
-    for g in range(n_grid):
-        logs[g] = 0.0
-    for k in range(n_clusters):
-        m = &self.moments[k]
-        n = m.count
-        if n == 0:
-            continue
-        xbar = m.total / n
-        squares = m.square - n * xbar * xbar
-        squares = squares if squares > 0.0 else 0.0
-        off = self.kappa * n / (self.kappa + n) * (self.mu - xbar) * (self.mu - xbar)
-        if axis == 0:
-            add_over_mu(grid, n, xbar, squares, self.kappa, self.sigma2, self.nu, logs, n_grid)
-        elif axis == 1:
-            add_over_kappa(grid, n, xbar, squares, self.mu, self.sigma2, self.nu, logs, n_grid)
-        elif axis == 2:
-            add_over_sigma2(grid, n, squares + off, self.nu, logs, n_grid)
-        else:
-            add_over_nu(grid, n, squares + off, self.sigma2, logs, n_grid)
-    g = categorical(logs, work, n_grid, power, bits)
-    if value[0] == grid[g]:
-        return False
-    value[0] = grid[g]
-    return True

@@ -1,0 +1,91 @@
+# Set-up, demo, tests and benchmarks, each in a virtual environment inside the checkout.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check -qq
+LINTED := sklearn_subanneal tests benchmarks setup.py
+QUICK ?=
+
+SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
+	$(shell find sklearn_subanneal -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.csv')
+BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies against_lace
+
+.DEFAULT_GOAL := help
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.PHONY: help venv build demo test test-all lint format bench clean
+
+help: ## what there is
+	@echo "usage: make [PYTHON=python3] TARGET"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-z-]*\):.*## /  \1: /p' $(MAKEFILE_LIST)
+
+venv: $(VENV)/.created ## make the virtual environment
+
+build: $(VENV)/.package ## compile the package and install it into the environment
+
+demo: $(VENV)/.demo ## learn the hospitals table by three strategies; figure in output/
+	@$(BIN)/python benchmarks/demo_hospitals.py
+
+test: $(VENV)/.test ## all tests but the slow ones, on the installed package
+	@$(BIN)/pytest -q
+
+test-all: $(VENV)/.test ## every test
+	@$(BIN)/pytest -q -m "slow or not slow"
+
+lint: $(VENV)/.lint ## ruff and cython-lint
+	@$(BIN)/ruff check --quiet $(LINTED)
+	@$(BIN)/ruff format --check --quiet $(LINTED) || { echo "run: make format"; exit 1; }
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint sklearn_subanneal
+	@echo "lint: clean"
+
+format: $(VENV)/.lint ## put the Python files into ruff's format
+	@$(BIN)/ruff check --quiet --select I --fix $(LINTED)
+	@$(BIN)/ruff format --quiet $(LINTED)
+
+bench: $(VENV)/.test ## all benchmarks, JSON in output/benchmarks/ (QUICK=--quick for a trial)
+	@mkdir -p output/benchmarks
+	@for name in $(BENCHMARKS); do echo "$$name"; \
+		$(BIN)/python benchmarks/$$name.py $(QUICK) > output/benchmarks/$$name.json || exit 1; done
+
+clean: ## remove everything that was made
+	@rm -rf $(VENV) build dist output *.egg-info .pytest_cache .ruff_cache
+	@find sklearn_subanneal tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	@find sklearn_subanneal -name '*.so' -delete
+
+$(VENV)/.created: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; name one by PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sysconfig, os; os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))' 2>/dev/null \
+		|| { echo "The headers of Python are missing; on Debian: apt install python3-dev"; exit 1; }
+	@echo "Making the environment $(VENV)"
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) \
+		|| { rm -rf $(VENV); echo "venv failed; on Debian: apt install python3-venv"; exit 1; }
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+		> $(VENV)/build-requirements.txt
+	@$(PIP) install -r $(VENV)/build-requirements.txt
+	@touch $@
+
+# A module that is gone from the sources must not live on in the next wheel; compiled ones are kept, and built only
+# where their source is newer.
+define install
+	@echo "Compiling and installing $(strip $(1)) (the first time: one to two minutes)"
+	@find build -path 'build/lib*' -type f ! -name '*.so' -delete 2>/dev/null || true
+	@$(PIP) install --no-build-isolation '$(strip $(1))'
+	@touch $@
+endef
+
+$(VENV)/.package: $(VENV)/.created $(SOURCES)
+	$(call install, .)
+
+$(VENV)/.demo: $(VENV)/.created $(SOURCES)
+	$(call install, .[plot])
+
+$(VENV)/.test: $(VENV)/.created $(SOURCES)
+	$(call install, .[test])
+
+$(VENV)/.lint: $(VENV)/.created
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["lint"], sep="\n")' \
+		> $(VENV)/lint-requirements.txt
+	@$(PIP) install -r $(VENV)/lint-requirements.txt
+	@touch $@

@@ -1,0 +1,92 @@
+"""Planted Gaussian clusters: this package against scikit-learn's mixtures, in processor time, ARI and held-out density.
+
+All estimators see the same 7/8 of the rows in the same process and are judged on the other 1/8: "gap" is the mean log
+density of the true model less that of the estimator, in nats a row.
+"""
+
+import warnings
+
+import numpy as np
+from _common import Clock, note, parser, report, split, spread
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+from threadpoolctl import threadpool_limits
+
+from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal.datasets import make_gaussian_mixture
+
+BARS = {
+    "full": {"ari": 0.98, "gap": 0.04, "share_of_cpu": 1 / 20, "goal": 1 / 50},
+    "diag": {"ari": 0.99, "gap": 0.02, "share_of_cpu": 1 / 8, "goal": 1 / 20},
+}
+
+
+def estimators(arguments, seed: int) -> dict:
+    """Everything that is compared; scikit-learn's only for the first ``--competitor-seeds`` seeds."""
+    covariance = arguments.covariance
+    out = {
+        "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(
+            covariance_type=covariance,
+            schedule=arguments.schedule,
+            n_chains=arguments.chains,
+            n_draws=arguments.draws,
+            random_state=seed,
+        )
+    }
+    if seed < arguments.competitor_seeds:
+        n_components, n_planted = (12, 6) if arguments.quick else (60, 30)
+        out["BayesianGaussianMixture"] = BayesianGaussianMixture(
+            n_components=n_components, covariance_type=covariance, max_iter=arguments.max_iter, random_state=seed
+        )
+        out["GaussianMixture"] = GaussianMixture(n_components=n_planted, covariance_type=covariance, random_state=seed)
+    return out
+
+
+def main() -> None:
+    given = parser(__doc__)
+    given.add_argument("--covariance", choices=("full", "diag"), default="full")
+    given.add_argument("--schedule", default="accelerating")
+    given.add_argument("--chains", type=int, default=1)
+    given.add_argument("--draws", type=int, default=2)
+    given.add_argument("--max-iter", type=int, default=100, help="of BayesianGaussianMixture")
+    given.add_argument("--competitor-seeds", type=int, default=None, help="seeds for scikit-learn (default: all)")
+    given.add_argument("--rows", type=int, default=50_000)
+    arguments = given.parse_args()
+    if arguments.competitor_seeds is None:
+        arguments.competitor_seeds = arguments.seeds
+    if arguments.quick:
+        arguments.rows, arguments.max_iter = 2_000, 10
+    n_planted = 6 if arguments.quick else 30
+
+    runs: dict[str, list] = {}
+    for seed in range(arguments.seeds):
+        X, labels, truth = make_gaussian_mixture(
+            arguments.rows, n_clusters=n_planted, covariance_type=arguments.covariance, random_state=seed
+        )
+        train, test = split(len(X), seed)
+        for name, model in estimators(arguments, seed).items():
+            # One thread for all: processor seconds are compared.
+            with Clock() as clock, threadpool_limits(limits=1), warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(X[train])
+            found = {
+                "cpu_seconds": clock.cpu,
+                "ari": adjusted_rand_score(labels[test], model.predict(X[test])),
+                "gap": float(truth[test].mean() - model.score(X[test])),
+                "n_clusters": len(np.unique(model.predict(X[test]))),
+                "iterations": getattr(model, "n_iter_", len(getattr(model, "trace_", ()))),
+            }
+            note(f"seed {seed} {name}: " + ", ".join(f"{key} {value:.4g}" for key, value in found.items()))
+            runs.setdefault(name, []).append(found)
+    results = {name: {key: spread([run[key] for run in found]) for key in found[0]} for name, found in runs.items()}
+    ours = [run["cpu_seconds"] for run in runs["SubsampleAnnealedDPMM"]]
+    for name, found in runs.items():
+        if name != "SubsampleAnnealedDPMM":
+            pairs = zip(ours, [run["cpu_seconds"] for run in found], strict=False)
+            results["SubsampleAnnealedDPMM"][f"cpu_share_of_{name}"] = spread([one / other for one, other in pairs])
+    report("gaussian_mixture", arguments, results, bars=BARS[arguments.covariance])
+
+
+if __name__ == "__main__":
+    main()

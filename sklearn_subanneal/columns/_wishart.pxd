@@ -1,0 +1,35 @@
+"""The normal-inverse-Wishart posterior of every cluster."""
+from libc.stdint cimport int32_t
+
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+
+
+cdef class NormalWishart(ColumnStatistics):
+    cdef double[::1] mu
+    cdef double[:, ::1] psi
+    cdef double kappa, nu, log_det_psi
+    # Of every slot: rows, sum of the rows, sum of their outer products (lower triangle) ...
+    cdef int32_t[::1] count
+    cdef double[:, ::1] total
+    cdef double[:, :, ::1] square
+    # ... and what follows from them: posterior mean, inverse Cholesky factor and log determinant of Psi_n.
+    cdef double[:, ::1] mean
+    cdef double[:, :, ::1] factor
+    cdef double[::1] log_det
+    # Coefficients of the multivariate t, float32, contiguous over slots.
+    cdef float[:, ::1] location             # (width, capacity)
+    cdef float[:, ::1] whiten               # (width (width + 1) / 2, capacity)
+    cdef float[::1] power, constant
+    cdef double[::1] work, work2
+    cdef double[:, ::1] matrix
+    cdef Py_ssize_t[::1] order
+    cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
+    cdef void posterior_scale(self, Py_ssize_t k, double* out) noexcept nogil
+    cdef void rebuild_slot(self, Py_ssize_t k) noexcept nogil
+    cdef void refresh(self, Py_ssize_t k) noexcept nogil
+    cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
+    cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil
+    cdef double condition(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored) noexcept nogil
+    cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
+    cdef void refresh_all(self) noexcept nogil
+    cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil

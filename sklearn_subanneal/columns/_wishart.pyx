@@ -1,0 +1,364 @@
+"""The normal-inverse-Wishart posterior of every cluster: m | S ~ N(mu, S / kappa), S ~ InvWishart(nu, psi).
+
+Kept up to date by rank-one changes of the inverse Cholesky factor of its scale matrix, O(width^2) a row.
+"""
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._linalg cimport cholesky, invert_lower, times_lower, update_inverse_factor
+from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, padded
+from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.columns._normal cimport variance_factor
+
+cdef double LOG_PI = 1.1447298858494001741
+# A pivot of Psi_n is at least its diagonal entry times what is left of float64 after cancellation.
+cdef double PIVOT_FLOOR = 1e-14
+# Below this, taking a row out of a cluster loses too many digits, and the cluster is rebuilt from its sums.
+cdef double SAFE_DOWNDATE = 1e-6
+
+
+cdef class NormalWishart(ColumnStatistics):
+    """Posteriors of a block of reals, cluster by cluster; knows rows by their values alone.
+
+    Parameters
+    ----------
+    parameters : dict
+        "mu" (width,), "kappa", "psi" (width, width), "nu".
+    capacity : int
+    """
+
+    def __init__(self, parameters, Py_ssize_t capacity=16):
+        self.width = len(parameters["mu"])
+        self.work, self.work2 = np.zeros(self.width), np.zeros(self.width)
+        self.matrix = np.zeros((self.width, self.width))
+        self.order = np.arange(self.width, dtype=np.intp)
+        self.reserve(padded(capacity))
+        self.parameters = parameters
+
+    @property
+    def parameters(self):
+        return {"mu": np.array(self.mu), "kappa": self.kappa, "psi": np.array(self.psi), "nu": self.nu}
+
+    @parameters.setter
+    def parameters(self, values):
+        self.mu = np.array(values["mu"], np.float64)
+        self.psi = np.array(values["psi"], np.float64)
+        self.kappa, self.nu = values["kappa"], values["nu"]
+        self.refresh_all()
+
+    cdef int reserve(self, Py_ssize_t capacity) except -1:
+        cdef Py_ssize_t k, d = self.width, present = self.capacity
+        def grown(old, shape, dtype, axis):
+            new = np.zeros(shape, dtype)
+            if present:
+                new[(slice(None),) * axis + (slice(present),)] = old
+            return new
+        self.count = grown(self.count if present else None, capacity, np.int32, 0)
+        self.total = grown(self.total if present else None, (capacity, d), np.float64, 0)
+        self.square = grown(self.square if present else None, (capacity, d, d), np.float64, 0)
+        self.mean = grown(self.mean if present else None, (capacity, d), np.float64, 0)
+        self.factor = grown(self.factor if present else None, (capacity, d, d), np.float64, 0)
+        self.log_det = grown(self.log_det if present else None, capacity, np.float64, 0)
+        self.location = grown(self.location if present else None, (d, capacity), np.float32, 1)
+        self.whiten = grown(self.whiten if present else None, (d * (d + 1) // 2, capacity), np.float32, 1)
+        self.power = grown(self.power if present else None, capacity, np.float32, 0)
+        self.constant = grown(self.constant if present else None, capacity, np.float32, 0)
+        self.capacity = capacity
+        if present:
+            for k in range(present, capacity):
+                self.rebuild_slot(k)
+        return 0
+
+    cdef void refresh_all(self) noexcept nogil:
+        cdef Py_ssize_t i, d = self.width
+        for i in range(d * d):
+            (&self.matrix[0, 0])[i] = (&self.psi[0, 0])[i]
+        self.log_det_psi = cholesky(&self.matrix[0, 0], d, d, PIVOT_FLOOR)
+        for i in range(self.capacity):
+            self.rebuild_slot(i)
+
+    cdef void posterior_scale(self, Py_ssize_t k, double* out) noexcept nogil:
+        # Psi_n = psi + sum x x' + kappa mu mu' - kappa_n mu_n mu_n', the lower triangle
+        cdef Py_ssize_t i, j, d = self.width
+        cdef double kappa = self.kappa + self.count[k]
+        for i in range(d):
+            for j in range(i + 1):
+                out[i * d + j] = (self.psi[i, j] + self.square[k, i, j] + self.kappa * self.mu[i] * self.mu[j]
+                                  - kappa * self.mean[k, i] * self.mean[k, j])
+
+    cdef void rebuild_slot(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, d = self.width
+        for i in range(d):
+            self.mean[k, i] = (self.kappa * self.mu[i] + self.total[k, i]) / (self.kappa + self.count[k])
+        self.posterior_scale(k, &self.matrix[0, 0])
+        self.log_det[k] = cholesky(&self.matrix[0, 0], d, d, PIVOT_FLOOR)
+        invert_lower(&self.matrix[0, 0], &self.factor[k, 0, 0], d)
+        self.refresh(k)
+
+    cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil:
+        # of the marginal t over n_observed coordinates, without its determinant
+        cdef double kappa = self.kappa + self.count[k], half = 0.5 * (self.nu + self.count[k] - self.width + 1)
+        return (log_gamma(half + 0.5 * n_observed) - log_gamma(half)
+                + 0.5 * n_observed * (log_double(kappa / (kappa + 1.0)) - LOG_PI))
+
+    cdef void refresh(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, j, d = self.width, stride = self.capacity
+        cdef double kappa = self.kappa + self.count[k]
+        cdef float shrink = <float> sqrt(kappa / (kappa + 1.0))
+        cdef float* out = &self.whiten[0, k]
+        cdef const double* row
+        for i in range(d):
+            self.location[i, k] = <float> self.mean[k, i]
+            row = &self.factor[k, i, 0]
+            for j in range(i + 1):
+                out[0] = shrink * <float> row[j]
+                out += stride
+        self.power[k] = <float> (0.5 * (self.nu + self.count[k] + 1.0))
+        self.constant[k] = <float> (self.constant_of(k, d) - 0.5 * self.log_det[k])
+
+    cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil:
+        # Psi_n changes by sign c v v', v = x - mu_n, c = kappa / (kappa + sign): a rank-one change of its factor.
+        cdef Py_ssize_t i, j, d = self.width
+        cdef double kappa = self.kappa + self.count[k], scale, v, norm = 0.0
+        cdef double* u = &self.work[0]
+        cdef double* off = &self.work2[0]
+        scale = sqrt(kappa / (kappa + sign))
+        for i in range(d):
+            off[i] = x[i] - self.mean[k, i]
+        times_lower(&self.factor[k, 0, 0], off, u, d)
+        for i in range(d):
+            u[i] *= scale
+            norm += u[i] * u[i]
+        self.count[k] += <int32_t> sign
+        for i in range(d):
+            self.total[k, i] += sign * x[i]
+            v = sign * x[i]
+            for j in range(i + 1):
+                self.square[k, i, j] += v * x[j]
+        if 1.0 + sign * norm < SAFE_DOWNDATE:
+            self.rebuild_slot(k)
+            return
+        for i in range(d):
+            self.mean[k, i] += sign * off[i] / (kappa + sign)
+        update_inverse_factor(&self.factor[k, 0, 0], u, sign, off, d)
+        self.log_det[k] += log_double(1.0 + sign * norm)
+        self.refresh(k)
+
+    cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil:
+        # order = the observed coordinates, then the missing ones; returns the number of the first
+        cdef Py_ssize_t i, n_observed = 0, tail
+        for i in range(self.width):
+            if x[i] == x[i]:
+                self.order[n_observed] = i
+                n_observed += 1
+        tail = n_observed
+        for i in range(self.width):
+            if x[i] != x[i]:
+                self.order[tail] = i
+                tail += 1
+        return n_observed
+
+    cdef double condition(
+        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored
+    ) noexcept nogil:
+        # ``matrix`` = the first n_factored rows of the Cholesky factor of Psi_n, its coordinates in ``order``;
+        # ``work`` = the whitened observed part. Returns the log determinant of the factored block.
+        cdef Py_ssize_t i, j, a, b, d = self.width
+        cdef double value, kappa = self.kappa + self.count[k]
+        for i in range(n_factored):
+            a = self.order[i]
+            for j in range(i + 1):
+                b = self.order[j]
+                value = self.square[k, a, b] if a >= b else self.square[k, b, a]
+                self.matrix[i, j] = (value + self.psi[a, b] + self.kappa * self.mu[a] * self.mu[b]
+                                     - kappa * self.mean[k, a] * self.mean[k, b])
+        value = cholesky(&self.matrix[0, 0], d, n_factored, PIVOT_FLOOR)
+        for i in range(n_observed):
+            self.work[i] = x[self.order[i]] - self.mean[k, self.order[i]]
+            for j in range(i):
+                self.work[i] -= self.matrix[i, j] * self.work[j]
+            self.work[i] /= self.matrix[i, i]
+        return value
+
+    cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil:
+        # The marginal t of the observed cells; ``order`` must stand for x.
+        cdef Py_ssize_t i, d = self.width
+        cdef double log_det, q = 0.0, kappa = self.kappa + self.count[k]
+        if n_observed == 0:
+            return 0.0
+        if n_observed == d:
+            log_det = self.log_det[k]
+            for i in range(d):
+                self.work2[i] = x[i] - self.mean[k, i]
+            times_lower(&self.factor[k, 0, 0], &self.work2[0], &self.work[0], d)
+        else:
+            log_det = self.condition(x, k, n_observed, n_observed)
+        for i in range(n_observed):
+            q += self.work[i] * self.work[i]
+        return (self.constant_of(k, n_observed) - 0.5 * log_det
+                - 0.5 * (self.nu + self.count[k] - d + 1 + n_observed) * log_double(1.0 + q * kappa / (kappa + 1.0)))
+
+    cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil:
+        # As for one column: with r the share of Psi_n that x makes, |Psi_(n-1)| = |Psi_n| (1 - r).
+        cdef Py_ssize_t i, d = self.width
+        cdef double r = 0.0, kappa = self.kappa + self.count[k], nu = self.nu + self.count[k], left
+        for i in range(d):
+            self.work2[i] = x[i] - self.mean[k, i]
+        times_lower(&self.factor[k, 0, 0], &self.work2[0], &self.work[0], d)
+        for i in range(d):
+            r += self.work[i] * self.work[i]
+        left = 1.0 - r * kappa / (kappa - 1.0)
+        if left < SAFE_DOWNDATE:
+            self.change(x, k, -1.0)
+            left = self.log_density(x, k, d)
+            self.change(x, k, 1.0)
+            return left
+        return (log_gamma(0.5 * nu) - log_gamma(0.5 * (nu - d))
+                + 0.5 * d * (log_double((kappa - 1.0) / kappa) - LOG_PI)
+                - 0.5 * self.log_det[k] + 0.5 * (nu - 1.0) * log_double(left))
+
+    cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
+        # Missing given observed: t with nu_n - d + 1 + n_observed degrees of freedom.
+        cdef Py_ssize_t i, j, d = self.width, n_observed = self.sort_missing(values)
+        cdef double q = 0.0, kappa = self.kappa + self.count[k], scale, x
+        if n_observed == d:
+            return
+        self.condition(values, k, n_observed, d)
+        for i in range(n_observed):
+            q += self.work[i] * self.work[i]
+        q *= kappa / (kappa + 1.0)
+        scale = 2.0 * exp_double(log_standard_gamma(0.5 * (self.nu + self.count[k] - d + 1 + n_observed), bits))
+        scale = sqrt((1.0 + q) * (kappa + 1.0) / (kappa * scale))
+        for i in range(n_observed, d):
+            self.work[i] = scale * standard_normal(bits)
+        for i in range(n_observed, d):
+            x = self.mean[k, self.order[i]]
+            for j in range(i + 1):
+                x += self.matrix[i, j] * self.work[j]
+            values[self.order[i]] = x
+
+    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        cdef Py_ssize_t i, d = self.width
+        self.count[target] = self.count[source]
+        self.log_det[target] = self.log_det[source]
+        for i in range(d):
+            self.total[target, i] = self.total[source, i]
+            self.mean[target, i] = self.mean[source, i]
+        for i in range(d * d):
+            (&self.square[target, 0, 0])[i] = (&self.square[source, 0, 0])[i]
+            (&self.factor[target, 0, 0])[i] = (&self.factor[source, 0, 0])[i]
+        self.refresh(target)
+
+    cdef void clear(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, d = self.width
+        self.count[k] = 0
+        for i in range(d):
+            self.total[k, i] = 0.0
+        for i in range(d * d):
+            (&self.square[k, 0, 0])[i] = 0.0
+        self.rebuild_slot(k)
+
+    cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        cdef Py_ssize_t i, d = self.width
+        self.count[target] += self.count[source]
+        for i in range(d):
+            self.total[target, i] += self.total[source, i]
+        for i in range(d * d):
+            (&self.square[target, 0, 0])[i] += (&self.square[source, 0, 0])[i]
+        self.rebuild_slot(target)
+
+    cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, d = self.width
+        cdef double n = self.count[k], out
+        out = (0.5 * d * (log_double(self.kappa / (self.kappa + n)) - n * LOG_PI)
+               + 0.5 * self.nu * self.log_det_psi - 0.5 * (self.nu + n) * self.log_det[k])
+        for i in range(d):
+            out += log_gamma(0.5 * (self.nu + n - i)) - log_gamma(0.5 * (self.nu - i))
+        return out
+
+    def adopt(self, NormalWishart source not None):
+        """Take over the hyperparameters of other statistics of the same column."""
+        cdef Py_ssize_t i
+        for i in range(self.width):
+            self.mu[i] = source.mu[i]
+        for i in range(self.width * self.width):
+            (&self.psi[0, 0])[i] = (&source.psi[0, 0])[i]
+        self.kappa, self.nu = source.kappa, source.nu
+        self.refresh_all()
+
+    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+        cdef Py_ssize_t i, j, k, n_observed, d = self.width
+        cdef double constant, power, shrink, q
+        cdef const double* x
+        for k in range(n_clusters):
+            # What rows without missing cells share is made once.
+            constant = self.constant_of(k, d) - 0.5 * self.log_det[k]
+            power = 0.5 * (self.nu + self.count[k] + 1.0)
+            shrink = (self.kappa + self.count[k]) / (self.kappa + self.count[k] + 1.0)
+            for i in range(n_rows):
+                x = values + i * d
+                q = 0.0
+                for j in range(d):
+                    self.work2[j] = x[j] - self.mean[k, j]
+                times_lower(&self.factor[k, 0, 0], &self.work2[0], &self.work[0], d)
+                for j in range(d):
+                    q += self.work[j] * self.work[j]
+                if q == q:
+                    out[i * n_clusters + k] += constant - power * log_double(1.0 + q * shrink)
+                else:
+                    n_observed = self.sort_missing(x)
+                    out[i * n_clusters + k] += self.log_density(x, k, n_observed)
+
+    def conditional_moments(self, const double[:, ::1] values, Py_ssize_t n_clusters):
+        """Means and variances (n_rows, n_clusters, width) of the missing cells of each row, given its observed ones.
+
+        The variance of a t with few degrees of freedom is bounded as in ``variance_factor``.
+        """
+        cdef Py_ssize_t row, k, i, j, d = self.width, n_observed
+        cdef double q, kappa, free, scale
+        cdef double[:, :, ::1] mean = np.empty((values.shape[0], n_clusters, d))
+        cdef double[:, :, ::1] variance = np.zeros((values.shape[0], n_clusters, d))
+        for row in range(values.shape[0]):
+            n_observed = self.sort_missing(&values[row, 0])
+            for k in range(n_clusters):
+                for i in range(n_observed):
+                    mean[row, k, self.order[i]] = values[row, self.order[i]]
+                if n_observed == d:
+                    continue
+                self.condition(&values[row, 0], k, n_observed, d)
+                q = 0.0
+                for i in range(n_observed):
+                    q += self.work[i] * self.work[i]
+                kappa = self.kappa + self.count[k]
+                free = self.nu + self.count[k] - d + 1 + n_observed
+                scale = (1.0 + q * kappa / (kappa + 1.0)) * (kappa + 1.0) / kappa
+                for i in range(n_observed, d):
+                    mean[row, k, self.order[i]] = self.mean[k, self.order[i]]
+                    for j in range(n_observed):
+                        mean[row, k, self.order[i]] += self.matrix[i, j] * self.work[j]
+                    for j in range(n_observed, i + 1):
+                        variance[row, k, self.order[i]] += self.matrix[i, j] * self.matrix[i, j]
+                    variance[row, k, self.order[i]] *= scale * variance_factor(free) / free
+        return np.asarray(mean), np.asarray(variance)
+
+    def get_state(self, Py_ssize_t n_clusters):
+        """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
+        return {
+            "count": np.asarray(self.count)[:n_clusters].copy(),
+            "total": np.asarray(self.total)[:n_clusters].copy(),
+            "square": np.asarray(self.square)[:n_clusters].copy(),
+            "parameters": self.parameters,
+        }
+
+    def set_state(self, state):
+        """Restore what ``get_state`` gave; all other slots are empty."""
+        cdef Py_ssize_t n = len(state["count"])
+        self._make_room(n + 1)
+        for name, array in (("count", self.count), ("total", self.total), ("square", self.square)):
+            np.asarray(array)[:] = 0
+            np.asarray(array)[:n] = state[name]
+        self.parameters = state["parameters"]
