@@ -22,7 +22,7 @@ class SubsampleAnnealedDPMM(MCMCEstimator):
 
     The number of clusters is learned. Columns may be real, categorical, boolean or counts, and cells may be missing.
     Each chain learns the mixture over a subsample that churns while it grows to the whole table, and then draws from
-    the exact posterior by Gibbs sampling.
+    the exact posterior by Gibbs sampling and split-merge moves.
 
     Parameters
     ----------
