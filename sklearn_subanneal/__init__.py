@@ -4,7 +4,8 @@ try:
     from sklearn_subanneal._core import _special  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "The compiled parts of sklearn_subanneal are missing. Run `pip install .` in its folder, and start Python elsewhere."
+        "The compiled parts of sklearn_subanneal are missing. Run `pip install .` in its folder, and start Python "
+        "elsewhere."
     ) from error
 
 from sklearn_subanneal.callbacks import TraceMonitor

@@ -112,9 +112,7 @@ def test_poor_tables(schedule, covariance_type, learn):
         (X[[0] * 30], X[:2]),
     ]
     for table, new in pairs:
-        model = fit(
-            table, covariance_type=covariance_type, schedule=schedule, learn_hyperparameters=learn, n_draws=1
-        )
+        model = fit(table, covariance_type=covariance_type, schedule=schedule, learn_hyperparameters=learn, n_draws=1)
         assert np.isfinite(model.score_samples(new)).all()
         assert np.isfinite(model.sample(5, random_state=0)).all()
         assert np.isfinite(model.impute(table)).all()

@@ -52,7 +52,9 @@ cdef inline void times_lower(const double* lower, const double* x, double* out, 
             out[i] += lower[i * d + c] * x[c]
 
 
-cdef inline void update_inverse_factor(double* w, const double* u, double sign, double* work, Py_ssize_t d) noexcept nogil:
+cdef inline void update_inverse_factor(
+    double* w, const double* u, double sign, double* work, Py_ssize_t d
+) noexcept nogil:
     """Given w = inverse Cholesky factor of S, make it that of S + sign v v', where u = w v.
 
     I + sign u u' has a Cholesky factor M with M_ii^2 = t_i / t_(i-1) and M_ij = sign u_i u_j / sqrt(t_(j-1) t_j),

@@ -68,11 +68,11 @@ cdef inline float log1p_float(float x) noexcept nogil:
     return s * (half + tail) - half + f + e * <float> 0.69314718056
 
 
-cdef inline float exp_float(float x, float floor) noexcept nogil:
-    """exp(x) for x <= 0. ``floor`` (about -87) is an argument: GCC does not vectorise a literal here."""
+cdef inline float exp_float(float x, float least) noexcept nogil:
+    """exp(x) for x <= 0. ``least`` (about -87) is an argument: GCC does not vectorise a literal here."""
     cdef uint32_t bits, scale_bits
     cdef float k, kf, r, p, scale
-    x = x if x > floor else floor
+    x = x if x > least else least
     k = x * <float> 1.44269504 + <float> 12582912.0
     memcpy(&bits, &k, 4)
     kf = k - <float> 12582912.0
@@ -107,13 +107,14 @@ cdef inline double log_double(double x) noexcept nogil:
 
 
 cdef inline double log_gamma(double x) noexcept nogil:
-    """Logarithm of the gamma function for x > 0: Stirling's series at x + 8, absolute error 2e-14 + 7e-16 |result|."""
+    """Log gamma function for x > 0: Stirling's series at x + 8. Error 2e-14 + 7e-16 |result|."""
     cdef double z = x + 8.0
     cdef double shift = (x * (x + 7.0)) * ((x + 1.0) * (x + 6.0)) * ((x + 2.0) * (x + 5.0)) * ((x + 3.0) * (x + 4.0))
     cdef double r = 1.0 / z
     cdef double q = r * r
     cdef double series = r * (8.33333333333333333e-02 - q * (2.77777777777777778e-03 - q * (7.93650793650793651e-04
-                         - q * (5.95238095238095238e-04 - q * (8.41750841750841751e-04 - q * 1.91752691752691753e-03)))))
+                         - q * (5.95238095238095238e-04 - q * (8.41750841750841751e-04
+                         - q * 1.91752691752691753e-03)))))
     return (z - 0.5) * log_double(z) - z + 0.91893853320467274178 + series - log_double(shift)
 
 

@@ -34,7 +34,7 @@ cdef inline double standard_normal(bitgen_t* bits) noexcept nogil:
 
 
 cdef inline double log_standard_gamma(double shape, bitgen_t* bits) noexcept nogil:
-    """Logarithm of a gamma variate: finite for the smallest shapes (Marsaglia & Tsang 2000, doi:10.1145/358407.358414)."""
+    """Logarithm of a gamma variate, finite for all shapes (Marsaglia, Tsang 2000, doi:10.1145/358407.358414)."""
     cdef double boost = 0.0, d, c, x, v, u
     if shape < 1.0:
         boost = log_double(open_uniform(bits)) / shape

@@ -30,6 +30,11 @@ cdef inline void push_log(LogQueue* logs, float argument, float scale, float off
     logs.n += 1
 
 
+# Grids of hyperparameters have at most this many values an axis.
+cdef enum:
+    MAX_GRID = 256
+
+
 # A column may push this many logarithms in one add or remove.
 cdef enum:
     LOGS_PER_CHANGE = 2
@@ -66,7 +71,9 @@ cdef class ColumnStatistics:
     # ``power``.
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil
     # out[i, k] += log p(values[i] | cluster k), float64, for rows that are not in the data; values (n_rows, width)
-    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil
+    cdef void score_values(
+        self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
+    ) noexcept nogil
     # Fill the NaNs of one row by a draw from the posterior predictive of cluster k, given its other cells.
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil
     # Some columns keep the missing cells of their rows as part of the state: True where this row has such cells ...

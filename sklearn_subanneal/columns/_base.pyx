@@ -32,6 +32,14 @@ cdef void flush_logs(LogQueue* logs) noexcept nogil:
     logs.n = 0
 
 
+def as_grid(values):
+    """A grid of hyperparameters, or one for each row, as the kernels take it: float64, not too long."""
+    grid = np.ascontiguousarray(values, np.float64)
+    if grid.shape[grid.ndim - 1] > MAX_GRID:
+        raise ValueError(f"a grid has at most {MAX_GRID} values, got {grid.shape[grid.ndim - 1]}; thin it")
+    return grid
+
+
 cdef class ColumnData:
     """The cells of one column, or of one block of columns, in the order in which a chain visits the rows."""
 
@@ -77,7 +85,9 @@ cdef class ColumnStatistics:
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         pass
 
-    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+    cdef void score_values(
+        self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
+    ) noexcept nogil:
         pass
 
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:

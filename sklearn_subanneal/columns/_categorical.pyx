@@ -1,19 +1,23 @@
 """Categorical likelihood with a Dirichlet prior that has one alpha for each value."""
-from libc.stdint cimport int8_t, int16_t, int32_t
+from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
 import numpy as np
 
 from sklearn_subanneal._core._math cimport log_double, log_float, log_gamma, padded, simd_void
 from sklearn_subanneal._core._random cimport categorical, uniform
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue, push_log
+from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, ColumnStatistics, LogQueue, push_log
+
+from sklearn_subanneal.columns._base import as_grid
 
 # A column with many values has its alphas redrawn in turns: this many a sweep.
 cdef enum:
     ALPHAS_PER_SWEEP = 16
 
 
-cdef simd_void add_difference(const float* log_count, const float* log_total, float* scores, Py_ssize_t n) noexcept nogil:
+cdef simd_void add_difference(
+    const float* log_count, const float* log_total, float* scores, Py_ssize_t n
+) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):
         scores[k] += log_count[k] - log_total[k]
@@ -84,7 +88,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
         if data is not None:
             self.cells, self.itemsize = self.data.cells, self.data.itemsize
         self.n_categories = len(parameters["alpha"])
-        self.grid = np.ascontiguousarray((grids or {}).get("alpha", np.empty((self.n_categories, 0))), np.float64)
+        self.grid = as_grid((grids or {}).get("alpha", np.empty((self.n_categories, 0))))
 
         self.reserve(padded(capacity))
         self.parameters = parameters
@@ -211,14 +215,14 @@ cdef class CategoricalStatistics(ColumnStatistics):
             self.refresh(k)
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
-        cdef double[256] logs
-        cdef double[256] work
-        cdef Py_ssize_t n_grid = self.grid.shape[1], v, k, g, turn
+        cdef double[MAX_GRID] logs
+        cdef double[MAX_GRID] work
+        cdef Py_ssize_t n_grid = self.grid.shape[1], v, k, g
         cdef double others
         cdef const double* grid
         if n_grid == 0:
             return
-        for turn in range(min(self.n_categories, <Py_ssize_t> ALPHAS_PER_SWEEP)):
+        for _ in range(min(self.n_categories, <Py_ssize_t> ALPHAS_PER_SWEEP)):
             v = self.next_category
             self.next_category = (v + 1) % self.n_categories
             others = self.alpha_total - self.alpha[v]
@@ -238,7 +242,9 @@ cdef class CategoricalStatistics(ColumnStatistics):
         for k in range(self.capacity):
             self.refresh(k)
 
-    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+    cdef void score_values(
+        self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
+    ) noexcept nogil:
         # A code that no category has (-1, NaN) is a missing cell.
         cdef Py_ssize_t i, v
         for i in range(n_rows):

@@ -6,7 +6,9 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, padded, simd_void
 from sklearn_subanneal._core._random cimport categorical, log_standard_gamma, poisson
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue
+from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, ColumnStatistics, LogQueue
+
+from sklearn_subanneal.columns._base import as_grid
 
 
 cdef simd_void add_negative_binomial(
@@ -74,9 +76,7 @@ cdef class CountStatistics(ColumnStatistics):
         self.width = 1
         self.data = data
         self.cells = &self.data.cells[0] if data is not None and data.n_rows else NULL
-        self.grid_shape, self.grid_rate = [
-            np.ascontiguousarray(grids.get(name, ()), np.float64) for name in ("shape", "rate")
-        ]
+        self.grid_shape, self.grid_rate = [as_grid(grids.get(name, ())) for name in ("shape", "rate")]
         self.reserve(padded(capacity))
         self.parameters = parameters
 
@@ -96,8 +96,11 @@ cdef class CountStatistics(ColumnStatistics):
         count, sums = np.zeros(capacity, np.int32), np.zeros((5, capacity))
         if present:
             count[:present] = self.count
-            for row, old in zip(sums, (self.total, self.log_factorials, self.posterior_shape, self.slope, self.constant)):
-                row[:present] = old
+            sums[0, :present] = self.total
+            sums[1, :present] = self.log_factorials
+            sums[2, :present] = self.posterior_shape
+            sums[3, :present] = self.slope
+            sums[4, :present] = self.constant
         self.count = count
         self.total, self.log_factorials, self.posterior_shape, self.slope, self.constant = sums
         self.capacity = capacity
@@ -189,8 +192,8 @@ cdef class CountStatistics(ColumnStatistics):
             self.refresh(k)
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
-        cdef double[256] logs
-        cdef double[256] work
+        cdef double[MAX_GRID] logs
+        cdef double[MAX_GRID] work
         cdef Py_ssize_t k, g, n_shape = self.grid_shape.shape[0], n_rate = self.grid_rate.shape[0]
         if n_shape:
             for g in range(n_shape):
@@ -210,7 +213,9 @@ cdef class CountStatistics(ColumnStatistics):
             for k in range(self.capacity):
                 self.refresh(k)
 
-    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+    cdef void score_values(
+        self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
+    ) noexcept nogil:
         cdef Py_ssize_t i
         cdef double x
         for i in range(n_rows):

@@ -14,6 +14,8 @@ from sklearn_subanneal.columns._base cimport ColumnData, LogQueue
 from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
 from sklearn_subanneal.columns._wishart cimport NormalWishart
 
+from sklearn_subanneal.columns._base import as_grid
+
 
 cdef simd_void add_multivariate_t(
     const double* x, const float* location, const float* whiten, const float* power, const float* constant,
@@ -78,7 +80,7 @@ cdef class GaussianStatistics(NormalWishart):
 
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
         self.data = data
-        self.grids = {name: np.ascontiguousarray(grid, np.float64) for name, grid in (grids or {}).items()}
+        self.grids = {name: as_grid(grid) for name, grid in (grids or {}).items()}
         if data is not None:
             self.cells = self.data.cells
             if self.data.any_missing:

@@ -4,4 +4,6 @@ from numpy.random cimport bitgen_t
 from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
 
 
-cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil
+cdef bint resample_gaussian_prior(
+    GaussianStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits
+) noexcept nogil

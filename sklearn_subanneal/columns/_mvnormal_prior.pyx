@@ -10,11 +10,10 @@ from numpy.random cimport bitgen_t
 from sklearn_subanneal._core._linalg cimport cholesky, invert_lower, symmetric_inverse
 from sklearn_subanneal._core._math cimport log_double, log_gamma, simd_void
 from sklearn_subanneal._core._random cimport categorical
+from sklearn_subanneal.columns._base cimport MAX_GRID
 from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
 
 cdef double PIVOT_FLOOR = 1e-14
-cdef enum:
-    MAX_GRID = 256
 
 
 cdef simd_void add_over_mu(
@@ -57,8 +56,9 @@ cdef simd_void add_over_psi(
     for g in range(n_grid):
         # Psi_n holds at least the present psi, so that the ratio of determinants has a floor that rounding may miss.
         least = psi[g] / present
+        least = least if least < 1.0 else 1.0
         ratio = 1.0 + (psi[g] - present) * curve
-        ratio = ratio if ratio > least or psi[g] > present else least
+        ratio = ratio if ratio > least else least
         out[g] += prior * log_double(psi[g]) - half * log_double(ratio)
 
 
@@ -92,7 +92,9 @@ cdef void prepare(GaussianStatistics self, Py_ssize_t k, Cluster* cluster) noexc
         cluster.q += cluster.solved[i] * cluster.e[i]
 
 
-cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
+cdef bint resample_gaussian_prior(
+    GaussianStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits
+) noexcept nogil:
     """One sweep over the grids that there are; True if there is any."""
     cdef const double[:, ::1] grid_mu, grid_psi
     cdef const double[::1] grid_kappa, grid_nu
@@ -157,7 +159,8 @@ cdef bint resample_gaussian_prior(GaussianStatistics self, Py_ssize_t n_clusters
         for g in range(n_grid):
             logs[g] = 0.0
         for k in range(n_used):
-            add_over_kappa(&grid_kappa[0], clusters[k].n, d, 0.5 * (self.nu + clusters[k].n), clusters[k].q, logs, n_grid)
+            cluster = &clusters[k]
+            add_over_kappa(&grid_kappa[0], cluster.n, d, 0.5 * (self.nu + cluster.n), cluster.q, logs, n_grid)
         self.kappa = grid_kappa[categorical(logs, work, n_grid, power, bits)]
     # From here on the clusters hold Psi_n instead of B.
     for k in range(n_used):

@@ -1,5 +1,5 @@
 """Normal likelihood with a normal-inverse-chi-square prior: m | s2 ~ N(mu, s2 / kappa), s2 ~ Inv-chi2(nu, sigma2)."""
-from libc.math cimport NAN, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -12,6 +12,13 @@ from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue, push_log
 from sklearn_subanneal.columns._normal_prior cimport resample_normal_prior
 
+from sklearn_subanneal.columns._base import as_grid
+
+MOMENTS = np.dtype(
+    [("total", "f8"), ("square", "f8"), ("mean", "f8"), ("spread", "f8"), ("count", "i4"), ("own_scale", "f4"),
+     ("own_constant", "f4")],
+    align=True,
+)
 cdef double LOG_PI = 1.1447298858494001741
 cdef double HALF_OVER_PI = 0.15915494309189533577
 
@@ -69,7 +76,7 @@ cdef class NormalStatistics(ColumnStatistics):
         self.cells = &self.data.cells[0] if data is not None and data.n_rows else NULL
         grids = grids or {}
         self.grid_mu, self.grid_kappa, self.grid_sigma2, self.grid_nu = [
-            np.ascontiguousarray(grids.get(name, ()), np.float64) for name in ("mu", "kappa", "sigma2", "nu")
+            as_grid(grids.get(name, ())) for name in ("mu", "kappa", "sigma2", "nu")
         ]
         self.reserve(padded(capacity))
         self.parameters = parameters
@@ -85,8 +92,7 @@ cdef class NormalStatistics(ColumnStatistics):
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t k, present = self.capacity
-        moments = np.zeros(capacity, np.dtype([("total", "f8"), ("square", "f8"), ("mean", "f8"), ("spread", "f8"),
-                                               ("count", "i4"), ("own_scale", "f4"), ("own_constant", "f4")], align=True))
+        moments = np.zeros(capacity, MOMENTS)
         coefficients = np.zeros((4, capacity), np.float32)
         if present:
             moments[:present] = self.moments
@@ -248,7 +254,9 @@ cdef class NormalStatistics(ColumnStatistics):
         if resample_normal_prior(self, n_clusters, power, bits):
             self.refresh_all()
 
-    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+    cdef void score_values(
+        self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
+    ) noexcept nogil:
         cdef Py_ssize_t i, k
         cdef double reach
         cdef double* location = &self.exact[0, 0]

@@ -3,6 +3,7 @@ from numpy.random cimport bitgen_t
 
 from sklearn_subanneal._core._math cimport log_double, log_gamma, simd_void
 from sklearn_subanneal._core._random cimport categorical
+from sklearn_subanneal.columns._base cimport MAX_GRID
 from sklearn_subanneal.columns._normal cimport Moments, NormalStatistics
 
 # The log marginal likelihood of one cluster as a function of one hyperparameter, up to terms that the caller adds
@@ -48,11 +49,13 @@ cdef simd_void add_over_nu(
                    - 0.5 * (nu[g] + n) * log_double(nu[g] * sigma2 + squares))
 
 
-cdef bint resample_axis(NormalStatistics self, int axis, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
+cdef bint resample_axis(
+    NormalStatistics self, int axis, Py_ssize_t n_clusters, double power, bitgen_t* bits
+) noexcept nogil:
     """Redraw one of mu, kappa, sigma2, nu from its grid given the others; True if it changed."""
     cdef const double* grid = NULL
-    cdef double[256] logs
-    cdef double[256] work
+    cdef double[MAX_GRID] logs
+    cdef double[MAX_GRID] work
     cdef Py_ssize_t n_grid = 0, k, g
     cdef double n, xbar, squares, off
     cdef Moments* m
@@ -101,7 +104,9 @@ cdef bint resample_axis(NormalStatistics self, int axis, Py_ssize_t n_clusters, 
     return True
 
 
-cdef bint resample_normal_prior(NormalStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
+cdef bint resample_normal_prior(
+    NormalStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits
+) noexcept nogil:
     """One sweep over the grids that there are; True if anything changed."""
     cdef bint changed = False
     cdef int axis

@@ -29,7 +29,9 @@ cdef class NormalWishart(ColumnStatistics):
     cdef void refresh(self, Py_ssize_t k) noexcept nogil
     cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
     cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil
-    cdef double condition(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored) noexcept nogil
+    cdef double condition(
+        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored
+    ) noexcept nogil
     cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil

@@ -290,7 +290,9 @@ cdef class NormalWishart(ColumnStatistics):
         self.kappa, self.nu = source.kappa, source.nu
         self.refresh_all()
 
-    cdef void score_values(self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out) noexcept nogil:
+    cdef void score_values(
+        self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
+    ) noexcept nogil:
         cdef Py_ssize_t i, j, k, n_observed, d = self.width
         cdef double constant, power, shrink, q
         cdef const double* x

@@ -281,8 +281,9 @@ def _gaussian(block, cells, chosen, learn, grids):
     start = {"mu": np.zeros(d), "kappa": 0.1, "psi": NARROW * (d + 2) * np.eye(d), "nu": d + 2.0}
     if not learn or grids == "fixed":
         chosen = {"mu": np.zeros(d), "kappa": 0.1, "psi": np.eye(d), "nu": d + 2.0} | chosen
-    start |= {key: np.asarray(value, dtype=float) if key in ("mu", "psi") else float(value)
-              for key, value in chosen.items()}
+    start |= {
+        key: np.asarray(value, dtype=float) if key in ("mu", "psi") else float(value) for key, value in chosen.items()
+    }
     if start["mu"].shape not in ((), (d,)):
         raise ValueError(f"feature_params['gaussian']['mu'] must have shape ({d},), got {start['mu'].shape}")
     start["mu"] = np.broadcast_to(start["mu"], d)

@@ -26,26 +26,26 @@ cdef simd_void exponentiate(float top, float floor, float* scores, Py_ssize_t n)
         scores[k] = exp_float(scores[k] - top, floor)
 
 
-cdef simd_void lane_maxima(const float* scores, Py_ssize_t n, float* out) noexcept nogil:
-    cdef Py_ssize_t k, lane
+cdef inline float maximum(const float* scores, Py_ssize_t n) noexcept nogil:
+    # Eight comparisons side by side: one after the other, each would wait for the last.
+    cdef Py_ssize_t at = LANES, lane
+    cdef float[LANES] top
     for lane in range(LANES):
-        out[lane] = scores[lane]
-    for k in range(1, n // LANES):
-        scores += LANES
+        top[lane] = scores[lane]
+    while at < n:
         for lane in range(LANES):
-            out[lane] = scores[lane] if scores[lane] > out[lane] else out[lane]
+            top[lane] = scores[at + lane] if scores[at + lane] > top[lane] else top[lane]
+        at += LANES
+    for lane in range(1, LANES):
+        top[0] = top[lane] if top[lane] > top[0] else top[0]
+    return top[0]
 
 
 cdef Py_ssize_t draw_index(float* scores, Py_ssize_t n, double u) noexcept nogil:
     """An index with probability proportional to exp(scores), n a multiple of LANES; overwrites the scores."""
-    cdef float[LANES] lanes
-    cdef float top
+    cdef float top = maximum(scores, n)
     cdef double total = 0.0
     cdef Py_ssize_t k, best = 0
-    lane_maxima(scores, n, lanes)
-    top = lanes[0]
-    for k in range(1, LANES):
-        top = lanes[k] if lanes[k] > top else top
     while best < n - 1 and scores[best] < top:
         best += 1
     exponentiate(top, <float> -87.0, scores, n)
@@ -320,7 +320,7 @@ cdef class Mixture:
             self.weigh()
 
     def log_joint(self):
-        """Log probability of the partition and of the cells of the assigned rows (the chain's own fillings included)."""
+        """Log probability of the partition and of the cells of the assigned rows, with the chain's own fillings."""
         cdef double out
         cdef Py_ssize_t j, k
         with nogil:

@@ -125,7 +125,8 @@ cdef class SplitMerge:
             self.join(row, side)
         # log of p(apart) / p(together)
         for j in range(self.mixture.n_columns):
-            gain += (<ColumnStatistics> self.twin[j]).log_marginal(0) + (<ColumnStatistics> self.twin[j]).log_marginal(1)
+            gain += (<ColumnStatistics> self.twin[j]).log_marginal(0)
+            gain += (<ColumnStatistics> self.twin[j]).log_marginal(1)
             (<ColumnStatistics> self.twin[j]).merge(1, 0)
             gain -= (<ColumnStatistics> self.twin[j]).log_marginal(0)
         i = self.mixture.n_clusters if splits else self.mixture.n_clusters - 1

@@ -49,7 +49,7 @@ def n_split_merges(n_assigned: int) -> int:
 
     A function of the number of rows alone: were it to depend on the partition, the chain would not be exact.
     """
-    return 8 if n_assigned <= 5000 else 2
+    return min(max(20_000 // max(n_assigned, 1), 2), 16)
 
 
 @dataclass(frozen=True)

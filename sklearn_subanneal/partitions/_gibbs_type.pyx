@@ -1,4 +1,4 @@
-"""Priors of a partition with predictive weights n_k + offset: the Pitman-Yor process, whose discount 0 is the Dirichlet process."""
+"""Priors of a partition with predictive weights n_k + offset: Pitman-Yor, with discount 0 the Dirichlet process."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -116,7 +116,8 @@ cdef class PitmanYorPrior(PartitionPrior):
             for k in range(n_clusters):
                 sizes += log_gamma(counts[k] - d)
             for a in range(n_alpha):
-                logs[a] = sizes - log_gamma(self.grid_concentration[a] + n) + log_gamma(self.grid_concentration[a] + 1.0)
+                logs[a] = (sizes - log_gamma(self.grid_concentration[a] + n)
+                           + log_gamma(self.grid_concentration[a] + 1.0))
             for k in range(1, n_clusters):
                 add_log_weight(&self.grid_concentration[0], k * d, logs, n_alpha)
         k = categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, 1.0, bits)
