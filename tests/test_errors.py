@@ -9,6 +9,7 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -329,6 +330,7 @@ def test_chains_are_not_cut():
 LONG_JOB = """
 import sys, threading, time
 import numpy as np
+import pandas as pd
 from sklearn_subanneal import SubsampleAnnealedDPMM
 
 X = np.random.default_rng(0).normal(size=(20_000, 8))
@@ -405,3 +407,16 @@ def test_an_error_in_a_callback_ends_all_chains(n_jobs, error):
         time.sleep(0.005)
     assert time.perf_counter() - started < 5
     assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no more paper"), KeyboardInterrupt()], ids=lambda e: type(e).__name__)
+def test_a_fit_that_fails_leaves_the_model_before_as_it_was(error):
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=2, random_state=0).fit(frame)
+    scores, labels = model.score_samples(frame), model.labels_
+    model.set_callbacks(Spoiler(error))
+    with pytest.raises(type(error)):
+        model.fit(np.tile(X, (2, 3)))
+    np.testing.assert_array_equal(model.score_samples(frame), scores)
+    assert model.labels_ is labels
+    assert list(model.feature_names_in_) == list(frame.columns)

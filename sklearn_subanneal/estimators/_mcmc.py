@@ -76,6 +76,19 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, type):
                 raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
+        features = {
+            name: value for name, value in vars(self).items() if name in ("n_features_in_", "feature_names_in_")
+        }
+        try:
+            return self._fit(X)
+        except BaseException:
+            # A fit that fails or is interrupted leaves the model of the fit before as it was.
+            for name in ("n_features_in_", "feature_names_in_"):
+                vars(self).pop(name, None)
+            vars(self).update(features)
+            raise
+
+    def _fit(self, X):
         table, arrays = read_table(self, X, self.feature_types)
         models = self._bind(table, arrays)
         identity = self._identity(table, arrays)

@@ -200,9 +200,12 @@ class MixtureChain:
             context.check()
             part = slice(at, at + self.batch)
             n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
-        n_moved += self.split_merge.propose(
-            n_split_merges(mixture.n_assigned), step.inverse_temperature, self.generator
-        )
+        waiting = n_split_merges(mixture.n_assigned)
+        while waiting:
+            context.check()
+            n_proposals = min(waiting, max(self.batch // max(mixture.n_assigned, 1), 1))
+            n_moved += self.split_merge.propose(n_proposals, step.inverse_temperature, self.generator)
+            waiting -= n_proposals
         # Last before the state is read: it then depends on the labels alone, not on the way that led there.
         mixture.rebuild()
         if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
