@@ -358,3 +358,11 @@ def test_a_block_does_not_drift():
     mixture.rebuild()
     assert_allclose(drifted, mixture.log_joint(), rtol=1e-9)
     assert_allclose(densities, mixture.columns[0].log_densities(values, mixture.n_clusters), rtol=1e-7)
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.grids], ids=lambda example: example.name)
+def test_grids_too_long_for_the_kernels_are_refused(example):
+    name = next(iter(example.grids))
+    axes = np.shape(example.kernel_grids()[name])[:-1]
+    with pytest.raises(ValueError, match="at most 256 values, got 257"):
+        type(example.statistics())(None, example.kernel_parameters(), {name: np.ones((*axes, 257))})
