@@ -184,7 +184,7 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
                 "raise it, or set warm_start=False to start anew"
             )
         if self.n_draws == n_draws:
-            warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=5)
+            warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=6)
         return previous
 
     def _keep(self, table, models, results: list[ChainResult]):
