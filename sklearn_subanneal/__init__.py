@@ -8,9 +8,17 @@ except ImportError as error:
         "elsewhere."
     ) from error
 
-from sklearn_subanneal.callbacks import TraceMonitor
-from sklearn_subanneal.estimators import SubsampleAnnealedDPMM
+from sklearn_subanneal.callbacks import Checkpoint, TraceMonitor
+from sklearn_subanneal.estimators import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["SubsampleAnnealedDPMM", "TraceMonitor", "__version__"]
+__all__ = [
+    "Checkpoint",
+    "CrossCat",
+    "CrossCatClassifier",
+    "CrossCatRegressor",
+    "SubsampleAnnealedDPMM",
+    "TraceMonitor",
+    "__version__",
+]

@@ -32,8 +32,8 @@ class ChainContext:
     ----------
     cancel : CancelFlag
     report : callable or None
-        Called with the trace record (dict) and a function that gives the present state, after every sweep; a True
-        result asks the chain to end the phase it is in.
+        Called after every sweep with the trace record (dict), a function that gives the present state, and one that
+        gives all from which the chain could go on; a True result asks the chain to end the phase it is in.
     """
 
     def __init__(self, cancel: CancelFlag | None = None, report: Callable | None = None):
@@ -45,9 +45,9 @@ class ChainContext:
         if self.cancel.is_set:
             raise ChainCancelled
 
-    def tell(self, record: dict, state: Callable) -> bool:
+    def tell(self, record: dict, state: Callable, result: Callable) -> bool:
         """Report one sweep; True if the present phase is to end."""
-        return bool(self.report and self.report(record, state))
+        return bool(self.report and self.report(record, state, result))
 
 
 def spawn_generators(random_state, n_chains: int) -> list[np.random.Generator]:

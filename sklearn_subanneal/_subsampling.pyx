@@ -77,6 +77,18 @@ cdef class Window:
                     entering[i] = self.enter(s, leaving[i], bits)
         return np.asarray(leaving), np.asarray(entering)
 
+    def positions(self):
+        """All positions in the subsample, int32 (size,)."""
+        cdef int32_t[::1] out = np.empty(self.size, np.int32)
+        cdef Py_ssize_t s, i, n, at = 0
+        for s in range(self.n_strata):
+            n = self.bounds[s + 1] - self.bounds[s]
+            for i in range(self.sizes[s]):
+                out[at] = (self.bounds[s] + <int32_t> ((self.first[s] + i) % n) if self.cyclic
+                           else self.deck[self.bounds[s] + i])
+                at += 1
+        return np.asarray(out)
+
     cdef Py_ssize_t hungriest(self) noexcept nogil:
         # The stratum, not yet complete, whose share lags most behind its weight.
         cdef Py_ssize_t s, best = -1

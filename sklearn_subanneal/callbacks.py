@@ -1,4 +1,4 @@
-"""A scikit-learn callback that records the trace of running chains, scores held-out rows and stops idle chains."""
+"""Scikit-learn callbacks: one records the trace of running chains and stops idle ones, one keeps chains on disk."""
 
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
 from sklearn.callback._transport import can_reuse_listener, open_listener, send
 
+from sklearn_subanneal._checkpoint import Checkpoint
+
 if TYPE_CHECKING:
     import pandas
 
     from sklearn_subanneal.plotting import TraceDisplay
 
-__all__ = ["TraceMonitor"]
+__all__ = ["Checkpoint", "TraceMonitor"]
 
 HELD_OUT = "held_out_score"
 

@@ -1,6 +1,15 @@
 """Displays of fitted estimators and schedules, in scikit-learn's manner: made by `from_...`, drawn by `plot`."""
 
+from sklearn_subanneal._dependence_display import DependenceDisplay
 from sklearn_subanneal._partition_displays import ClusterSizesDisplay, CoClusteringDisplay
 from sklearn_subanneal._progress_displays import ScheduleDisplay, TraceDisplay
+from sklearn_subanneal._view_displays import ViewsDisplay
 
-__all__ = ["ClusterSizesDisplay", "CoClusteringDisplay", "ScheduleDisplay", "TraceDisplay"]
+__all__ = [
+    "ClusterSizesDisplay",
+    "CoClusteringDisplay",
+    "DependenceDisplay",
+    "ScheduleDisplay",
+    "TraceDisplay",
+    "ViewsDisplay",
+]

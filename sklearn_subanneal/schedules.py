@@ -224,40 +224,50 @@ class Pace:
         The schedule ends when this much time has passed; None: when its assignments are done.
     done : int
         Assignments that an earlier run has made already.
+    progress : float or None
+        Where that run was; None: where its assignments put it.
     """
 
-    def __init__(self, schedule: Schedule, n_rows: int, seconds: float | None = None, done: int = 0):
+    def __init__(
+        self,
+        schedule: Schedule,
+        n_rows: int,
+        seconds: float | None = None,
+        done: int = 0,
+        progress: float | None = None,
+    ):
         self.schedule = schedule
         self.n_rows = n_rows
         self.seconds = seconds
         self.done = done
         self.whole = schedule.n_assignments(n_rows)
-        self._started = perf_counter()
+        self.progress = min(1.0, done / self.whole) if progress is None else progress
+        self._started = perf_counter() - (0.0 if seconds is None else self.progress * seconds)
         self._speed = None
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the pace was set."""
+        """Seconds since the schedule began, earlier runs included."""
         return perf_counter() - self._started
 
     def steps(self, size: int):
         """Yield the steps of the chain, whose subsample has ``size`` rows now."""
-        progress = self._progress(0)
-        while progress < 1.0 or size < self.n_rows:
+        while self.progress < 1.0 or size < self.n_rows:
             n_moves = max(size, LEAST_CYCLE)
-            before, progress = self.done, self._progress(n_moves)
-            target = int(self.schedule.subsample_size(progress, self.n_rows))
+            before, self.progress = self.done, self._progress(n_moves)
+            target = int(self.schedule.subsample_size(self.progress, self.n_rows))
             # A schedule that lets the subsample leap has as many moves as the leap needs.
             n_moves = max(n_moves, abs(target - size))
             started = perf_counter()
-            yield Step(progress, target, n_moves, float(self.schedule.inverse_temperature(progress)))
+            yield Step(self.progress, target, n_moves, float(self.schedule.inverse_temperature(self.progress)))
             self.done = before + n_moves
             size = target
             self._speed = n_moves / max(perf_counter() - started, 1e-9)
 
-    def n_steps(self) -> int:
-        """Steps of the whole schedule from an empty (or full) start, where work and not the clock ends it."""
-        size = self.n_rows if self.schedule.start == "prior" else 0
+    def n_steps(self, size: int | None = None) -> int:
+        """Steps to go from ``size`` rows, by default those of the start, where work and not the clock ends them."""
+        if size is None:
+            size = self.n_rows if self.schedule.start == "prior" else 0
         return sum(1 for _ in self.steps(size))
 
     def _progress(self, n_moves):

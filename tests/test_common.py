@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.partitions import CRP, PitmanYor
-from sklearn_subanneal.schedules import EnergyAnneal
-from sklearn_subanneal.subsampling import Random
+from sklearn_subanneal.schedules import Accelerating, EnergyAnneal, PriorGibbs, SequentialGibbs, SubsampleAnneal
+from sklearn_subanneal.subsampling import Random, Stratified
+from sklearn_subanneal.views.kernels import ViewKernel
 
 # The checks fit some hundred times: short chains, but for the defaults, which are those of the user.
 SHORT = {"n_chains": 2, "n_draws": 3}
+BRIEF = {"n_chains": 1, "n_draws": 2}
 CONFIGURATIONS = [
     SubsampleAnnealedDPMM(),
     SubsampleAnnealedDPMM(covariance_type="full", **SHORT),
@@ -26,6 +28,18 @@ CONFIGURATIONS = [
     SubsampleAnnealedDPMM(learn_hyperparameters=False, **SHORT),
     SubsampleAnnealedDPMM(partition=CRP(concentration=1.0), **SHORT),
     SubsampleAnnealedDPMM(partition=PitmanYor(discount=0.25), n_jobs=2, **SHORT),
+    CrossCat(),
+    CrossCat(schedule=SubsampleAnneal(passes=5), **BRIEF),
+    CrossCat(schedule=Accelerating(passes=8, n_small=20), view_kernel="prior", thin=2, **BRIEF),
+    CrossCat(schedule=SequentialGibbs(passes=3), view_kernel="block", **BRIEF),
+    CrossCat(schedule=PriorGibbs(passes=8), view_kernel="birth-death", n_jobs=2, n_chains=2, n_draws=1),
+    CrossCat(
+        schedule=EnergyAnneal(passes=8), view_kernel=ViewKernel(("group", "data-driven"), rest_above=None), **BRIEF
+    ),
+    CrossCat(feature_types={0: "real"}, feature_params={"real": {"nu": 3.0}}, **BRIEF),
+    CrossCat(schedule=SequentialGibbs(passes=3), subsampling="random", grids="fixed", unseen="error", **BRIEF),
+    CrossCat(schedule=SequentialGibbs(passes=3), subsampling=Stratified(column=0), **BRIEF),
+    CrossCat(1.0, 0.0, 0.5, 0.25, schedule=SequentialGibbs(passes=3), learn_hyperparameters=False, **BRIEF),
 ]
 
 

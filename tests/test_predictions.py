@@ -230,7 +230,7 @@ def test_log_joint_of_a_block_includes_the_fillings(learn):
     (block,), resume = model._models, model._results[0].resume
     gaps = np.isnan(X).any(axis=1)[resume["order"]]
     completed = X[resume["order"]]
-    completed[gaps] = block.restore(resume["columns"][0]["completed"])
+    completed[gaps] = block.restore(resume["model"]["columns"][0]["completed"])
     filled = np.empty_like(X)
     filled[resume["order"]] = completed
     np.testing.assert_array_equal(np.isnan(X) | np.isclose(filled, X), True)

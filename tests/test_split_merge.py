@@ -54,11 +54,11 @@ def sample(columns, concentration, discount, beta, n_draws, with_gibbs, seed=0):
     generator = np.random.Generator(np.random.PCG64(seed))
     mixture = Mixture(statistics(columns), PitmanYor(concentration, discount).bind(), N_ROWS)
     mixture.set_labels(np.zeros(N_ROWS, np.int32), generator)
-    moves, rows = SplitMerge(mixture), np.arange(N_ROWS, dtype=np.int32)
+    moves, rows = SplitMerge(mixture.columns, N_ROWS), np.arange(N_ROWS, dtype=np.int32)
     draws = np.empty((n_draws, N_ROWS), np.int32)
     n_accepted = 0
     for t in range(n_draws):
-        n_accepted += moves.propose(12, beta, generator)
+        n_accepted += moves.propose(mixture, 12, beta, generator)
         if with_gibbs:
             churn(mixture, rows, rows, beta, generator)
         draws[t] = mixture.labels
@@ -90,7 +90,7 @@ def test_unassigned_rows_stay_out():
     generator = np.random.Generator(np.random.PCG64(0))
     mixture = Mixture(statistics(MIXED), PitmanYor(1.0, 0.0).bind(), N_ROWS)
     mixture.set_labels(np.array([0, -1, 1, -1, 0], np.int32), generator)
-    SplitMerge(mixture).propose(200, 1.0, generator)
+    SplitMerge(mixture.columns, N_ROWS).propose(mixture, 200, 1.0, generator)
     np.testing.assert_array_equal(mixture.labels < 0, [False, True, False, True, False])
     assert mixture.n_assigned == 3 and mixture.sizes.sum() == 3
 
@@ -100,14 +100,14 @@ def test_nothing_to_split_or_merge(n_assigned):
     generator = np.random.Generator(np.random.PCG64(0))
     mixture = Mixture(statistics(MIXED), PitmanYor(1.0, 0.0).bind(), N_ROWS)
     mixture.set_labels(np.array([0] * n_assigned + [-1] * (N_ROWS - n_assigned), np.int32), generator)
-    assert SplitMerge(mixture).propose(10, 1.0, generator) == 0
+    assert SplitMerge(mixture.columns, N_ROWS).propose(mixture, 10, 1.0, generator) == 0
 
 
 def test_statistics_after_accepted_moves_are_those_of_the_partition():
     generator = np.random.Generator(np.random.PCG64(3))
     mixture = Mixture(statistics(MIXED), PitmanYor(1.0, 0.3).bind(), N_ROWS)
     mixture.set_labels(np.zeros(N_ROWS, np.int32), generator)
-    SplitMerge(mixture).propose(101, 1.0, generator)
+    SplitMerge(mixture.columns, N_ROWS).propose(mixture, 101, 1.0, generator)
     other = Mixture(statistics(MIXED), PitmanYor(1.0, 0.3).bind(), N_ROWS)
     other.set_labels(mixture.labels, generator)
     assert mixture.log_joint() == pytest.approx(other.log_joint(), abs=1e-9)

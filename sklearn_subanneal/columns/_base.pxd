@@ -65,6 +65,11 @@ cdef class ColumnStatistics:
     cdef void clear(self, Py_ssize_t k) noexcept nogil
     cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil
+    # Log marginal likelihood of the cells of rows[i] in slots[i], i < n, under another partition, of at most
+    # ``capacity`` clusters; the statistics stay as they are. NaN where missing cells are part of the state.
+    cdef double log_likelihood(
+        self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
+    ) noexcept nogil
     # Rebuild all statistics from rows[i] in slots[i], i < n: sums of floats drift otherwise.
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil
     # The hyperparameters given the partition, coordinate by coordinate on their grids; the likelihood is raised to

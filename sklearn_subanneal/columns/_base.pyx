@@ -1,5 +1,6 @@
 """The contract between a mixture and its columns, with what all columns share."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport NAN
 from libc.stdlib cimport malloc
 
 import numpy as np
@@ -78,6 +79,11 @@ cdef class ColumnStatistics:
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
         return 0.0
+
+    cdef double log_likelihood(
+        self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
+    ) noexcept nogil:
+        return NAN
 
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
         pass
@@ -163,6 +169,15 @@ cdef class ColumnStatistics:
     def log_marginals(self, Py_ssize_t n):
         """Log marginal likelihood of the cells in slots 0..n-1."""
         return np.array([self.log_marginal(k) for k in range(n)])
+
+    def log_likelihood_under(self, labels):
+        """Log marginal likelihood under another partition, row i in cluster ``labels[i]`` (-1: not assigned)."""
+        cdef int32_t[::1] rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)
+        cdef int32_t[::1] slots = np.asarray(labels)[rows].astype(np.int32)
+        if not rows.shape[0]:
+            return 0.0
+        self._make_room(np.max(labels) + 1)
+        return self.log_likelihood(&rows[0], &slots[0], rows.shape[0], np.max(labels) + 1)
 
     def log_densities(self, values, Py_ssize_t n_clusters):
         """Log predictive densities (n_rows, n_clusters), float64, of rows given as (n_rows, width)."""

@@ -32,7 +32,9 @@ cdef class CategoricalStatistics(ColumnStatistics):
     cdef int32_t[::1] total                 # (capacity,)
     cdef float[:, ::1] log_count            # log(alpha_v + count), contiguous over slots
     cdef float[::1] log_total               # log(sum of alpha + total)
+    cdef double[:, ::1] other               # (n_categories + 2, capacity), counts under another partition
     cdef const double[:, ::1] grid          # (n_categories, n_grid)
     cdef Py_ssize_t next_category           # where the next sweep over the alphas begins
     cdef void bump(self, int32_t v, Py_ssize_t k, int32_t by, LogQueue* logs) noexcept nogil
+    cdef void refresh_all(self) noexcept nogil
     cdef void refresh(self, Py_ssize_t k) noexcept nogil

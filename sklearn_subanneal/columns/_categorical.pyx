@@ -23,6 +23,12 @@ cdef simd_void add_difference(
         scores[k] += log_count[k] - log_total[k]
 
 
+cdef simd_void take_logs(double alpha, const int32_t* count, float* out, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] = log_float(<float> (alpha + count[k]))
+
+
 cdef simd_void add_log_share(
     double alpha, const int32_t* count, double alpha_total, const int32_t* total, double* scores, Py_ssize_t n
 ) noexcept nogil:
@@ -44,6 +50,14 @@ cdef simd_void subtract_rising(
     cdef Py_ssize_t g
     for g in range(n_grid):
         out[g] -= log_gamma(others + alpha[g] + n) - log_gamma(others + alpha[g])
+
+
+cdef simd_void add_log_rising(double alpha, const double* count, double* out, Py_ssize_t n) noexcept nogil:
+    # log of alpha (alpha + 1) ... (alpha + count - 1)
+    cdef Py_ssize_t k
+    cdef double start = log_gamma(alpha)
+    for k in range(n):
+        out[k] += log_gamma(alpha + count[k]) - start
 
 
 cdef class CategoricalData(ColumnData):
@@ -102,11 +116,13 @@ cdef class CategoricalStatistics(ColumnStatistics):
         self.alpha = np.array(values["alpha"], np.float64)
         self.refresh_all()
 
-    def refresh_all(self):
-        cdef Py_ssize_t k
-        self.alpha_total = np.sum(self.alpha)
-        for k in range(self.capacity):
-            self.refresh(k)
+    cdef void refresh_all(self) noexcept nogil:
+        cdef Py_ssize_t v
+        self.alpha_total = 0.0
+        for v in range(self.n_categories):
+            self.alpha_total += self.alpha[v]
+            take_logs(self.alpha[v], &self.count[v, 0], &self.log_count[v, 0], self.capacity)
+        take_logs(self.alpha_total, &self.total[0], &self.log_total[0], self.capacity)
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t k, present = self.capacity
@@ -120,6 +136,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
             log_count[:, :present] = self.log_count
             log_total[:present] = self.log_total
         self.count, self.total, self.log_count, self.log_total = count, total, log_count, log_total
+        self.other = np.zeros((self.n_categories + 2, capacity))
         self.capacity = capacity
         if present:
             for k in range(present, capacity):
@@ -194,8 +211,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
             if v >= 0:
                 self.count[v, slots[i]] += 1
                 self.total[slots[i]] += 1
-        for k in range(self.capacity):
-            self.refresh(k)
+        self.refresh_all()
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
         cdef double out = log_gamma(self.alpha_total) - log_gamma(self.alpha_total + self.total[k])
@@ -205,14 +221,39 @@ cdef class CategoricalStatistics(ColumnStatistics):
                 out += log_gamma(self.alpha[v] + self.count[v, k]) - log_gamma(self.alpha[v])
         return out
 
+    cdef double log_likelihood(
+        self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
+    ) noexcept nogil:
+        cdef Py_ssize_t i, k, n_values = self.n_categories
+        cdef int32_t v
+        cdef double* total = &self.other[n_values, 0]
+        cdef double* parts = &self.other[n_values + 1, 0]
+        cdef double out = 0.0
+        for v in range(n_values):
+            for k in range(n_clusters):
+                self.other[v, k] = 0.0
+        for i in range(n):
+            v = code_at(self.cells, self.itemsize, rows[i])
+            if v >= 0:
+                self.other[v, slots[i]] += 1.0
+        for k in range(n_clusters):
+            total[k] = parts[k] = 0.0
+        for v in range(n_values):
+            for k in range(n_clusters):
+                total[k] += self.other[v, k]
+            add_log_rising(self.alpha[v], &self.other[v, 0], parts, n_clusters)
+        for k in range(n_clusters):
+            out += parts[k]
+            parts[k] = 0.0
+        add_log_rising(self.alpha_total, total, parts, n_clusters)
+        for k in range(n_clusters):
+            out -= parts[k]
+        return out
+
     def adopt(self, CategoricalStatistics source not None):
         """Take over the hyperparameters of other statistics of the same column."""
-        cdef Py_ssize_t k
-        for k in range(self.n_categories):
-            self.alpha[k] = source.alpha[k]
-        self.alpha_total = source.alpha_total
-        for k in range(self.capacity):
-            self.refresh(k)
+        self.alpha[:] = source.alpha
+        self.refresh_all()
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[MAX_GRID] logs
@@ -239,8 +280,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
             self.alpha_total = 0.0
             for g in range(self.n_categories):
                 self.alpha_total += self.alpha[g]
-        for k in range(self.capacity):
-            self.refresh(k)
+        self.refresh_all()
 
     cdef void score_values(
         self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out

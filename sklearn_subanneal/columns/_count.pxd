@@ -17,5 +17,6 @@ cdef class CountStatistics(ColumnStatistics):
     cdef double[::1] log_factorials         # (capacity,), the sum of log x! over a cluster's cells
     # p(x | k) in float64 (counts may be large): log_gamma(x + a) + constant - x slope - log x!
     cdef double[::1] posterior_shape, slope, constant
+    cdef double[:, ::1] other               # counts and sums under another partition
     cdef const double[::1] grid_shape, grid_rate
     cdef void refresh(self, Py_ssize_t k) noexcept nogil

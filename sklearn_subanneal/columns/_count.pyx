@@ -46,6 +46,15 @@ cdef simd_void add_over_rate(
         out[g] += shape * log_double(rate[g]) - (shape + total) * log_double(rate[g] + n)
 
 
+cdef simd_void log_evidence(
+    const double* count, const double* total, double shape, double rate, double* out, Py_ssize_t n
+) noexcept nogil:
+    # Of each cluster, but for the constant of the prior and the factorials of its cells.
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] = log_gamma(shape + total[k]) - (shape + total[k]) * log_double(rate + count[k])
+
+
 cdef class CountData(ColumnData):
     """One column of counts, int32; -1 is a missing cell."""
 
@@ -101,6 +110,7 @@ cdef class CountStatistics(ColumnStatistics):
             sums[2, :present] = self.posterior_shape
             sums[3, :present] = self.slope
             sums[4, :present] = self.constant
+        self.other = np.zeros((3, capacity))
         self.count = count
         self.total, self.log_factorials, self.posterior_shape, self.slope, self.constant = sums
         self.capacity = capacity
@@ -183,6 +193,28 @@ cdef class CountStatistics(ColumnStatistics):
         cdef double a = self.shape + self.total[k], b = self.rate + self.count[k]
         return (self.shape * log_double(self.rate) - log_gamma(self.shape) + log_gamma(a) - a * log_double(b)
                 - self.log_factorials[k])
+
+    cdef double log_likelihood(
+        self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
+    ) noexcept nogil:
+        cdef double* count = &self.other[0, 0]
+        cdef double* total = &self.other[1, 0]
+        cdef double* parts = &self.other[2, 0]
+        cdef double out = 0.0, empty = log_gamma(self.shape) - self.shape * log_double(self.rate)
+        cdef Py_ssize_t i, k
+        cdef int32_t x
+        for k in range(n_clusters):
+            count[k] = total[k] = 0.0
+        for i in range(n):
+            x = self.cells[rows[i]]
+            if x >= 0:
+                count[slots[i]] += 1.0
+                total[slots[i]] += x
+                out -= log_gamma(x + 1.0)
+        log_evidence(count, total, self.shape, self.rate, parts, n_clusters)
+        for k in range(n_clusters):
+            out += parts[k] - empty
+        return out
 
     def adopt(self, CountStatistics source not None):
         """Take over the hyperparameters of other statistics of the same column."""

@@ -29,6 +29,7 @@ cdef class NormalStatistics(ColumnStatistics):
     # Student's t of each slot, contiguous over slots: constant - power * log(1 + precision * (x - location)^2)
     cdef float[::1] location, precision, power, constant
     cdef double[:, ::1] exact               # room for the same in float64, for rows outside the data
+    cdef double[:, ::1] other               # counts, sums and squares under another partition
     cdef double mu, kappa, sigma2, nu
     cdef double[TABLE] gamma_ratios
     cdef const double[::1] grid_mu, grid_kappa, grid_sigma2, grid_nu
@@ -36,6 +37,7 @@ cdef class NormalStatistics(ColumnStatistics):
     cdef float update(self, Py_ssize_t k, float* offset) noexcept nogil
     cdef void prepare_own(self, Py_ssize_t k) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
+    cdef void refresh_slots(self) noexcept nogil
     cdef double ratio(self, int32_t count) noexcept nogil
 
 

@@ -45,6 +45,22 @@ cdef simd_void add_student_t_double(
         scores[k] += constant[k] - power[k] * log_double(1.0 + d * d * precision[k])
 
 
+cdef simd_void log_evidence(
+    const double* count, const double* total, const double* square, double mu, double kappa, double sigma2, double nu,
+    double* out, Py_ssize_t n
+) noexcept nogil:
+    # The part of the log marginal likelihood that is not the same for all clusters, nor proportional to their size.
+    cdef Py_ssize_t k
+    cdef double kappa_n, mean, spread, prior = nu * sigma2
+    for k in range(n):
+        kappa_n = kappa + count[k]
+        mean = (kappa * mu + total[k]) / kappa_n
+        spread = prior + square[k] + kappa * mu * mu - kappa_n * mean * mean
+        spread = spread if spread > prior else prior
+        out[k] = (log_gamma(0.5 * (nu + count[k])) - 0.5 * log_double(kappa_n)
+                  - 0.5 * (nu + count[k]) * log_double(spread))
+
+
 cdef class NormalData(ColumnData):
     """One column of reals, float32; NaN is a missing cell."""
 
@@ -101,6 +117,7 @@ cdef class NormalStatistics(ColumnStatistics):
         self.moments = moments
         self.location, self.precision, self.power, self.constant = coefficients
         self.exact = np.zeros((4, capacity))
+        self.other = np.zeros((4, capacity))
         self.capacity = capacity
         if present:
             for k in range(present, capacity):
@@ -117,8 +134,18 @@ cdef class NormalStatistics(ColumnStatistics):
         for k in range(TABLE):
             half = 0.5 * (self.nu + k)
             self.gamma_ratios[k] = log_gamma(half + 0.5) - log_gamma(half)
+        self.refresh_slots()
+
+    cdef void refresh_slots(self) noexcept nogil:
+        # Most slots are empty, and alike.
+        cdef Py_ssize_t k, empty = -1
         for k in range(self.capacity):
+            if self.moments[k].count == 0 and empty >= 0:
+                self.move(empty, k)
+                continue
             self.refresh(k)
+            if self.moments[k].count == 0:
+                empty = k
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
         cdef float argument, offset
@@ -232,8 +259,7 @@ cdef class NormalStatistics(ColumnStatistics):
                 m.count += 1
                 m.total += x
                 m.square += x * x
-        for k in range(self.capacity):
-            self.refresh(k)
+        self.refresh_slots()
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
         cdef Moments* m = &self.moments[k]
@@ -242,13 +268,38 @@ cdef class NormalStatistics(ColumnStatistics):
                 + 0.5 * log_double(self.kappa / (self.kappa + n))
                 + 0.5 * self.nu * log_double(self.nu * self.sigma2) - 0.5 * nu * log_double(m.spread))
 
+    cdef double log_likelihood(
+        self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
+    ) noexcept nogil:
+        cdef double* count = &self.other[0, 0]
+        cdef double* total = &self.other[1, 0]
+        cdef double* square = &self.other[2, 0]
+        cdef double* parts = &self.other[3, 0]
+        cdef double x, out = 0.0, empty, n_cells = 0.0
+        cdef Py_ssize_t i, k
+        for k in range(n_clusters):
+            count[k] = total[k] = square[k] = 0.0
+        for i in range(n):
+            x = self.cells[rows[i]]
+            if x == x:
+                k = slots[i]
+                count[k] += 1.0
+                total[k] += x
+                square[k] += x * x
+        log_evidence(count, total, square, self.mu, self.kappa, self.sigma2, self.nu, parts, n_clusters)
+        empty = (log_gamma(0.5 * self.nu) - 0.5 * log_double(self.kappa)
+                 - 0.5 * self.nu * log_double(self.nu * self.sigma2))
+        for k in range(n_clusters):
+            if count[k] > 0.0:
+                out += parts[k] - empty
+                n_cells += count[k]
+        return out - 0.5 * n_cells * LOG_PI
+
     def adopt(self, NormalStatistics source not None):
         """Take over the hyperparameters of other statistics of the same column."""
-        cdef Py_ssize_t k
         self.mu, self.kappa, self.sigma2, self.nu = source.mu, source.kappa, source.sigma2, source.nu
         self.gamma_ratios = source.gamma_ratios
-        for k in range(self.capacity):
-            self.refresh(k)
+        self.refresh_slots()
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         if resample_normal_prior(self, n_clusters, power, bits):

@@ -1,5 +1,7 @@
 """The estimators."""
 
+from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
 
-__all__ = ["SubsampleAnnealedDPMM"]
+__all__ = ["CrossCat", "CrossCatClassifier", "CrossCatRegressor", "SubsampleAnnealedDPMM"]

@@ -14,12 +14,15 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import posterior, schedules, subsampling
+from sklearn_subanneal._annealing import ChainResult, n_sweeps
 from sklearn_subanneal._chains import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal._checkpoint import Checkpoint, SavedChain
 from sklearn_subanneal._frames import read_table
-from sklearn_subanneal.mixtures.chain import ChainResult, Draw
 
 # What may change between fits under ``warm_start``: how long chains go on, not what they draw from.
 CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
+# Of these, what must not change where a chain was interrupted: it is in the midst of them.
+UNDER_WAY = ("schedule", "thin", "time_limit", "random_state")
 
 
 class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstimator):
@@ -93,6 +96,8 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         models = self._bind(table, arrays)
         identity = self._identity(table, arrays)
         previous = self._results_to_continue(identity)
+        identity_under_way = self._identity_under_way(identity)
+        saved = self._saved_chains(identity_under_way)
         generators = spawn_generators(self.random_state, self.n_chains)
         chooser = subsampling.resolve(self.subsampling)
         run = {
@@ -109,12 +114,13 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         recipes = [
             recipe
             | {"chain": recipe["chain"] | {"number": number}, "generator": generator}
-            | {"previous": previous and previous[number]}
+            | {"previous": saved[number].result if number in saved else previous and previous[number]}
+            | {"ended": number in saved and (saved[number].ended_at or 0) >= self.n_draws}
             for number, generator in enumerate(generators)
         ]
         root = self._init_callback_context(max_subtasks=self.n_chains, sequential_subtasks=False)
         root.call_on_fit_task_begin(estimator=self, X=X)
-        contexts = self._contexts(root, X, table, models, recipes)
+        contexts = self._contexts(root, X, table, models, recipes, identity_under_way)
         results = run_chains(partial(_reported, self._chain, self, X), recipes, contexts, self.n_jobs)
         self._keep(table, models, results)
         self._fitted_identity = identity
@@ -139,7 +145,7 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
             return np.where(arrays[column] < 0, np.nan, arrays[column])
         return arrays[column]
 
-    def _contexts(self, root, X, table, models, recipes):
+    def _contexts(self, root, X, table, models, recipes, identity):
         """One context a chain; reports are made only where somebody listens."""
         cancel = CancelFlag()
         if not getattr(self, "_skl_callbacks", []):
@@ -149,23 +155,41 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
             task = root.subcontext(
                 task_name="chain", task_id=number, max_subtasks=self._n_sweeps(recipe), sequential_subtasks=True
             )
-            contexts.append(ChainContext(cancel, _Reporter(self, task, X, table, models)))
+            contexts.append(ChainContext(cancel, _Reporter(self, task, X, table, models, identity)))
         return contexts
 
     def _n_sweeps(self, recipe):
         """Sweeps of a chain, where its work and not the clock ends it."""
         if self.time_limit is not None:
             return None
+        if recipe["ended"]:
+            return 0
         n_rows = len(recipe["chain"]["arrays"][0])
-        previous = recipe["previous"]
-        n_draws = self.n_draws - (len(previous.draws) if previous else 0)
-        annealing = 0 if previous else schedules.Pace(recipe["run"]["schedule"], n_rows).n_steps()
-        return annealing + n_draws * self.thin
+        return n_sweeps(recipe["run"]["schedule"], self.n_draws, self.thin, n_rows, recipe["previous"])
 
     def _identity(self, table, arrays):
         """Digests of all that chains must have in common with those that they continue."""
         fixed = {name: value for name, value in self.get_params(deep=False).items() if name not in CHANGEABLE}
         return {name: joblib.hash(value) for name, value in fixed.items()} | {"X": joblib.hash([table.names, arrays])}
+
+    def _identity_under_way(self, identity):
+        """The same of chains that may have been interrupted anywhere."""
+        under_way = {name: joblib.hash(getattr(self, name)) for name in UNDER_WAY}
+        return {"estimator": type(self).__name__} | identity | under_way
+
+    def _saved_chains(self, identity) -> dict[int, SavedChain]:
+        """The chains that a checkpoint has kept, by their numbers."""
+        saved = {}
+        for callback in getattr(self, "_skl_callbacks", []):
+            if isinstance(callback, Checkpoint):
+                saved |= callback.load(identity)
+        n_draws = max((len(chain.result.draws) for chain in saved.values()), default=0)
+        if self.n_draws < n_draws:
+            raise ValueError(
+                f"n_draws={self.n_draws} must be at least the {n_draws} draws in the folder of the Checkpoint; raise "
+                "it, or give this fit a folder of its own"
+            )
+        return saved
 
     def _results_to_continue(self, identity):
         """The chains to continue under ``warm_start``, or None; refused on another table or model."""
@@ -191,22 +215,12 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         """Store what the chains made; a chain that had less time for draws sets the number for all."""
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models = table, models
-        self._results = [
-            ChainResult(result.draws[:n_draws], result.labels[:n_draws], result.trace, result.resume)
-            for result in results
-        ]
-        self.posterior_labels_ = np.stack([result.labels for result in self._results])
-        # The results keep views of the one array, not copies.
-        self._results = [
-            ChainResult(result.draws, labels, result.trace, result.resume)
-            for result, labels in zip(self._results, self.posterior_labels_, strict=True)
-        ]
+        self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
         self.trace_ = np.concatenate([result.trace for result in results])
-        self.hyperparameters_ = hyperparameters(models, self._draws)
 
-    def _flat_draws(self) -> list[Draw]:
+    def _flat_draws(self) -> list:
         return [draw for draws in self._draws for draw in draws]
 
     def _encode(self, X):
@@ -262,42 +276,46 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
 
 
-def hyperparameters(models, draws: list[list[Draw]]) -> dict:
-    """Values of every hyperparameter in every draw, (n_chains, n_draws, ...), in the units of the data."""
-    out = {name: np.array([[draw.prior[name] for draw in chain] for chain in draws]) for name in draws[0][0].prior}
-    out["columns"] = {}
+def column_hyperparameters(models, states: list[list[list[dict]]]) -> dict:
+    """Values of the hyperparameters of each column, (n_chains, n_draws, ...), in the units of the data.
+
+    ``states`` has the state of every column in every draw of every chain.
+    """
+    out = {}
     for m, model in enumerate(models):
-        reports = [[model.report(draw.columns[m]["parameters"]) for draw in chain] for chain in draws]
-        out["columns"][model.name] = {
+        reports = [[model.report(columns[m]["parameters"]) for columns in chain] for chain in states]
+        out[model.name] = {
             name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
         }
     return out
 
 
 def _reported(chain, estimator, X, recipe, context):
-    """Run a chain within its task, if there are callbacks."""
-    task = context.report and context.report.task
-    if task:
-        task.call_on_fit_task_begin(estimator=estimator, X=X)
-    result = chain(recipe, context)
-    if task:
-        task.call_on_fit_task_end(estimator=estimator, X=X)
+    """Run a chain within its task, if there are callbacks, unless it had come to its end before."""
+    report = context.report
+    if report:
+        report.task.call_on_fit_task_begin(estimator=estimator, X=X)
+    result = recipe["previous"] if recipe["ended"] else chain(recipe, context)
+    if report:
+        saved = None if recipe["ended"] else {"chain": report.saved(lambda: result, recipe["run"]["n_draws"])}
+        report.task.call_on_fit_task_end(estimator=estimator, X=X, metadata=saved)
     return result
 
 
 class _Reporter:
     """Tells scikit-learn's callbacks of every sweep; picklable, for chains in other processes."""
 
-    def __init__(self, estimator, task, X, table, models):
+    def __init__(self, estimator, task, X, table, models, identity):
         self.estimator, self.task, self.X, self.table, self.models = estimator, task, X, table, models
+        self.identity = identity
 
-    def __call__(self, record: dict, state) -> bool:
+    def __call__(self, record: dict, state, result) -> bool:
         sweep = self.task.subcontext(task_name="sweep")
         sweep.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
         return sweep.call_on_fit_task_end(
             estimator=self.estimator,
             X=self.X,
-            metadata={"trace": record},
+            metadata={"trace": record, "chain": self.saved(result)},
             reconstruction_attributes=lambda: {
                 "_table": self.table,
                 "_models": self.models,
@@ -305,3 +323,7 @@ class _Reporter:
                 "n_clusters_": record["n_clusters"],
             },
         )
+
+    def saved(self, result, ended_at=None):
+        """A function that describes the chain as it is to be saved: made only where a callback asks for it."""
+        return lambda: SavedChain(self.task.task_id, self.identity, result(), ended_at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.columns.models import bind_columns
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters
 from sklearn_subanneal.mixtures.chain import run_chain
 from sklearn_subanneal.mixtures.predictive import assign_rows, impute_rows, nearest_clusters, sample_rows, score_rows
 from sklearn_subanneal.partitions import PitmanYor
@@ -174,6 +175,19 @@ class SubsampleAnnealedDPMM(MCMCEstimator):
         return {"chain": chain, "partition": self._prior()}
 
     def _summarize(self, arrays):
+        self.posterior_labels_ = np.stack([result.labels for result in self._results])
+        # The results keep views of the one array, not copies.
+        self._results = [
+            replace(result, labels=list(labels))
+            for result, labels in zip(self._results, self.posterior_labels_, strict=True)
+        ]
+        self.hyperparameters_ = {
+            name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
+            for name in self._draws[0][0].prior
+        }
+        self.hyperparameters_["columns"] = column_hyperparameters(
+            self._models, [[draw.columns for draw in chain] for chain in self._draws]
+        )
         chain, draw = representative_draw(self.posterior_labels_)
         self._representative = self._draws[chain][draw]
         # Clusters in the order of their size, so that label 0 is the largest; those nearest to no row are dropped.

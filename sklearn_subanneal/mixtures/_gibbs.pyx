@@ -19,7 +19,7 @@ def churn(
     """
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
     cdef Py_ssize_t move, row, old, new, n_moved = 0
-    cdef float beta = inverse_temperature
+    cdef float beta = inverse_temperature, top, total
     with generator.bit_generator.lock, nogil:
         for move in range(leaving.shape[0]):
             row = entering[move]
@@ -34,7 +34,7 @@ def churn(
             mixture.score(row)
             if old >= 0:
                 mixture.score_own(row, old)
-            new = mixture.draw_slot(beta, bits)
+            new = mixture.draw_slot(beta, bits, &top, &total)
             if old >= 0:
                 if new == old:
                     mixture.weigh_slot(old, mixture.counts[old])

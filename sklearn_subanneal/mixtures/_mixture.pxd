@@ -17,17 +17,25 @@ cdef class Mixture:
     cdef int32_t[::1] slot_of, name_of
     cdef int32_t[::1] counts                # rows in each slot
     cdef float[::1] log_weight, scores
+    cdef int32_t[::1] renamed               # room for the clusters of a partition that is forced
     cdef LogQueue logs
     cdef int n_stateful                     # columns that keep missing cells as state
     cdef int open_slot(self) except -1 nogil
     cdef void weigh(self) noexcept nogil
+    cdef float new_weight(self, Py_ssize_t n_clusters) noexcept nogil
     cdef int put(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil
+    cdef int join(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil
     cdef int settle(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil
     cdef void take(self, Py_ssize_t row) noexcept nogil
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
     cdef void score(self, Py_ssize_t row) noexcept nogil
     cdef void score_own(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
     cdef void weigh_slot(self, Py_ssize_t k, Py_ssize_t count) noexcept nogil
-    cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits) noexcept nogil
+    cdef Py_ssize_t draw_slot(
+        self, float inverse_temperature, bitgen_t* bits, float* top, float* total) noexcept nogil
+    cdef double allocate(
+        self, const int32_t* rows, Py_ssize_t n, const int32_t* forced, int32_t* slots, float inverse_temperature,
+        bitgen_t* bits) except? -1.0 nogil
+    cdef void occupy(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil
+    cdef void vacate(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef void slots_of_rows(self, int32_t* out) noexcept nogil
-    cdef Py_ssize_t assigned(self, int32_t* rows, int32_t* slots, bint complete_only) noexcept nogil

@@ -14,50 +14,52 @@ from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 cdef float NEVER = -1e30
 
 
-cdef simd_void temper(float inverse_temperature, const float* log_weight, float* scores, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(n):
-        scores[k] = inverse_temperature * scores[k] + log_weight[k]
-
-
-cdef simd_void exponentiate(float top, float floor, float* scores, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(n):
-        scores[k] = exp_float(scores[k] - top, floor)
-
-
-cdef inline float maximum(const float* scores, Py_ssize_t n) noexcept nogil:
-    # Eight comparisons side by side: one after the other, each would wait for the last.
+cdef simd_void exponentiate(
+    float inverse_temperature, float floor, const float* log_weight, float* scores, Py_ssize_t n, float* top,
+    float* total
+) noexcept nogil:
+    """Turn scores into weights exp(score to the power + log weight - top), n a multiple of LANES; top: the largest."""
+    # Eight maxima, and eight sums, side by side: one after the other, each would wait for the last.
     cdef Py_ssize_t at = LANES, lane
-    cdef float[LANES] top
+    cdef float[LANES] highest
+    cdef float[LANES] sums
+    cdef float x
+    for lane in range(n):
+        scores[lane] = inverse_temperature * scores[lane] + log_weight[lane]
     for lane in range(LANES):
-        top[lane] = scores[lane]
+        highest[lane] = scores[lane]
+        sums[lane] = 0.0
     while at < n:
         for lane in range(LANES):
-            top[lane] = scores[at + lane] if scores[at + lane] > top[lane] else top[lane]
+            highest[lane] = scores[at + lane] if scores[at + lane] > highest[lane] else highest[lane]
         at += LANES
     for lane in range(1, LANES):
-        top[0] = top[lane] if top[lane] > top[0] else top[0]
-    return top[0]
+        highest[0] = highest[lane] if highest[lane] > highest[0] else highest[0]
+    x = highest[0]
+    at = 0
+    while at < n:
+        for lane in range(LANES):
+            scores[at + lane] = exp_float(scores[at + lane] - x, floor)
+            sums[lane] += scores[at + lane]
+        at += LANES
+    for lane in range(1, LANES):
+        sums[0] += sums[lane]
+    top[0] = x
+    total[0] = sums[0]
 
 
-cdef Py_ssize_t draw_index(float* scores, Py_ssize_t n, double u) noexcept nogil:
-    """An index with probability proportional to exp(scores), n a multiple of LANES; overwrites the scores."""
-    cdef float top = maximum(scores, n)
-    cdef double total = 0.0
+cdef Py_ssize_t draw_index(const float* weights, Py_ssize_t n, float u) noexcept nogil:
+    """An index with probability proportional to the weights, of which the largest is 1; u is uniform times their sum."""
     cdef Py_ssize_t k, best = 0
-    while best < n - 1 and scores[best] < top:
+    while best < n - 1 and weights[best] < 1.0:
         best += 1
-    exponentiate(top, <float> -87.0, scores, n)
-    for k in range(n):
-        total += scores[k]
     # The interval of the best slot comes first: mostly the search ends there.
-    u = u * total - scores[best]
+    u -= weights[best]
     if u < 0.0:
         return best
     for k in range(n):
         if k != best:
-            u -= scores[k]
+            u -= weights[k]
             if u < 0.0:
                 return k
     return best
@@ -75,28 +77,40 @@ cdef class Mixture:
     """
 
     def __cinit__(self, list columns, PartitionPrior prior, Py_ssize_t n_rows):
-        cdef Py_ssize_t j
-        self.columns, self.prior = columns, prior
-        self.n_rows, self.n_columns = n_rows, len(columns)
-        self.column = <void**> malloc(max(self.n_columns, 1) * sizeof(void*))
-        allocate_logs(&self.logs, LOGS_PER_CHANGE * self.n_columns)
-        if self.column == NULL or self.logs.argument == NULL or self.logs.target == NULL:
-            raise MemoryError()
-        for j in range(self.n_columns):
-            if not isinstance(columns[j], ColumnStatistics):
-                raise TypeError(f"columns must be ColumnStatistics, got {type(columns[j]).__name__}")
-            self.column[j] = <void*> columns[j]
-        self.n_stateful = sum(
-            1 for c in columns if getattr(getattr(c, "data", None), "any_missing", False)
-        )
+        self.prior, self.n_rows = prior, n_rows
         self.names = np.full(n_rows, -1, np.int32)
-        self.capacity = 0
+        self.columns, self.capacity = [], 0
+        self.set_columns(columns)
         self.grow(16)
 
     def __dealloc__(self):
         free(self.column)
         free(self.logs.argument)
         free(self.logs.target)
+
+    def set_columns(self, list columns):
+        """Explain these columns from now on; their statistics are taken to be those of the present partition."""
+        cdef Py_ssize_t j, n_columns = len(columns)
+        cdef ColumnStatistics column
+        free(self.column)
+        free(self.logs.argument)
+        free(self.logs.target)
+        self.n_columns = 0
+        self.column = <void**> malloc(max(n_columns, 1) * sizeof(void*))
+        allocate_logs(&self.logs, LOGS_PER_CHANGE * n_columns)
+        if self.column == NULL or self.logs.argument == NULL or self.logs.target == NULL:
+            raise MemoryError()
+        for j in range(n_columns):
+            if not isinstance(columns[j], ColumnStatistics):
+                raise TypeError(f"columns must be ColumnStatistics, got {type(columns[j]).__name__}")
+            column = columns[j]
+            if column.capacity < self.capacity:
+                column.reserve(self.capacity)
+            self.column[j] = <void*> column
+        self.columns, self.n_columns = columns, n_columns
+        self.n_stateful = sum(
+            1 for c in columns if getattr(getattr(c, "data", None), "any_missing", False)
+        )
 
     def grow(self, Py_ssize_t capacity):
         """Make room for ``capacity`` slots."""
@@ -121,6 +135,7 @@ cdef class Mixture:
         self.counts = grown(self.counts if present else None, 0, np.int32)
         self.log_weight = grown(self.log_weight if present else None, NEVER, np.float32)
         self.scores = np.zeros(capacity, np.float32)
+        self.renamed = np.zeros(capacity, np.int32)
         self.capacity = capacity
         self.weigh()
 
@@ -131,8 +146,13 @@ cdef class Mixture:
             self.log_weight[k] = NEVER
         for k in range(self.n_clusters):
             self.weigh_slot(k, self.counts[k])
-        self.log_weight[self.n_clusters] = <float> log_double(
-            self.prior.new_base + self.prior.new_slope * self.n_clusters)
+        self.log_weight[self.n_clusters] = self.new_weight(self.n_clusters)
+
+    cdef float new_weight(self, Py_ssize_t n_clusters) noexcept nogil:
+        # The first cluster has no rival, and its weight may be negative before the discount makes it good.
+        if n_clusters == 0:
+            return 0.0
+        return <float> log_double(self.prior.new_base + self.prior.new_slope * n_clusters)
 
     cdef void weigh_slot(self, Py_ssize_t k, Py_ssize_t count) noexcept nogil:
         self.log_weight[k] = log_float(<float> (count + self.prior.offset))
@@ -142,8 +162,7 @@ cdef class Mixture:
         if self.n_clusters + 1 > self.capacity:
             with gil:
                 self.grow(2 * self.capacity)
-        self.log_weight[self.n_clusters] = <float> log_double(
-            self.prior.new_base + self.prior.new_slope * self.n_clusters)
+        self.log_weight[self.n_clusters] = self.new_weight(self.n_clusters)
         return 0
 
     cdef int put(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil:
@@ -155,10 +174,13 @@ cdef class Mixture:
 
     cdef int settle(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
         # As ``put``, with the present fillings of missing cells.
-        cdef Py_ssize_t j
         self.names[row] = self.name_of[k]
-        self.counts[k] += 1
         self.n_assigned += 1
+        return self.join(row, k)
+
+    cdef int join(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
+        cdef Py_ssize_t j
+        self.counts[k] += 1
         for j in range(self.n_columns):
             (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
         flush_logs(&self.logs)
@@ -195,7 +217,7 @@ cdef class Mixture:
             self.name_of[last] = name
             self.slot_of[name] = <int32_t> last
         self.counts[last] = 0
-        self.log_weight[last] = <float> log_double(self.prior.new_base + self.prior.new_slope * last)
+        self.log_weight[last] = self.new_weight(last)
         if last + 1 < self.capacity:
             self.log_weight[last + 1] = NEVER
 
@@ -229,11 +251,68 @@ cdef class Mixture:
         self.scores[k] = own + <float> log_double(ratio)
         self.weigh_slot(k, self.counts[k] - 1)
 
-    cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits) noexcept nogil:
+    cdef Py_ssize_t draw_slot(
+        self, float inverse_temperature, bitgen_t* bits, float* top, float* total
+    ) noexcept nogil:
+        # The weights of the slots, prior times likelihood, sum to exp(top) * total.
         cdef Py_ssize_t n = padded(self.n_clusters + 1)
-        temper(inverse_temperature, &self.log_weight[0], &self.scores[0], n)
+        exponentiate(inverse_temperature, <float> -87.0, &self.log_weight[0], &self.scores[0], n, top, total)
         # Scores that are not finite could let a slot win that is not there.
-        return min(draw_index(&self.scores[0], n, bits.next_double(bits.state)), self.n_clusters)
+        return min(draw_index(&self.scores[0], n, <float> bits.next_double(bits.state) * total[0]), self.n_clusters)
+
+    cdef double allocate(
+        self, const int32_t* rows, Py_ssize_t n, const int32_t* forced, int32_t* slots, float inverse_temperature,
+        bitgen_t* bits
+    ) except? -1.0 nogil:
+        """Sequential allocation: a partition of these rows made anew, each by its conditional given those before it.
+
+        Returns the log of the product of the normalisers, which is p(partition) p(cells | partition) / q(partition),
+        q the probability of the allocation. ``forced`` (slots of some partition, or NULL) gives a partition instead of
+        drawing one; its clusters are renamed in the order of their appearance. The slots are written to ``slots``;
+        rows are not told where they are until :meth:`occupy`.
+        """
+        cdef Py_ssize_t i, j, k
+        cdef double log_product = 0.0, product = 1.0, normaliser
+        cdef float top, total
+        for k in range(self.n_clusters):
+            self.counts[k] = 0
+        self.n_clusters = 0
+        self.weigh()
+        for j in range(self.n_columns):
+            (<ColumnStatistics> self.column[j]).assign(NULL, NULL, 0)
+        if forced != NULL:
+            for k in range(self.capacity):
+                self.renamed[k] = -1
+        for i in range(n):
+            self.score(rows[i])
+            k = self.draw_slot(inverse_temperature, bits, &top, &total)
+            if forced != NULL:
+                if self.renamed[forced[i]] < 0:
+                    self.renamed[forced[i]] = <int32_t> self.n_clusters
+                k = self.renamed[forced[i]]
+            normaliser = (i + self.prior.offset * self.n_clusters + self.prior.new_base
+                          + self.prior.new_slope * self.n_clusters) if i else 1.0
+            log_product += top
+            product *= total / normaliser
+            if not 1e-200 < product < 1e200:
+                log_product += log_double(product)
+                product = 1.0
+            slots[i] = <int32_t> k
+            self.join(rows[i], k)
+        return log_product + log_double(product)
+
+    cdef void occupy(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+        # Tell the rows where ``allocate`` has put them.
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.names[rows[i]] = self.name_of[slots[i]]
+        self.n_assigned = n
+
+    cdef void vacate(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.names[rows[i]] = -1
+        self.n_assigned = 0
 
     cdef void slots_of_rows(self, int32_t* out) noexcept nogil:
         cdef Py_ssize_t row
@@ -253,25 +332,29 @@ cdef class Mixture:
         """Number of rows in each cluster, int32."""
         return np.asarray(self.counts)[:self.n_clusters].copy()
 
-    cdef Py_ssize_t assigned(self, int32_t* rows, int32_t* slots, bint complete_only) noexcept nogil:
-        # The assigned rows with their slots; returns their number.
-        cdef Py_ssize_t row, n = 0
-        for row in range(self.n_rows):
-            if self.names[row] >= 0 and not (complete_only and self.incomplete(row)):
-                rows[n] = <int32_t> row
-                slots[n] = self.slot_of[self.names[row]]
-                n += 1
-        return n
+    def assigned(self):
+        """The assigned rows, int32."""
+        return np.flatnonzero(np.asarray(self.names) >= 0).astype(np.int32)
 
-    def rebuild(self, bint complete_only=False):
-        """Statistics anew from the rows, free of the drift of float sums; the partition stays."""
-        cdef int32_t[::1] rows, slots
-        cdef Py_ssize_t j, n
-        rows, slots = np.empty((2, max(self.n_rows, 1)), np.int32)
+    def rebuild(self, rows=None, bint complete_only=False):
+        """Statistics anew from the rows, free of the drift of float sums; the partition stays.
+
+        ``rows``: all that are assigned, int32; None: found here. With ``complete_only`` those are left out that have
+        missing cells as part of the state.
+        """
+        cdef const int32_t[::1] present = self.assigned() if rows is None else rows
+        cdef int32_t[::1] kept, slots
+        cdef Py_ssize_t i, j, n = 0
+        kept, slots = np.empty((2, max(present.shape[0], 1)), np.int32)
         with nogil:
-            n = self.assigned(&rows[0], &slots[0], complete_only)
+            for i in range(present.shape[0]):
+                if complete_only and self.incomplete(present[i]):
+                    continue
+                kept[n] = present[i]
+                slots[n] = self.slot_of[self.names[present[i]]]
+                n += 1
             for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).assign(&rows[0], &slots[0], n)
+                (<ColumnStatistics> self.column[j]).assign(&kept[0], &slots[0], n)
 
     def set_labels(self, labels, generator):
         """Assign all rows anew: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps.
@@ -305,6 +388,11 @@ cdef class Mixture:
         self.n_clusters, self.n_assigned = n_clusters, counts.sum()
         for row in range(self.n_rows):
             self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
+        self.weigh()
+
+    def set_prior(self, parameters):
+        """Give the prior other parameters."""
+        self.prior.parameters = parameters
         self.weigh()
 
     def learn(self, generator, double inverse_temperature=1.0):

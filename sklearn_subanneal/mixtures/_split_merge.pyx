@@ -13,7 +13,7 @@ from sklearn_subanneal.mixtures._mixture cimport Mixture
 
 
 cdef class SplitMerge:
-    """Sequentially allocated merge-split proposals for one mixture, accepted by Metropolis and Hastings.
+    """Sequentially allocated merge-split proposals, accepted by Metropolis and Hastings.
 
     Two rows are drawn. If they share a cluster, it is proposed to split it: each of the two founds a part, and the
     other rows join one of the parts in random order, by their conditional probabilities. If they do not, it is
@@ -22,7 +22,12 @@ cdef class SplitMerge:
 
     Parameters
     ----------
-    mixture : Mixture
+    columns : list of ColumnStatistics
+        Those of the mixtures that proposals will be made for.
+    n_rows : int
+    twins : dict or None, default=None
+        Statistics of each column to try out partitions with, by the identity of the column, with hyperparameters that
+        the caller keeps up to date; None: made and kept here.
 
     References
     ----------
@@ -30,40 +35,44 @@ cdef class SplitMerge:
     mixture models, technical report, Texas A&M University.
     """
 
-    cdef readonly Mixture mixture
-    cdef list twins                         # statistics of the two parts, in slots 0 and 1
-    cdef void** twin
+    cdef readonly dict twins                # of each column, by identity: statistics of the two parts, in slots 0 and 1
+    cdef Mixture mixture
+    cdef bint keeps
+    cdef void** twin                        # those of the mixture at hand
     cdef LogQueue logs
-    cdef int32_t[::1] assigned, members, side, slots
+    cdef const int32_t[::1] assigned
+    cdef int32_t[::1] members, side
 
-    def __cinit__(self, Mixture mixture):
-        cdef Py_ssize_t j
-        self.mixture = mixture
-        self.twins = [column.twin() for column in mixture.columns]
-        self.twin = <void**> malloc(max(mixture.n_columns, 1) * sizeof(void*))
-        allocate_logs(&self.logs, LOGS_PER_CHANGE * mixture.n_columns)
+    def __cinit__(self, list columns, Py_ssize_t n_rows, dict twins=None):
+        self.keeps = twins is None
+        self.twins = {id(column): column.twin() for column in columns} if twins is None else twins
+        self.twin = <void**> malloc(max(len(columns), 1) * sizeof(void*))
+        allocate_logs(&self.logs, LOGS_PER_CHANGE * len(columns))
         if self.twin == NULL or self.logs.argument == NULL or self.logs.target == NULL:
             raise MemoryError()
-        for j in range(mixture.n_columns):
-            self.twin[j] = <void*> self.twins[j]
-        self.assigned, self.members, self.side, self.slots = np.zeros((4, max(mixture.n_rows, 1)), np.int32)
+        self.members, self.side = np.zeros((2, max(n_rows, 1)), np.int32)
 
     def __dealloc__(self):
         free(self.twin)
         free(self.logs.argument)
         free(self.logs.target)
 
-    def propose(self, Py_ssize_t n_proposals, double inverse_temperature, generator):
-        """Make proposals; returns how many were accepted.
+    def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
+        """Make proposals for one mixture; returns how many were accepted.
 
-        The number must not depend on the partition, else the moves would not leave the posterior as it is.
+        ``rows``: all that are assigned, int32; None: found here. The number must not depend on the partition, else the moves would not leave the posterior as it is.
         """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n, i, j, n_accepted = 0
-        for twin, column in zip(self.twins, self.mixture.columns):
-            twin.adopt(column)
+        self.mixture = mixture
+        self.assigned = mixture.assigned() if rows is None else rows
+        n = self.assigned.shape[0]
+        for j, column in enumerate(mixture.columns):
+            twin = self.twins[id(column)]
+            if self.keeps:
+                twin.adopt(column)
+            self.twin[j] = <void*> twin
         with generator.bit_generator.lock, nogil:
-            n = self.mixture.assigned(&self.assigned[0], &self.slots[0], False)
             if n > 1:
                 for _ in range(n_proposals):
                     i = integer_below(bits, n)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import logsumexp
 
 from sklearn_subanneal.columns.models import ColumnModel
 from sklearn_subanneal.mixtures.chain import Draw
-
-# Rows times clusters held at once in one float64 array: 16 MB.
-CELLS_PER_CHUNK = 2_000_000
+from sklearn_subanneal.mixtures.ensemble import Cells, Ensemble, chunks
 
 
 class Predictive:
@@ -21,14 +19,17 @@ class Predictive:
     ----------
     models : list of ColumnModel
     draw : Draw
+    members : sequence of int or None, default=None
+        The models that this mixture is over, where it is one factor of a product; the columns of the draw are theirs.
+        None: all.
     """
 
-    def __init__(self, models: list[ColumnModel], draw: Draw):
-        self.models = models
+    def __init__(self, models: list[ColumnModel], draw: Draw, members: Sequence[int] | None = None):
+        self.members = range(len(models)) if members is None else [int(m) for m in members]
         self.n_clusters = len(draw.sizes)
         self.columns = []
-        for model, state in zip(models, draw.columns, strict=True):
-            column = model.statistics(parameters=state["parameters"])
+        for m, state in zip(self.members, draw.columns, strict=True):
+            column = models[m].statistics(parameters=state["parameters"])
             column.set_state(state)
             self.columns.append(column)
         offset, base, slope = draw.weights
@@ -38,32 +39,45 @@ class Predictive:
     def log_densities(self, values: list[np.ndarray]) -> np.ndarray:
         """Log density of each row in each cluster and in a new one, (n_rows, n_clusters + 1), in standard units.
 
-        ``values`` has one array (n_rows, width) for each model, as :meth:`ColumnModel.values` makes them.
+        ``values`` has one array (n_rows, width) for each member, as :meth:`ColumnModel.values` makes them.
         """
         out = np.zeros((len(values[0]), self.n_clusters + 1))
         for column, cells in zip(self.columns, values, strict=True):
             out += column.log_densities(cells, self.n_clusters + 1)
         return out
 
+    def log_joint(self, cells: Cells) -> np.ndarray:
+        """Log joint density of each row and its cluster, (n_rows, n_clusters + 1); one row if all rows are equal."""
+        out = self.log_weights[None]
+        for m, column in zip(self.members, self.columns, strict=True):
+            part = cells.spread(m, column.log_densities(cells.values[m], self.n_clusters + 1))
+            # The first array of all rows is new, and may be added to in place; the weights may not.
+            out = np.add(out, part, out=out if len(out) > 1 else None)
+        return out
 
-def chunks(n_rows: int, n_clusters: int) -> Iterator[slice]:
-    """Slices of the rows that keep arrays of (rows, clusters) small."""
-    step = max(CELLS_PER_CHUNK // max(n_clusters, 1), 1)
-    return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
+
+def ensemble(models: list[ColumnModel], draws: list[Draw]) -> Ensemble:
+    """The average over the draws of a mixture."""
+    return Ensemble(models, [[Predictive(models, draw)] for draw in draws])
 
 
 def score_rows(models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]) -> np.ndarray:
     """Log posterior predictive density of each row, averaged over draws, in the units of the data."""
-    predictives = [Predictive(models, draw) for draw in draws]
-    out = np.empty(len(arrays[0]))
-    for rows in chunks(len(out), max(len(draw.sizes) for draw in draws)):
-        values = [model.values([a[rows] for a in arrays]) for model in models]
-        total = np.full(rows.stop - rows.start, -np.inf)
-        for predictive in predictives:
-            part = logsumexp(predictive.log_densities(values) + predictive.log_weights, axis=1)
-            total = np.logaddexp(total, part)
-        out[rows] = total + sum(m.log_jacobian(v) for m, v in zip(models, values, strict=True))
-    return out - np.log(len(draws))
+    return ensemble(models, draws).score(arrays)
+
+
+def sample_rows(
+    models: list[ColumnModel], draws: list[Draw], n_rows: int, n_columns: int, generator: np.random.Generator
+) -> list[np.ndarray]:
+    """Rows drawn from the posterior predictive: typed arrays, one for each of ``n_columns``."""
+    return ensemble(models, draws).sample(n_rows, generator)[:n_columns]
+
+
+def impute_rows(
+    models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The missing cells of each row given its observed ones, and their uncertainty, as :meth:`Ensemble.impute`."""
+    return ensemble(models, draws).impute(arrays)
 
 
 def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], keep: np.ndarray) -> np.ndarray:
@@ -88,86 +102,3 @@ def _log_joints(models, draw, arrays, keep):
     for rows in chunks(len(arrays[0]), len(draw.sizes)):
         values = [model.values([a[rows] for a in arrays]) for model in models]
         yield rows, predictive.log_densities(values)[:, keep] + predictive.log_weights[keep]
-
-
-def sample_rows(
-    models: list[ColumnModel], draws: list[Draw], n_rows: int, n_columns: int, generator: np.random.Generator
-) -> list[np.ndarray]:
-    """Rows drawn from the posterior predictive: a draw, its cluster (or a new one), the cells. Typed arrays."""
-    out = [np.empty(0)] * n_columns
-    values = [np.full((n_rows, len(model.sources)), np.nan) for model in models]
-    chosen = generator.integers(len(draws), size=n_rows)
-    for index in np.unique(chosen):
-        rows = np.flatnonzero(chosen == index)
-        predictive = Predictive(models, draws[index])
-        clusters = generator.choice(predictive.n_clusters + 1, size=len(rows), p=np.exp(predictive.log_weights))
-        for column, cells in zip(predictive.columns, values, strict=True):
-            cells[rows] = column.draws(clusters.astype(np.int32), cells[rows], generator)
-    for model, cells in zip(models, values, strict=True):
-        for j, column in zip(model.sources, model.restore(cells).T, strict=True):
-            out[j] = column.copy() if model.kind in ("real", "gaussian") else column.astype(np.int32)
-    return out
-
-
-def impute_rows(
-    models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The missing cells of each row given its observed ones, and their uncertainty.
-
-    Reals: posterior mean and standard deviation. Counts: mean, rounded, and standard deviation. Categories: the most
-    probable one, and the probability that it is another. Observed cells stay, with uncertainty 0.
-
-    Returns
-    -------
-    filled, uncertainty : lists of ndarray of shape (n_rows,)
-    """
-    filled = [np.array(a) for a in arrays]
-    uncertainty = [np.zeros(len(arrays[0])) for _ in arrays]
-    gaps = np.column_stack([np.isnan(a) if a.dtype.kind == "f" else a < 0 for a in arrays])
-    holes = np.flatnonzero(gaps.any(axis=1))
-    if not len(holes):
-        return filled, uncertainty
-    predictives = [Predictive(models, draw) for draw in draws]
-    most = max(predictive.n_clusters + 1 for predictive in predictives)
-    widest = max(len(model.sources) for model in models)
-    for part in chunks(len(holes), most * widest):
-        rows = holes[part]
-        values = [model.values([a[rows] for a in arrays]) for model in models]
-        for model, mean, spread in zip(models, *_moments(models, predictives, values), strict=True):
-            for i, j in enumerate(model.sources):
-                at = gaps[rows, j]
-                filled[j][rows[at]] = mean[at, i]
-                uncertainty[j][rows[at]] = spread[at, i]
-    return filled, uncertainty
-
-
-def _moments(models, predictives, values):
-    """Imputed values and uncertainties of each model, (n_rows, width), under the mixture of all draws.
-
-    A draw counts for a row by the density that it gives to the observed cells: so the imputed cells follow the
-    conditional of the very density that :func:`score_rows` reports.
-    """
-    total = np.full((len(values[0]), 1), -np.inf)
-    first = [0.0] * len(models)
-    second = [0.0] * len(models)
-    for predictive in predictives:
-        log_joint = predictive.log_densities(values) + predictive.log_weights
-        before, total = total, np.logaddexp(total, logsumexp(log_joint, axis=1, keepdims=True))
-        kept, weights = np.exp(before - total), np.exp(log_joint - total)
-        for m, (model, column) in enumerate(zip(models, predictive.columns, strict=True)):
-            if model.kind in ("categorical", "boolean"):
-                first[m] = kept * first[m] + weights @ column.probabilities(predictive.n_clusters + 1)
-            else:
-                mean, variance = column.conditional_moments(values[m], predictive.n_clusters + 1)
-                first[m] = kept * first[m] + np.einsum("nk,nkj->nj", weights, mean)
-                second[m] = kept * second[m] + np.einsum("nk,nkj->nj", weights, variance + mean**2)
-    filled, spread = [], []
-    for model, one, two in zip(models, first, second, strict=True):
-        if model.kind in ("categorical", "boolean"):
-            filled.append(one.argmax(axis=1)[:, None])
-            spread.append(1.0 - one.max(axis=1)[:, None])
-        else:
-            mean = model.restore(one)
-            filled.append(np.rint(mean) if model.kind == "count" else mean)
-            spread.append(np.sqrt(np.maximum(two - one**2, 0.0)) * model.scale)
-    return filled, spread

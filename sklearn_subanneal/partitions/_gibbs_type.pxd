@@ -12,6 +12,13 @@ cdef class PartitionPrior:
 
     # log probability of a partition with these cluster sizes
     cdef double log_probability(self, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil
+    # the prior's own parameters, drawn from their grid
+    cdef void draw_parameters(self, bitgen_t* bits) noexcept nogil
+    # The same for a partition of n rows that is yet to be made, few clusters preferred; returns the log of prior over
+    # proposal probability ...
+    cdef double propose_parameters(self, Py_ssize_t n, bitgen_t* bits) noexcept nogil
+    # ... which this is for the present parameters.
+    cdef double proposal_weight(self, Py_ssize_t n) noexcept nogil
     # the prior's own parameters given the partition
     cdef void resample(self, const int32_t* counts, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil
 
@@ -20,3 +27,8 @@ cdef class PitmanYorPrior(PartitionPrior):
     cdef readonly double concentration, discount
     cdef const double[::1] grid_concentration, grid_discount
     cdef double[::1] logs, work
+    cdef double[::1] proposal               # log probability of each point of the grid for partitions of
+    cdef Py_ssize_t proposal_rows           # so many rows, and
+    cdef double proposal_constant           # log of prior over proposal probability, but for the clusters expected
+    cdef void prepare_proposals(self, Py_ssize_t n) noexcept nogil
+    cdef void take_point(self, Py_ssize_t point) noexcept nogil

@@ -5,8 +5,8 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport log_double, log_gamma, simd_void
-from sklearn_subanneal._core._random cimport categorical
+from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, simd_void
+from sklearn_subanneal._core._random cimport categorical, integer_below
 
 
 cdef simd_void add_log_weight(
@@ -15,6 +15,13 @@ cdef simd_void add_log_weight(
     cdef Py_ssize_t g
     for g in range(n_grid):
         out[g] += log_double(concentration[g] + shift)
+
+
+cdef double log_expected_clusters(double concentration, double discount, Py_ssize_t n) noexcept nogil:
+    """Log of about the number of clusters of n rows that a Pitman-Yor process makes: what they cost to go through."""
+    cdef double a = concentration if concentration > 1e-3 else 1e-3, d = discount if discount > 1e-3 else 1e-3
+    return log_double(
+        a / d * (exp_double(log_gamma(a + d + n) - log_gamma(a + d) - log_gamma(a + n) + log_gamma(a)) - 1.0))
 
 
 cdef class PartitionPrior:
@@ -26,7 +33,21 @@ cdef class PartitionPrior:
     cdef void resample(self, const int32_t* counts, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
         pass
 
+    cdef void draw_parameters(self, bitgen_t* bits) noexcept nogil:
+        pass
+
+    cdef double propose_parameters(self, Py_ssize_t n, bitgen_t* bits) noexcept nogil:
+        self.draw_parameters(bits)
+        return 0.0
+
+    cdef double proposal_weight(self, Py_ssize_t n) noexcept nogil:
+        return 0.0
+
     # What follows is for callers in Python.
+
+    def fresh(self):
+        """Another prior with the same parameters and grids."""
+        raise TypeError(f"{type(self).__name__} can't be copied")
 
     def log_eppf(self, const int32_t[::1] counts):
         """Log probability of a partition with these cluster sizes."""
@@ -54,6 +75,12 @@ cdef class PartitionPrior:
                 n_clusters += k == n_clusters
         return np.asarray(labels)
 
+    def draw(self, generator):
+        """Redraw the parameters from their prior."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        with generator.bit_generator.lock, nogil:
+            self.draw_parameters(bits)
+
     def learn(self, const int32_t[::1] counts, generator):
         """Redraw the parameters given the cluster sizes."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
@@ -75,8 +102,9 @@ cdef class PitmanYorPrior(PartitionPrior):
     def __init__(self, double concentration, double discount, grid_concentration=(), grid_discount=()):
         self.grid_concentration = np.ascontiguousarray(grid_concentration, np.float64)
         self.grid_discount = np.ascontiguousarray(grid_discount, np.float64)
-        n_grid = len(grid_concentration) * len(grid_discount)
-        self.logs, self.work = np.zeros((2, n_grid))
+        n_grid = len(self.grid_concentration) * len(self.grid_discount)
+        self.logs, self.work, self.proposal = np.zeros((3, n_grid))
+        self.proposal_rows = -1
         self.parameters = {"concentration": concentration, "discount": discount}
 
     @property
@@ -120,8 +148,44 @@ cdef class PitmanYorPrior(PartitionPrior):
                            + log_gamma(self.grid_concentration[a] + 1.0))
             for k in range(1, n_clusters):
                 add_log_weight(&self.grid_concentration[0], k * d, logs, n_alpha)
-        k = categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, 1.0, bits)
-        self.concentration = self.grid_concentration[k % n_alpha]
-        self.discount = self.grid_discount[k // n_alpha]
+        self.take_point(categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, 1.0, bits))
+
+    cdef void draw_parameters(self, bitgen_t* bits) noexcept nogil:
+        cdef Py_ssize_t n_grid = self.grid_concentration.shape[0] * self.grid_discount.shape[0]
+        if n_grid:
+            self.take_point(integer_below(bits, n_grid))
+
+    cdef void prepare_proposals(self, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t n_alpha = self.grid_concentration.shape[0], n_grid = self.proposal.shape[0], g
+        cdef double total = 0.0
+        if self.proposal_rows == n:
+            return
+        self.proposal_rows = n
+        for g in range(n_grid):
+            self.proposal[g] = -log_expected_clusters(
+                self.grid_concentration[g % n_alpha], self.grid_discount[g // n_alpha], n)
+            total += exp_double(self.proposal[g])
+        self.proposal_constant = log_double(total / n_grid) if n_grid else 0.0
+
+    cdef double propose_parameters(self, Py_ssize_t n, bitgen_t* bits) noexcept nogil:
+        self.prepare_proposals(n)
+        if self.proposal.shape[0]:
+            self.take_point(categorical(&self.proposal[0], &self.work[0], self.proposal.shape[0], 1.0, bits))
+        return self.proposal_weight(n)
+
+    cdef double proposal_weight(self, Py_ssize_t n) noexcept nogil:
+        self.prepare_proposals(n)
+        if not self.proposal.shape[0]:
+            return 0.0
+        return self.proposal_constant + log_expected_clusters(self.concentration, self.discount, n)
+
+    cdef void take_point(self, Py_ssize_t point) noexcept nogil:
+        cdef Py_ssize_t n_alpha = self.grid_concentration.shape[0]
+        self.concentration = self.grid_concentration[point % n_alpha]
+        self.discount = self.grid_discount[point // n_alpha]
         self.offset = -self.discount
         self.new_base, self.new_slope = self.concentration, self.discount
+
+    def fresh(self):
+        return PitmanYorPrior(
+            self.concentration, self.discount, np.asarray(self.grid_concentration), np.asarray(self.grid_discount))

@@ -1,0 +1,90 @@
+"""Columns that a query names, and evidence on some of them, as users write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import assert_all_finite
+
+from sklearn_subanneal._cells import encoded, object_cells
+from sklearn_subanneal._frames import Column, Table
+
+
+def column_index(table: Table, parameter: str, column) -> int:
+    """Index of a column that ``parameter`` gives by name or index (the name wins).
+
+    Raises
+    ------
+    ValueError
+        If there is no such column.
+    """
+    if isinstance(column, str) and column in table.names:
+        return table.names.index(column)
+    if isinstance(column, Integral) and not isinstance(column, bool) and 0 <= column < len(table.columns):
+        return int(column)
+    raise ValueError(
+        f"{parameter} names the unknown column {column!r}. Columns are {', '.join(map(repr, table.names))}, "
+        f"or the indices 0 to {len(table.columns) - 1}."
+    )
+
+
+def typed_cell(column: Column, value) -> np.ndarray:
+    """A value of a column as its typed cell, shape (1,); None, NaN and NA are missing.
+
+    Raises
+    ------
+    ValueError
+        If the value is outside the column's domain.
+    """
+    cell = object_cells(column.name, "object", [value])
+    if column.kind == "categorical":
+        array, categories, unknown = encoded(cell, column.categories)
+        if unknown:
+            some = ", ".join(map(repr, categories[:10].tolist())) + ", ..." * (len(categories) > 10)
+            raise ValueError(
+                f"given has {value!r} for column {column.name!r}, a category that fit did not see; give one of {some}, "
+                "or leave the column out."
+            )
+        return array
+    assert_all_finite(cell.floats(), allow_nan=True, input_name=f"given for column {column.name!r}")
+    return cell.numbers(column.kind)
+
+
+def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
+    """Evidence as typed columns of one row, or of ``n_rows``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose ``fit`` read the table.
+    table : Table
+    given : dict, or array-like or DataFrame of shape (1, n_features) or (n_rows, n_features)
+        From names or indices to values, or a table that is missing where nothing is given.
+    n_rows : int
+
+    Raises
+    ------
+    ValueError
+        If it names an unknown column, or one twice; holds values outside a column's domain; or has another number of
+        rows.
+    """
+    if isinstance(given, Mapping):
+        values = {}
+        for key, value in given.items():
+            j = column_index(table, "given", key)
+            if j in values:
+                raise ValueError(f"given names the column {table.names[j]!r} twice; keep one of the two.")
+            values[j] = value
+        return [typed_cell(column, values.get(j)) for j, column in enumerate(table.columns)]
+    try:
+        arrays = table.encode(estimator, given, unseen="error")
+    except ValueError as error:
+        # What is advised for rows to be scored does not hold for evidence.
+        problem = str(error).partition(" Fit on data")[0].replace("X holds", "given holds")
+        raise ValueError(f"{problem} Evidence must be as the data of fit were; leave unknown cells missing.") from error
+    if len(arrays[0]) not in (1, n_rows):
+        rows = "one row" if n_rows == 1 else f"one row, or one for each of the {n_rows} of X"
+        raise ValueError(f"given must have {rows}, got {len(arrays[0])}.")
+    return arrays

@@ -1,0 +1,313 @@
+"""What users ask of a fitted cross-categorization about cells: densities, samples, imputations, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_subanneal.estimators._evidence import column_index, evidence
+from sklearn_subanneal.views.predictive import ensemble, predict_column, score_rows, surprisal, without
+
+
+class PredictiveQueries:
+    """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
+
+    It reads ``_table``, ``_models``, ``_flat_draws()`` and ``_encode(X)``. Every answer is of one distribution, the
+    posterior predictive averaged over draws and chains, and its conditionals. In one draw, with cluster weights w and
+    views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v).
+
+    References
+    ----------
+    V. Mansinghka, P. Shafto, E. Jonas, C. Petschulat, M. Gasner, J. B. Tenenbaum (2016), CrossCat: a fully Bayesian
+    nonparametric method for analyzing heterogeneous, high dimensional data, JMLR 17(138), 1-49.
+    """
+
+    def score_samples(self, X, given=None) -> np.ndarray:
+        """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
+
+        Missing cells are marginalised; a category, boolean or count has a probability, a real a density. A row with all
+        cells missing scores 0.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        given : array-like or DataFrame of shape (1, n_features) or (n_samples, n_features), or dict, default=None
+            Evidence: log p(X | given) is returned. A table like X, missing where nothing is given, with one row for all
+            rows of X or one for each; or a dict from names or indices of columns to values. A cell that is in X as well
+            counts as given.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            If the evidence names an unknown column, is contradictory to X, or is outside a column's domain.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, random_state=0).fit(np.column_stack([x, x + 1.0]))
+        >>> near, far = model.score_samples([[0.0, np.nan], [8.0, np.nan]], given={1: 1.0})
+        >>> bool(near > far)
+        True
+        """
+        arrays = self._encode(X)
+        cells = None if given is None else evidence(self, self._table, given, len(arrays[0]))
+        return score_rows(self._models, self._flat_draws(), arrays, cells)
+
+    def sample(self, n_samples: int = 1, given=None, random_state=None):
+        """Draw rows from the posterior predictive distribution, given some cells.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        given : dict, or array-like or DataFrame of shape (1, n_features), default=None
+            Evidence, as in :meth:`score_samples`: all rows have these cells.
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        X : ndarray or DataFrame of shape (n_samples, n_features)
+            What ``fit`` was given.
+
+        Raises
+        ------
+        ValueError
+            If ``n_samples`` is no positive integer, or the evidence is not as described.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> rows = model.sample(100, given={1: 1.0}, random_state=0)
+        >>> bool(np.median(rows[:, 0]) > 7.0)
+        True
+        """
+        check_is_fitted(self)
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
+        cells = None if given is None else evidence(self, self._table, given, 1)
+        seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
+        generator = np.random.Generator(np.random.PCG64(seed))
+        return self._table.decode(ensemble(self._models, self._flat_draws()).sample(n_samples, generator, cells))
+
+    def impute(self, X, return_uncertainty: bool = False):
+        """Fill the missing cells of X, given the other cells of their rows.
+
+        Reals are filled by their posterior mean, counts by the mean rounded, categories by the most probable one, each
+        row as one that ``fit`` has not seen, by the conditional of the density that ``score_samples`` reports: a draw
+        counts by the density of all observed cells of the row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        return_uncertainty : bool, default=False
+
+        Returns
+        -------
+        filled : ndarray or DataFrame of shape (n_samples, n_features)
+        uncertainty : ndarray of shape (n_samples, n_features)
+            Only if asked for: posterior standard deviation of reals and counts (the variance of a cluster with fewer
+            than three degrees of freedom is taken as for three), and for categories the probability that the value is
+            another; 0 where the cell was observed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> filled, uncertainty = model.impute([[8.0, np.nan], [0.0, 0.0]], return_uncertainty=True)
+        >>> filled
+        array([[8., 1.],
+               [0., 0.]])
+        >>> bool(0.0 < uncertainty[0, 1] < 0.5)
+        True
+        """
+        arrays = self._encode(X)
+        filled, uncertainty = ensemble(self._models, self._flat_draws()).impute(arrays)
+        filled = self._table.decode(filled, like=X)
+        return (filled, np.column_stack(uncertainty)) if return_uncertainty else filled
+
+    def predict_column(self, column, X) -> np.ndarray:
+        """Predict one column from the others.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name or index.
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The table, the column itself included; its cells are ignored, and may be missing.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+            The posterior mean of a real or a count, the most probable value of a categorical or boolean column.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> model.predict_column(1, [[0.0, np.nan], [8.0, np.nan]])
+        array([0., 1.])
+        """
+        j, values = self._given_others(column, X)
+        categories = self._table.columns[j].categories
+        return values if categories is None else categories[values.argmax(axis=1)]
+
+    def predict_column_proba(self, column, X) -> np.ndarray:
+        """Probabilities of the values of one categorical or boolean column, given the others.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name or index.
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The table, the column itself included; its cells are ignored, and may be missing.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_categories)
+            In the order of :meth:`column_categories`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it has no categories.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> bool(model.predict_column_proba(1, [[8.0, np.nan]])[0, 1] > 0.9)
+        True
+        """
+        self.column_categories(column)
+        return self._given_others(column, X)[1]
+
+    def column_categories(self, column) -> np.ndarray:
+        """The values of a categorical or boolean column, in the order of :meth:`predict_column_proba`.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name or index.
+
+        Returns
+        -------
+        categories : ndarray of shape (n_categories,)
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it has no categories.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> model.column_categories("x1")
+        array([0., 1.])
+        """
+        check_is_fitted(self)
+        found = self._table.columns[column_index(self._table, "column", column)]
+        if found.categories is None:
+            raise ValueError(
+                f"Column {found.name!r} is {found.kind} and has no categories; use predict_column for its mean, or "
+                "declare it 'categorical' in feature_types"
+            )
+        return found.categories.copy()
+
+    def surprisal(self, X) -> np.ndarray:
+        """-log p(cell | the other observed cells of its row): how unexpected each cell is.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        surprisal : ndarray of shape (n_samples, n_features)
+            In nats, in the units of the data; NaN where the cell is missing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> model.surprisal([[8.0, 1.0], [8.0, 0.0]])[:, 1] > 1.0
+        array([False,  True])
+        """
+        arrays = self._encode(X)
+        return surprisal(self._models, self._flat_draws(), arrays)
+
+    def novelty(self, X, columns=None) -> np.ndarray:
+        """-log density of each row: how unlike the table it is.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        columns : str, int, or list of these, default=None
+            The cells to look at, all others being marginalised. None: all.
+
+        Returns
+        -------
+        novelty : ndarray of shape (n_samples,)
+            In nats, in the units of the data.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> usual, odd = model.novelty([[8.0, 1.0], [8.0, 0.0]])
+        >>> bool(odd > usual)
+        True
+        """
+        arrays = self._encode(X)
+        if columns is not None:
+            columns = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
+            kept = {column_index(self._table, "columns", column) for column in columns}
+            arrays = without(arrays, set(range(len(arrays))) - kept)
+        return -score_rows(self._models, self._flat_draws(), arrays)
+
+    def _given_others(self, column, X):
+        """Index of a column, and what the others say of it."""
+        arrays = self._encode(X)
+        j = column_index(self._table, "column", column)
+        return j, predict_column(self._models, self._flat_draws(), arrays, j)[0]

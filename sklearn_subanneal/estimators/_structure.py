@@ -1,0 +1,318 @@
+"""What a fitted cross-categorization says of the structure of its table: columns that depend, rows that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_subanneal import posterior
+from sklearn_subanneal._cells import is_missing
+from sklearn_subanneal._chains import spawn_generators
+from sklearn_subanneal._frames import Table
+from sklearn_subanneal.estimators._evidence import column_index, typed_cell
+from sklearn_subanneal.views import information, similarity
+from sklearn_subanneal.views.information import Estimate
+
+
+class StructureQueries:
+    """Dependence and information between columns, similarity of rows and confidence in the clusters of the views.
+
+    A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_models``, ``_flat_draws()``,
+    ``_row_labels`` and the fitted labels of columns and views.
+    """
+
+    @property
+    def dependence_(self) -> np.ndarray:
+        """Share of the draws in which two columns are in one view, (n_features, n_features)."""
+        check_is_fitted(self)
+        return posterior.co_clustering(self.posterior_column_labels_, max_rows=self.n_features_in_)
+
+    @property
+    def view_confidence_(self) -> np.ndarray:
+        """How far the draws agree with ``view_labels_`` on the fellows of each row, (n_samples, n_views_), in [0, 1].
+
+        For a row and a view: mean over the draws, and over the columns of the view, of the share of the other rows of
+        its cluster that are in one cluster with it in the draw's view of that column. A row alone in its cluster counts
+        1 where it is alone in the draw too, and else 0.
+        """
+        check_is_fitted(self)
+        return similarity.consensus_confidence(
+            self.view_labels_.T, self.column_labels_, self._flat_row_labels(), self._flat_column_labels()
+        )
+
+    def mutual_information(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> Estimate:
+        """Mutual information of columns under the posterior predictive, in nats.
+
+        The mean over the posterior draws of I(a; b | given) of the draw's mixture, its new cluster included: a row
+        about which nothing else is known, with cells that are not named integrated out. In draws that keep a and b in
+        separate views it is exactly 0, and where the columns concerned are categorical or boolean, with few
+        combinations of values, it is an exact sum; elsewhere it is a Monte Carlo integral.
+
+        Parameters
+        ----------
+        a, b : str, int or list of these
+            Columns by name or index; no column may be in both.
+        given : str, int, list of these or dict, default=None
+            A column or columns to condition on, averaged over their values; or a dict from column to its known value,
+            or to None for a column to be averaged over. Known values change the weights of the clusters of each draw;
+            the draws count equally.
+        n_samples : int, default=10_000
+            Monte Carlo samples in all, spread evenly over the draws (and views) that need them, at least 20 for each.
+        random_state : int, RandomState instance or None, default=None
+            Of the samples.
+
+        Returns
+        -------
+        value : float
+            In nats; never negative.
+        standard_error : float
+            The Monte Carlo standard error of the integrals given the draws; 0 where all is exact. It does not cover
+            that there are finitely many draws of the posterior (compare chains for that), nor clusters so rare that no
+            sample has met them.
+
+        Raises
+        ------
+        ValueError
+            If a column is unknown or named twice, or a known value is missing or none that its column can have.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> rng = np.random.default_rng(0)
+        >>> one, other = rng.integers(3, size=(2, 300, 1))
+        >>> X = np.hstack([9 * one + rng.normal(size=(300, 3)), 9 * other + rng.normal(size=(300, 2))])
+        >>> model = CrossCat(n_chains=1, random_state=0).fit(X)
+        >>> information = model.mutual_information(0, 1, random_state=0)
+        >>> round(information.value, 1)  # which of three groups, log 3, and little else
+        1.1
+        >>> bool(information.standard_error < 0.02)
+        True
+        >>> model.mutual_information(0, 3)
+        Estimate(value=0.0, standard_error=0.0)
+        >>> round(model.mutual_information(0, 1, given={2: 9.0}, random_state=0).value, 1)
+        0.0
+        """
+        check_is_fitted(self)
+        a, b = self._column_indices("a", a), self._column_indices("b", b)
+        averaged, evidence = self._conditions(given)
+        _refuse_common(self._table, {"a": a, "b": b, "given": averaged + list(evidence)})
+        return information.mutual_information(
+            self._models,
+            self._flat_draws(),
+            a,
+            b,
+            averaged,
+            evidence,
+            n_samples=_positive("n_samples", n_samples),
+            generator=spawn_generators(random_state, 1)[0],
+        )
+
+    def relatedness(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> Estimate:
+        """Mutual information on the scale of a correlation, sqrt(1 - exp(-2 I)).
+
+        It is the absolute correlation for Gaussians, 0 for independent columns, and tends to 1 for reals that are
+        functions of one another. Discrete columns stay below: two equal fair booleans have 0.87.
+
+        Parameters
+        ----------
+        a, b, given, n_samples, random_state
+            As in :meth:`mutual_information`.
+
+        Returns
+        -------
+        value : float
+            In [0, 1].
+        standard_error : float
+            Of the information, by the delta method.
+
+        References
+        ----------
+        Linfoot, E. H. (1957). An informational measure of correlation. Information and Control 1, 85-89.
+        doi:10.1016/S0019-9958(57)90116-X
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> rng = np.random.default_rng(0)
+        >>> one, other = rng.integers(3, size=(2, 300, 1))
+        >>> X = np.hstack([9 * one + rng.normal(size=(300, 3)), 9 * other + rng.normal(size=(300, 2))])
+        >>> model = CrossCat(n_chains=1, random_state=0).fit(X)
+        >>> round(model.relatedness(0, 1, random_state=0).value, 1)
+        0.9
+        """
+        return information.relatedness(self.mutual_information(a, b, given, n_samples, random_state))
+
+    def relatedness_matrix(self, columns=None, n_samples: int = 2000, random_state=None) -> np.ndarray:
+        """Relatedness of all pairs of columns.
+
+        All pairs share their samples, which is far cheaper than to ask for each; ``dependence_`` is cheaper still.
+
+        Parameters
+        ----------
+        columns : list of str or int, default=None
+            The columns; None: all.
+        n_samples : int, default=2000
+            Monte Carlo samples for each pair, spread evenly over the draws, at least 20 for each.
+        random_state : int, RandomState instance or None, default=None
+            Of the samples.
+
+        Returns
+        -------
+        related : ndarray of shape (n_columns, n_columns)
+            In the order of `columns`, symmetric, with ones on the diagonal.
+
+        Raises
+        ------
+        ValueError
+            If a column is unknown or named twice.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> rng = np.random.default_rng(0)
+        >>> one, other = rng.integers(3, size=(2, 300, 1))
+        >>> X = np.hstack([9 * one + rng.normal(size=(300, 3)), 9 * other + rng.normal(size=(300, 2))])
+        >>> model = CrossCat(n_chains=1, random_state=0).fit(X)
+        >>> model.relatedness_matrix([0, 1, 3, 4], random_state=0).round(1)
+        array([[1. , 0.9, 0. , 0. ],
+               [0.9, 1. , 0. , 0. ],
+               [0. , 0. , 1. , 0.9],
+               [0. , 0. , 0.9, 1. ]])
+        """
+        check_is_fitted(self)
+        chosen = range(self.n_features_in_) if columns is None else self._column_indices("columns", columns)
+        return information.relatedness_matrix(
+            self._models,
+            self._flat_draws(),
+            np.array(chosen),
+            n_samples=_positive("n_samples", n_samples),
+            generator=spawn_generators(random_state, 1)[0],
+        )
+
+    def row_similarity(self, rows, others=None, columns=None, max_rows: int = 5000) -> np.ndarray:
+        """Share of the draws, and of their views, in which two rows of the training table are in one cluster.
+
+        Parameters
+        ----------
+        rows : int, array-like of int or of bool
+            Rows of the training table, as indices or as a mask of shape (n_samples,).
+        others : int, array-like of int or of bool, default=None
+            The rows to compare them with; None: the same.
+        columns : str, int or list of these, default=None
+            With respect to which columns: each view counts by how many of them it holds, and views without any do not
+            count. None: all views of a draw count equally, however many columns they hold.
+        max_rows : int, default=5000
+            More pairs of rows than the square of this are refused.
+
+        Returns
+        -------
+        similarity : ndarray of shape (n_rows, n_others)
+
+        Raises
+        ------
+        ValueError
+            If a row or column is unknown, or there are too many pairs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> rng = np.random.default_rng(0)
+        >>> one, other = rng.integers(3, size=(2, 300, 1))
+        >>> X = np.hstack([9 * one + rng.normal(size=(300, 3)), 9 * other + rng.normal(size=(300, 2))])
+        >>> model = CrossCat(n_chains=1, random_state=0).fit(X)
+        >>> rows = [int(np.flatnonzero((one == 0) & (other == k))[0]) for k in (0, 1)]
+        >>> model.row_similarity(rows).round(1)
+        array([[1. , 0.5],
+               [0.5, 1. ]])
+        >>> model.row_similarity(rows, columns=[0, 1]).round(1)
+        array([[1., 1.],
+               [1., 1.]])
+        """
+        check_is_fitted(self)
+        n_samples = self._row_labels[0][0].shape[1]
+        rows = _row_indices("rows", rows, n_samples)
+        others = rows if others is None else _row_indices("others", others, n_samples)
+        if len(rows) * len(others) > max_rows**2:
+            raise ValueError(
+                f"row_similarity of {len(rows)} rows with {len(others)} fills a matrix of so many cells, and "
+                f"max_rows={max_rows} allows {max_rows} x {max_rows}. Pass fewer rows= or others= (indices of the rows "
+                "of interest, or a random subset), or raise max_rows."
+            )
+        chosen = None if columns is None else self._column_indices("columns", columns)
+        return similarity.row_similarity(self._flat_row_labels(), self._flat_column_labels(), rows, others, chosen)
+
+    def _flat_row_labels(self) -> list[np.ndarray]:
+        return [labels for chain in self._row_labels for labels in chain]
+
+    def _flat_column_labels(self) -> np.ndarray:
+        return self.posterior_column_labels_.reshape(-1, self.n_features_in_)
+
+    def _column_indices(self, parameter: str, columns) -> list[int]:
+        """Indices of one column, or of several, named by `parameter`."""
+        if isinstance(columns, (str, Integral)) or not isinstance(columns, Iterable):
+            columns = [columns]
+        indices = [column_index(self._table, parameter, column) for column in columns]
+        if not indices:
+            raise ValueError(f"{parameter} must have at least one column, got {columns!r}; name one.")
+        if len(set(indices)) < len(indices):
+            raise ValueError(f"{parameter} names a column twice, got {columns!r}; name each once.")
+        return indices
+
+    def _conditions(self, given) -> tuple[list[int], dict[int, np.ndarray]]:
+        """Columns to average over, and the typed cells of those that are known."""
+        if given is None:
+            return [], {}
+        indices = self._column_indices("given", given)
+        if not isinstance(given, Mapping):
+            return indices, {}
+        averaged, known = [], {}
+        for j, value in zip(indices, given.values(), strict=True):
+            if value is None:
+                averaged.append(j)
+                continue
+            known[j] = typed_cell(self._table.columns[j], value)
+            if is_missing(known[j])[0]:
+                raise ValueError(
+                    f"given has {value!r} for column {self._table.names[j]!r}, which is no value; give one, or None to "
+                    "average over the column."
+                )
+        return averaged, known
+
+
+def _refuse_common(table: Table, groups: dict[str, list[int]]):
+    """Refuse a column in two of the groups."""
+    owner: dict[int, str] = {}
+    for parameter, columns in groups.items():
+        for j in columns:
+            if j in owner:
+                raise ValueError(
+                    f"{parameter} has the column {table.names[j]!r}, which {owner[j]} has as well; name it in one of "
+                    "them only."
+                )
+            owner[j] = parameter
+
+
+def _row_indices(parameter: str, rows, n_samples: int) -> np.ndarray:
+    """Indices of rows given by index, indices or mask."""
+    rows = np.atleast_1d(np.asarray(rows))
+    if rows.dtype.kind == "b" and rows.shape == (n_samples,):
+        return np.flatnonzero(rows)
+    if rows.ndim == 1 and (not rows.size or (rows.dtype.kind in "iu" and 0 <= rows.min() and rows.max() < n_samples)):
+        return rows.astype(np.intp)
+    raise ValueError(
+        f"{parameter} must be indices from 0 to {n_samples - 1} of rows of the training table, or a mask of shape "
+        f"({n_samples},), got {rows!r}."
+    )
+
+
+def _positive(parameter: str, value) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{parameter} must be an integer of at least 1, got {value!r}.")
+    return int(value)

@@ -1,0 +1,251 @@
+"""Classification and regression by cross-categorization: the target is one more column of the table."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
+from sklearn.utils import assert_all_finite, check_consistent_length
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from sklearn_subanneal._frames import Column, Table, read_table
+from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.views.predictive import predict_column
+
+
+class _TargetColumn(BaseEstimator):
+    """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the column y."""
+
+    _parameter_constraints: dict = {
+        "estimator": [HasMethods(["fit", "predict_column"]), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, estimator=None, *, random_state=None):
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _fit(self, X, y, kind, categories=None):
+        """Fit the table, of which y is the last column, typed."""
+        inner = CrossCat() if self.estimator is None else clone(self.estimator)
+        self._table, arrays = read_table(self, X, inner.feature_types)
+        check_consistent_length(arrays[0], y)
+        inner.set_params(feature_types=[*self._table.kinds, kind])
+        if self.random_state is not None:
+            inner.set_params(random_state=self.random_state)
+        container = self._table.container
+        # Arrays are numeric, and hold the codes of the classes.
+        if categories is not None and container == "array":
+            categories = np.arange(len(categories))
+        dtype = ("Object" if container == "polars" else "object") if categories is not None else "float64"
+        target = Column(_free_name(self._table), kind, categories, dtype)
+        names = [*self._table.names, target.name]
+        joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
+        self.crosscat_ = inner.fit(joined)
+        return self
+
+    def _predict(self, X):
+        """What the columns of X say of y: value and spread, or probabilities and the chance to be wrong."""
+        check_is_fitted(self)
+        inner = self.crosscat_
+        arrays = self._table.encode(self, X, inner.unseen)
+        is_real = inner._models[-1].kind == "real"
+        unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
+        return predict_column(inner._models, inner._flat_draws(), [*arrays, unknown], len(arrays))
+
+
+class CrossCatClassifier(ClassifierMixin, _TargetColumn):
+    """Classification by cross-categorization.
+
+    The class is a categorical column beside those of X: a :class:`CrossCat` of the joint table gives its probabilities
+    given the observed cells of a row, averaged over draws and chains. Columns may be of any type, and cells may be
+    missing.
+
+    Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
+    "categorical" or "count": as reals, each value tends to be a cluster of its own, which tells little of the class.
+
+    Parameters
+    ----------
+    estimator : CrossCat or None, default=None
+        The model of the joint table; its ``feature_types`` are those of X. None: ``CrossCat()``.
+    random_state : int, RandomState instance or None, default=None
+        Takes the place of the estimator's, unless None.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    crosscat_ : CrossCat
+        Fitted on [X | y]. The last column is y: in DataFrames the class, in arrays its index in ``classes_``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal import CrossCat, CrossCatClassifier
+    >>> y = np.repeat(["a", "b"], 30)
+    >>> X = 6.0 * (y == "b")[:, None] + np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = CrossCatClassifier(CrossCat(n_chains=2), random_state=0).fit(X, y)
+    >>> model.predict([[0.0, np.nan], [6.0, 6.0]])
+    array(['a', 'b'], dtype='<U1')
+
+    References
+    ----------
+    V. Mansinghka, P. Shafto, E. Jonas, C. Petschulat, M. Gasner, J. B. Tenenbaum (2016), CrossCat: a fully Bayesian
+    nonparametric method for analyzing heterogeneous, high dimensional data, JMLR 17(138), 1-49.
+    """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the joint table.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            NaN, None and NA are missing cells.
+        y : array-like of shape (n_samples,)
+            Classes, all known.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X is no table, or y are no classes.
+        """
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        self._fit(X, codes.astype(np.int32), "categorical", classes.astype(object))
+        self.classes_ = classes
+        return self
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each class given the observed cells of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return self._predict(X)[0]
+
+    def predict(self, X) -> np.ndarray:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+
+class CrossCatRegressor(RegressorMixin, _TargetColumn):
+    """Regression by cross-categorization.
+
+    The target is a real column beside those of X: a :class:`CrossCat` of the joint table gives its distribution given
+    the observed cells of a row, averaged over draws and chains. Columns may be of any type, and cells may be missing.
+
+    Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
+    "categorical" or "count": as reals, each value tends to be a cluster of its own, which tells little of the target.
+
+    Parameters
+    ----------
+    estimator : CrossCat or None, default=None
+        The model of the joint table; its ``feature_types`` are those of X. None: ``CrossCat()``.
+    random_state : int, RandomState instance or None, default=None
+        Takes the place of the estimator's, unless None.
+
+    Attributes
+    ----------
+    crosscat_ : CrossCat
+        Fitted on [X | y]. The last column is y.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only where X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal import CrossCat, CrossCatRegressor
+    >>> x = np.repeat([0.0, 6.0], 30) + np.random.default_rng(0).normal(size=60)
+    >>> model = CrossCatRegressor(CrossCat(n_chains=2), random_state=0).fit(x[:, None], 10 * x)
+    >>> mean, deviation = model.predict([[0.0], [6.0]], return_std=True)
+    >>> bool(mean[0] < 20 < 40 < mean[1])
+    True
+
+    References
+    ----------
+    V. Mansinghka, P. Shafto, E. Jonas, C. Petschulat, M. Gasner, J. B. Tenenbaum (2016), CrossCat: a fully Bayesian
+    nonparametric method for analyzing heterogeneous, high dimensional data, JMLR 17(138), 1-49.
+    """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the joint table.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            NaN, None and NA are missing cells.
+        y : array-like of shape (n_samples,)
+            Numbers, all known.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X is no table, or y are no numbers.
+        """
+        y = column_or_1d(y, dtype=np.float64, warn=True)
+        assert_all_finite(y, input_name="y")
+        return self._fit(X, y, "real")
+
+    def predict(self, X, return_std: bool = False):
+        """Posterior mean of the target given the observed cells of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        return_std : bool, default=False
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        deviation : ndarray of shape (n_samples,)
+            Only if asked for: posterior standard deviation of the target itself, noise included.
+        """
+        mean, deviation = self._predict(X)
+        return (mean, deviation) if return_std else mean
+
+
+def _free_name(table: Table) -> str:
+    """A name for the target: as the columns of arrays have it, or "y" unless X has that."""
+    if table.container == "array":
+        return f"x{len(table.names)}"
+    name = "y"
+    while name in table.names:
+        name += "_"
+    return name

@@ -1,0 +1,304 @@
+"""A cross-categorization: a partition of the columns into views, and a mixture of the rows in each view."""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport NAN
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, realloc
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport log_double
+from sklearn_subanneal._core._random cimport integer_below
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.mixtures._mixture cimport Mixture
+from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
+
+from sklearn_subanneal.mixtures._gibbs import churn
+
+
+cdef class Views:
+    """A partition of columns; the columns of a block, a *view*, share one mixture of the rows.
+
+    All columns are in one view at first, and all rows unassigned.
+
+    Parameters
+    ----------
+    columns : list of ColumnStatistics
+        None of which keeps missing cells as part of its state.
+    column_prior : PartitionPrior
+    row_prior : PartitionPrior
+        A pattern: the mixture of each view has a copy of its own.
+    n_rows : int
+    """
+
+    def __cinit__(self, list columns, PartitionPrior column_prior, PartitionPrior row_prior, Py_ssize_t n_rows):
+        cdef Py_ssize_t j, n_columns = len(columns)
+        self.columns, self.prior, self.row_prior = columns, column_prior, row_prior
+        self.twins = {id(column): column.twin() for column in columns}
+        self.n_rows, self.n_columns = n_rows, n_columns
+        self.column = <void**> realloc(NULL, max(n_columns, 1) * sizeof(void*))
+        self.twin = <void**> realloc(NULL, max(n_columns, 1) * sizeof(void*))
+        if self.column == NULL or self.twin == NULL:
+            raise MemoryError()
+        for j in range(n_columns):
+            if not isinstance(columns[j], ColumnStatistics):
+                raise TypeError(f"columns must be ColumnStatistics, got {type(columns[j]).__name__}")
+            self.column[j] = <void*> columns[j]
+            twin = self.twins[id(columns[j])]
+            self.twin[j] = <void*> twin
+        self.home, self.group = np.zeros((2, n_columns), np.int32)
+        self.rows = np.empty(max(n_rows, 1), np.int32)
+        self.pool, self.slot_arrays = [], []
+        self.order = self.position = self.sizes = np.zeros(0, np.int32)
+        self.evidence = np.zeros((n_columns, 0))
+        self.reserve(1)
+        self.n_views = 1
+        self.sizes[0] = n_columns
+        self.mixture_at(0).set_columns(list(columns))
+
+    def __dealloc__(self):
+        free(self.column)
+        free(self.twin)
+        free(self.mixture)
+        free(self.slots)
+
+    def reserve(self, Py_ssize_t n_spare):
+        """Make sure that there are this many mixtures besides those of the views."""
+        cdef Py_ssize_t present = len(self.pool), wanted = self.n_views + n_spare, i
+        if wanted <= present:
+            return
+        wanted = max(wanted, present + 4)
+        self.mixture = <void**> realloc(self.mixture, wanted * sizeof(void*))
+        self.slots = <int32_t**> realloc(self.slots, wanted * sizeof(int32_t*))
+        if self.mixture == NULL or self.slots == NULL:
+            raise MemoryError()
+        def grown(old, fill):
+            new = np.full(wanted, fill, np.int32)
+            new[:present] = old
+            return new
+        cdef int32_t[::1] slots
+        evidence = np.full((self.n_columns, wanted), np.nan)
+        evidence[:, :present] = self.evidence
+        self.evidence = evidence
+        self.order, self.position, self.sizes = grown(self.order, 0), grown(self.position, 0), grown(self.sizes, 0)
+        self.logs, self.work = np.zeros((2, wanted + self.n_columns))
+        for i in range(present, wanted):
+            mixture = Mixture([], self.row_prior.fresh(), self.n_rows)
+            slots = np.zeros(max(self.n_rows, 1), np.int32)
+            self.pool.append(mixture)
+            self.slot_arrays.append(slots)
+            self.mixture[i] = <void*> mixture
+            self.slots[i] = &slots[0]
+            self.order[i] = self.position[i] = <int32_t> i
+
+    cdef Mixture mixture_at(self, Py_ssize_t place):
+        return self.pool[self.order[place]]
+
+    cdef int32_t view_of(self, Py_ssize_t j) noexcept nogil:
+        return self.position[self.home[j]]
+
+    @property
+    def mixtures(self):
+        """The mixture of each view."""
+        return [self.mixture_at(v) for v in range(self.n_views)]
+
+    @property
+    def column_labels(self):
+        """View of each column, int32."""
+        return np.asarray(self.position)[np.asarray(self.home)]
+
+    @property
+    def row_labels(self):
+        """Cluster of each row in each view, int32 (n_views, n_rows); -1: not assigned."""
+        return np.stack([mixture.labels for mixture in self.mixtures])
+
+    def members(self, Py_ssize_t view):
+        """The columns of a view, in the order of the table."""
+        return np.flatnonzero(self.column_labels == view)
+
+    def set_state(self, column_labels, row_labels):
+        """Another partition of the columns, with a partition of the rows (-1: not assigned) for each view."""
+        labels = np.asarray(column_labels)
+        n_views = labels.max() + 1
+        if not np.bincount(labels, minlength=n_views).all() or labels.min() < 0:
+            raise ValueError("column_labels must be 0..n_views-1 without gaps")
+        self.reserve(n_views - self.n_views + 1)
+        self.n_views = n_views
+        self.update_twins()
+        cdef Py_ssize_t v
+        for v in range(n_views):
+            mixture = self.mixture_at(v)
+            members = np.flatnonzero(labels == v)
+            mixture.set_columns([self.columns[j] for j in members])
+            mixture.place(row_labels[v])
+            mixture.rebuild()
+            self.sizes[v] = len(members)
+            for j in members:
+                self.home[j] = self.order[v]
+        for v in range(n_views, len(self.pool)):
+            mixture = self.mixture_at(v)
+            mixture.set_columns([])
+            mixture.place(np.full(self.n_rows, -1, np.int32))
+
+    def update_twins(self):
+        """Give the twins the present hyperparameters of their columns."""
+        for column in self.columns:
+            self.twins[id(column)].adopt(column)
+
+    def draw_from_prior(self, generator):
+        """A partition of the columns, and of all rows in each view, from their priors."""
+        column_labels = self.prior.draw_partition(self.n_columns, generator)
+        n_views = column_labels.max() + 1
+        self.reserve(n_views - self.n_views + 1)
+        priors = [self.mixture_at(v).prior for v in range(n_views)]
+        for prior in priors:
+            prior.draw(generator)
+        self.set_state(column_labels, [prior.draw_partition(self.n_rows, generator) for prior in priors])
+
+    def churn(self, leaving, entering, double inverse_temperature, generator):
+        """A batch of moves of rows in every view; returns the number of rows that were put into a cluster."""
+        return sum(churn(mixture, leaving, entering, inverse_temperature, generator) for mixture in self.mixtures)
+
+    def rebuild(self, rows=None):
+        """All statistics anew from the rows (those that are assigned), free of the drift of float sums."""
+        for mixture in self.mixtures:
+            mixture.rebuild(rows)
+
+    def learn(self, generator, double inverse_temperature=1.0):
+        """Redraw the hyperparameters of all columns, of all row partitions, and of the column partition."""
+        for mixture in self.mixtures:
+            mixture.learn(generator, inverse_temperature)
+        self.update_twins()
+        self.prior.learn(np.asarray(self.sizes)[:self.n_views], generator)
+
+    def log_joint(self):
+        """Log probability of both kinds of partitions, and of the cells of the assigned rows."""
+        return self.prior.log_eppf(np.asarray(self.sizes)[:self.n_views]) + sum(
+            mixture.log_joint() for mixture in self.mixtures)
+
+    # What follows serves the moves of columns: from ``begin`` on no row moves.
+
+    def begin(self, Py_ssize_t n_spare, double inverse_temperature, generator):
+        """Prepare for moves of columns that need so many spare mixtures at once; False if there are no rows."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t i, other, v
+        cdef int32_t row, number
+        cdef const int32_t[::1] rows = self.mixture_at(0).assigned()
+        self.n_assigned = rows.shape[0]
+        self.reserve(n_spare)
+        self.beta = <float> inverse_temperature
+        np.asarray(self.evidence)[:] = np.nan
+        with generator.bit_generator.lock, nogil:
+            # Any order serves that does not depend on the partitions.
+            for i in range(self.n_assigned):
+                self.rows[i] = rows[i]
+            for i in range(self.n_assigned - 1, 0, -1):
+                other = integer_below(bits, i + 1)
+                row = self.rows[i]
+                self.rows[i] = self.rows[other]
+                self.rows[other] = row
+            for v in range(self.n_views):
+                number = self.order[v]
+                for i in range(self.n_assigned):
+                    self.slots[number][i] = (<Mixture> self.mixture[number]).slot_of[
+                        (<Mixture> self.mixture[number]).names[self.rows[i]]]
+        return self.n_assigned > 0
+
+    cdef double evidence_of(self, Py_ssize_t j, Py_ssize_t number) except? -1.0 nogil:
+        # Log likelihood of a column, to the power of the temperature, under the partition of a mixture.
+        cdef double* known = &self.evidence[j, number]
+        cdef Py_ssize_t n_clusters = (<Mixture> self.mixture[number]).n_clusters
+        if known[0] != known[0]:
+            if (<ColumnStatistics> self.column[j]).capacity < n_clusters:
+                with gil:
+                    (<ColumnStatistics> self.column[j]).reserve((<Mixture> self.mixture[number]).capacity)
+            known[0] = self.beta * (<ColumnStatistics> self.column[j]).log_likelihood(
+                &self.rows[0], self.slots[number], self.n_assigned, n_clusters)
+        return known[0]
+
+    cdef double log_weight(self, Py_ssize_t n_columns, Py_ssize_t n_views) noexcept nogil:
+        # Of joining a view of so many columns; of a new one, if it has none, beside so many views.
+        if n_columns:
+            return log_double(n_columns + self.prior.offset)
+        return log_double(self.prior.new_base + self.prior.new_slope * n_views) if n_views else 0.0
+
+    cdef double allocate(
+        self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
+    ) except? -1.0 nogil:
+        """Partition the rows in a spare mixture by sequential allocation given some columns.
+
+        ``like``: the number of a mixture whose partition and parameters are forced, or -1. Returns the log of
+        p(partition) p(columns | partition) / q(partition), parameters of its prior included; without columns, both
+        come from their priors.
+        """
+        cdef Py_ssize_t i
+        cdef double log_weight = 0.0
+        cdef bint dressed = (<Mixture> self.mixture[number]).n_columns == n_members
+        for i in range(n_members):
+            dressed = dressed and (<Mixture> self.mixture[number]).column[i] == self.twin[members[i]]
+        if not dressed or like >= 0:
+            with gil:
+                mixture = <Mixture> self.mixture[number]
+                if not dressed:
+                    mixture.set_columns([<object> self.twin[members[i]] for i in range(n_members)])
+                if like >= 0:
+                    mixture.prior.parameters = (<Mixture> self.mixture[like]).prior.parameters
+                    # Room for all clusters from the start: what they are renamed to is lost when a mixture grows.
+                    if mixture.capacity < (<Mixture> self.mixture[like]).capacity:
+                        mixture.grow((<Mixture> self.mixture[like]).capacity)
+        if n_members == 0:
+            (<Mixture> self.mixture[number]).prior.draw_parameters(bits)
+        elif like < 0:
+            log_weight = (<Mixture> self.mixture[number]).prior.propose_parameters(self.n_assigned, bits)
+        else:
+            log_weight = (<Mixture> self.mixture[number]).prior.proposal_weight(self.n_assigned)
+        for i in range(self.n_columns):
+            self.evidence[i, number] = NAN
+        return log_weight + (<Mixture> self.mixture[number]).allocate(
+            &self.rows[0], self.n_assigned, self.slots[like] if like >= 0 else NULL, self.slots[number], self.beta,
+            bits)
+
+    cdef int move(self, Py_ssize_t j, Py_ssize_t number) except -1 nogil:
+        """Move a column to another view; the view that it leaves may be left empty, for the caller to close."""
+        cdef Py_ssize_t old = self.home[j]
+        self.sizes[self.position[old]] -= 1
+        self.sizes[self.position[number]] += 1
+        self.home[j] = <int32_t> number
+        with gil:
+            self.dress(old)
+            self.dress(number)
+            (<ColumnStatistics> self.column[j]).assign(&self.rows[0], self.slots[number], self.n_assigned)
+        return 0
+
+    def dress(self, Py_ssize_t number):
+        """Give a mixture the columns that belong to it, in the order of the table."""
+        cdef Mixture mixture = self.pool[number]
+        mixture.set_columns([self.columns[j] for j in np.flatnonzero(np.asarray(self.home) == number)])
+
+    cdef int open_view(self, Py_ssize_t number) except -1 nogil:
+        """Make a spare mixture the last of the views; columns must move to it at once."""
+        cdef int32_t displaced = self.order[self.n_views]
+        cdef int32_t place = self.position[number]
+        self.order[self.n_views], self.order[place] = <int32_t> number, displaced
+        self.position[number], self.position[displaced] = <int32_t> self.n_views, place
+        self.sizes[self.n_views] = 0
+        self.n_views += 1
+        (<Mixture> self.mixture[number]).occupy(&self.rows[0], self.slots[number], self.n_assigned)
+        return 0
+
+    cdef int close_view(self, Py_ssize_t number) except -1 nogil:
+        """Make the mixture of a view without columns a spare one; the last view takes its place."""
+        cdef int32_t place = self.position[number], last = self.order[self.n_views - 1]
+        self.n_views -= 1
+        self.sizes[place] = self.sizes[self.n_views]
+        self.order[place], self.order[self.n_views] = last, <int32_t> number
+        self.position[last], self.position[number] = place, <int32_t> self.n_views
+        (<Mixture> self.mixture[number]).vacate(&self.rows[0], self.n_assigned)
+        return 0
+
+    cdef void swap_spares(self, Py_ssize_t place, Py_ssize_t other) noexcept nogil:
+        cdef int32_t number = self.order[place]
+        self.order[place] = self.order[other]
+        self.order[other] = number
+        self.position[number] = <int32_t> other
+        self.position[self.order[place]] = <int32_t> place

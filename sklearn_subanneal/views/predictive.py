@@ -1,0 +1,163 @@
+"""What the draws of a cross-categorization say of rows: densities, samples, imputations, columns given others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from sklearn_subanneal.columns.models import ColumnModel
+from sklearn_subanneal.mixtures.ensemble import Ensemble, log_sum_exp, missing, summary
+from sklearn_subanneal.mixtures.predictive import Predictive
+from sklearn_subanneal.views.draws import ViewsDraw
+
+# exp(-LOWEST) times a share that has underflowed is still nothing.
+LOWEST = -600.0
+
+
+def ensemble(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
+    """The average over the draws; in each, the views are independent mixtures.
+
+    Parameters
+    ----------
+    models : list of ColumnModel
+        One for each column of the table.
+    draws : list of ViewsDraw
+    """
+    return Ensemble(
+        models,
+        [[Predictive(models, view, draw.members(v)) for v, view in enumerate(draw.views)] for draw in draws],
+    )
+
+
+def score_rows(
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    arrays: list[np.ndarray],
+    given: list[np.ndarray] | None = None,
+) -> np.ndarray:
+    """Log posterior predictive density of each row, averaged over draws, in the units of the data.
+
+    With evidence it is log p(row, given) - log p(given), both averaged over draws: each draw counts by the density that
+    it gives to the evidence.
+
+    Parameters
+    ----------
+    models : list of ColumnModel
+    draws : list of ViewsDraw
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns; missing cells are marginalised.
+    given : list of ndarray of shape (n_rows,) or (1,), or None
+        Typed columns of the evidence, missing where nothing is given.
+
+    Returns
+    -------
+    log_density : ndarray of shape (n_rows,)
+
+    Raises
+    ------
+    ValueError
+        If a cell of a row and the evidence differ.
+    """
+    average = ensemble(models, draws)
+    if given is None:
+        return average.score(arrays)
+    return average.score(united(models, arrays, given)) - average.score(given)
+
+
+def united(models: list[ColumnModel], arrays: list[np.ndarray], given: list[np.ndarray]) -> list[np.ndarray]:
+    """The rows with the evidence, (n_rows,) each; refused where the two differ."""
+    own, evident = missing(arrays), missing(given)
+    out = []
+    for j, (cells, evidence) in enumerate(zip(arrays, given, strict=True)):
+        contradictory = ~own[:, j] & ~evident[:, j] & (cells != evidence)
+        if contradictory.any():
+            row = contradictory.argmax()
+            raise ValueError(
+                f"The evidence is contradictory: column {models[j].name!r} is given, and row {row} of X has another "
+                "value of it. Leave the cell out of X (NaN) or out of given."
+            )
+        out.append(np.where(evident[:, j], cells, evidence))
+    return out
+
+
+def without(arrays: list[np.ndarray], columns: Iterable[int]) -> list[np.ndarray]:
+    """Typed columns, of which some have all cells missing."""
+    nothing = {j: np.full_like(arrays[j], np.nan if arrays[j].dtype.kind == "f" else -1) for j in columns}
+    return [nothing.get(j, a) for j, a in enumerate(arrays)]
+
+
+def predict_column(
+    models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray], column: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """One column given the others.
+
+    Parameters
+    ----------
+    models : list of ColumnModel
+    draws : list of ViewsDraw
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns. The cells of the column itself are ignored.
+    column : int
+
+    Returns
+    -------
+    mean, deviation : ndarray of shape (n_rows,)
+        Of a real or a count, in the units of the data.
+    probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
+        Of a category; the uncertainty is the probability that it is not the most probable one.
+    """
+    average, model = ensemble(models, draws), models[column]
+    n_rows = len(arrays[0])
+    arrays = without(arrays, [column])
+    is_discrete = model.kind in ("categorical", "boolean")
+    n_values = len(model.parameters["alpha"]) if is_discrete else 1
+    value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
+    for rows, cells in average.cells(arrays, average.most_terms + n_values):
+        one, two = average.expectations(cells, [column])[column]
+        mode_or_mean, deviation = summary(model, one, two)
+        value[rows] = one if is_discrete else mode_or_mean
+        spread[rows] = deviation[:, 0]
+    return (value if is_discrete else value[:, 0]), spread
+
+
+def surprisal(models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray]) -> np.ndarray:
+    """-log p(cell | the other observed cells of its row), in the units of the data.
+
+    Both p(row) and p(row without the cell) are averaged over draws before their ratio is taken.
+
+    Parameters
+    ----------
+    models : list of ColumnModel
+    draws : list of ViewsDraw
+    arrays : list of ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    surprisal : ndarray of shape (n_rows, n_columns)
+        In nats; NaN where the cell is missing.
+    """
+    average = ensemble(models, draws)
+    out = np.empty((len(arrays[0]), len(models)))
+    for rows, cells in average.cells(arrays, average.most_terms):
+        whole, without = np.full(1, -np.inf), np.full((cells.n_rows, len(models)), -np.inf)
+        for factors in average.products:
+            joints = [factor.log_joint(cells) for factor in factors]
+            parts = [log_sum_exp(joint) for joint in joints]
+            log_density = sum(parts)
+            whole = np.logaddexp(whole, log_density)
+            for factor, joint, part in zip(factors, joints, parts, strict=True):
+                shares = np.exp(joint - part[:, None])
+                for m, column in zip(factor.members, factor.columns, strict=True):
+                    own = column.log_densities(cells.values[m], factor.n_clusters + 1)
+                    if own.min() > LOWEST:
+                        # One exponential for each distinct value, not for each row.
+                        rest = np.log((shares * cells.spread(m, np.exp(-own))).sum(axis=1))
+                    else:
+                        rest = log_sum_exp(joint - cells.spread(m, own)) - part
+                    without[:, m] = np.logaddexp(without[:, m], log_density + rest)
+        out[rows] = without - whole[:, None]
+        for m, jacobian in enumerate(average.log_jacobians(cells)):
+            out[rows, m] -= jacobian
+    out[missing(arrays)] = np.nan
+    return out
