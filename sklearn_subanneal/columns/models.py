@@ -254,6 +254,20 @@ def _location_grid(z):
     return np.unique(np.concatenate([spread, dense]).round(6))
 
 
+def _sigma2_grid(z):
+    """The grid of sigma2, from the variance that rounding has left where the values are rounded ones.
+
+    Without that end a cluster would shrink to each of the values: an unbounded density that predicts nothing.
+    """
+    z = z[~np.isnan(z)]
+    values = np.unique(z)
+    if not 1 < len(values) <= len(z) / 2:
+        return SIGMA2_GRID
+    # A low quantile, for values that ought to be equal and differ by errors of arithmetic.
+    step = np.quantile(np.diff(values), 0.1)
+    return np.geomspace(max(SIGMA2_GRID[0], step**2 / 12.0), SIGMA2_GRID[-1], len(SIGMA2_GRID))
+
+
 def _real(name, j, cells, chosen, learn, grids):
     center, scale = _standard_units(cells[:, None], learn, grids)
     z = (cells - center[0]) / scale[0]
@@ -269,8 +283,10 @@ def _real(name, j, cells, chosen, learn, grids):
     _check_reach("real", f"column {name!r}", z, start["mu"], start["sigma2"])
     axes = {}
     if learn:
-        mu = _location_grid(z) if grids == "data" else np.linspace(-3.0, 3.0, 20)
-        axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": SIGMA2_GRID, "nu": NU_GRID}
+        mu, sigma2 = np.linspace(-3.0, 3.0, 20), SIGMA2_GRID
+        if grids == "data":
+            mu, sigma2 = _location_grid(z), _sigma2_grid(z)
+        axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": sigma2, "nu": NU_GRID}
     return ColumnModel("real", name, (j,), start, axes, center, scale)
 
 
