@@ -8,37 +8,71 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from _common import split
+from _common import Clock, split
 from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, clone
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal.posterior import log_mean_exp
 
-STRATEGIES = {"prior": "prior + Gibbs", "sequential": "sequential + Gibbs", "anneal": "subsample annealing"}
-COLORS = {"prior": "#D55E00", "sequential": "#009E73", "anneal": "#0072B2"}
-MARKERS = {"prior": "s", "sequential": "^", "anneal": "o"}
+NAMES = {
+    "prior": "prior + Gibbs",
+    "sequential": "sequential + Gibbs",
+    "anneal": "subsample annealing",
+    "accelerating": "accelerating annealing",
+}
+COLORS = {"prior": "#D55E00", "sequential": "#009E73", "anneal": "#0072B2", "accelerating": "#CC79A7"}
+MARKERS = {"prior": "s", "sequential": "^", "anneal": "o", "accelerating": "D"}
+# Those of the paper.
+STRATEGIES = ("prior", "sequential", "anneal")
 # As many draws as the time bound admits.
 ALL_DRAWS = 1_000_000
 
 
-def run(X, strategy: str, bound: float, seed: int, estimator: dict) -> dict:
+def run(X, strategy: str, bound: float, seed: int, chain: int, estimator: BaseEstimator) -> dict:
     """One chain on 7/8 of the rows within ``bound`` seconds, scored on the other 1/8."""
-    train, test = split(X.shape[0], seed)
-    rows = X.iloc if hasattr(X, "iloc") else X
-    model = SubsampleAnnealedDPMM(
-        schedule=strategy, n_chains=1, n_draws=ALL_DRAWS, time_limit=bound, random_state=seed, **estimator
+    train, test = split(len(X), seed)
+    train, test = X.halves(train, test) if hasattr(X, "halves") else _halves(X, train, test)
+    model = clone(estimator).set_params(
+        n_chains=1, n_draws=ALL_DRAWS, time_limit=bound, random_state=seed + 1000 * chain
     )
-    started = time.perf_counter()
-    model.fit(rows[train])
-    seconds = time.perf_counter() - started
+    with Clock() as clock:
+        model.fit(train)
+    scores = model.score_samples(test)
     return {
         "strategy": strategy,
         "bound": bound,
         "seed": seed,
-        "score": model.score(rows[test]),
-        "seconds": seconds,
+        "chain": chain,
+        "score": float(scores.mean()),
+        "score_median_row": float(np.median(scores)),
+        "seconds": clock.wall,
+        "cpu_seconds": clock.cpu,
         "sweeps": len(model.trace_),
-        "draws": model.posterior_labels_.shape[1],
-        "n_clusters": model.n_clusters_,
+        "draws": model.log_joint_.shape[1],
+        "n_clusters": int(model.trace_["n_clusters"][-1]),
+        **_of_views(model),
+        "scores": scores,
+    }
+
+
+def _halves(X, train, test):
+    """Two parts of an array or a DataFrame."""
+    rows = X.iloc if hasattr(X, "iloc") else X
+    return rows[train], rows[test]
+
+
+def _of_views(model) -> dict:
+    """What the trace of a model with views tells of them; nothing of other models."""
+    trace = model.trace_
+    if "n_views" not in trace.dtype.names:
+        return {}
+    kinds = ("rows", "views", "hyperparameters")
+    seconds = [float(trace[f"seconds_{kind}"].sum()) for kind in kinds]
+    return {
+        "n_views": int(trace["n_views"][-1]),
+        "columns_moved": int(trace["n_columns_moved"].sum()),
+        **{f"share_{kind}": part / sum(seconds) for kind, part in zip(kinds, seconds, strict=True)},
     }
 
 
@@ -47,26 +81,67 @@ def compare(
     bounds: Sequence[float],
     n_seeds: int,
     *,
+    n_chains: int = 1,
     n_jobs: int = 2,
-    estimator: dict | None = None,
+    estimators: dict[str, BaseEstimator] | None = None,
     progress: Callable[[Iterable, int], Iterable] | None = None,
 ) -> list[dict]:
     """Every strategy under every bound with every seed; a seed has one split and the same for all strategies.
 
     Chains run in processes of their own, side by side, so that none waits for the interpreter of another.
+
+    Parameters
+    ----------
+    X : array, DataFrame or MixedTable
+        The reals of a MixedTable are standardised by the rows that are learned.
+    bounds : sequence of float
+        Seconds of a chain.
+    n_seeds : int
+    n_chains : int, default=1
+        Chains on each split, each of them for itself within the bound.
+    n_jobs : int, default=2
+    estimators : dict of str to estimator, default=None
+        By the names of their strategies; None: a mixture by each of the paper's strategies.
+    progress : callable, default=None
+        Passes records on and tells of them, such as :func:`show_progress`.
+
+    Returns
+    -------
+    records : list of dict
+        Without "scores" of the rows, but with "averaged" in the record of the last chain of a split: the score of the
+        average of all its chains.
     """
-    estimator = estimator or {}
+    estimators = estimators or {name: SubsampleAnnealedDPMM(schedule=name) for name in STRATEGIES}
     # Neighbours in this list share bound and split, so that a disturbance of the machine hits all strategies.
-    tasks = [(strategy, bound, seed) for bound in bounds for seed in range(n_seeds) for strategy in STRATEGIES]
+    tasks = [
+        (strategy, bound, seed, chain)
+        for bound in bounds
+        for seed in range(n_seeds)
+        for chain in range(n_chains)
+        for strategy in estimators
+    ]
     pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=n_jobs)
     with pool:
         # The first fit of a process pays for its imports.
-        for _ in pool(delayed(run)(X, "sequential", bounds[0], seed, estimator) for seed in range(n_jobs)):
+        first = next(iter(estimators))
+        for _ in pool(delayed(run)(X, first, bounds[0], seed, 0, estimators[first]) for seed in range(n_jobs)):
             pass
-        records = pool(delayed(run)(X, *task, estimator) for task in tasks)
+        records = pool(delayed(run)(X, *task, estimators[task[0]]) for task in tasks)
         records = list(progress(records, len(tasks)) if progress else records)
     order = {task: i for i, task in enumerate(tasks)}
-    return sorted(records, key=lambda r: order[r["strategy"], r["bound"], r["seed"]])
+    records.sort(key=lambda r: order[r["strategy"], r["bound"], r["seed"], r["chain"]])
+    _average(records, n_chains)
+    return records
+
+
+def _average(records: list[dict], n_chains: int) -> None:
+    """Replace the scores of rows by that of the average of the chains of a split, where there are several."""
+    found: dict[tuple, list] = {}
+    for record in records:
+        chains = found.setdefault((record["strategy"], record["bound"], record["seed"]), [])
+        chains.append(record.pop("scores"))
+        if len(chains) == n_chains > 1:
+            record["averaged"] = float(log_mean_exp(np.array(chains), axis=0).mean())
 
 
 def show_progress(records: Iterable, total: int) -> Iterable:
@@ -95,10 +170,12 @@ def summarize(records: list[dict]) -> list[dict]:
     }
     out = []
     for bound in sorted({record["bound"] for record in records}):
-        for strategy in STRATEGIES:
+        for strategy in _strategies_of(records):
             cell = [r for r in records if r["bound"] == bound and r["strategy"] == strategy]
             scores = np.array([r["score"] for r in cell])
             relative = scores - np.array([difficulty[r["seed"]] for r in cell])
+            averaged = [r["averaged"] for r in cell if "averaged" in r]
+            measured = ("seconds", "cpu_seconds", "sweeps", "draws", "n_clusters", *_VIEWS)
             out.append(
                 {
                     "bound": bound,
@@ -108,31 +185,50 @@ def summarize(records: list[dict]) -> list[dict]:
                     "sd": float(scores.std(ddof=1)) if len(scores) > 1 else 0.0,
                     "sd_same_split": float(relative.std(ddof=1)) if len(scores) > 1 else 0.0,
                     "worst": float(scores.min()),
-                    "seconds": float(np.mean([r["seconds"] for r in cell])),
-                    "sweeps": float(np.mean([r["sweeps"] for r in cell])),
-                    "n_clusters": float(np.mean([r["n_clusters"] for r in cell])),
+                    **({"averaged": float(np.mean(averaged))} if averaged else {}),
+                    **{name: float(np.mean([r[name] for r in cell])) for name in measured if name in cell[0]},
                 }
             )
     return out
 
 
+# Figures of models with views.
+_VIEWS = ("n_views", "columns_moved", "share_rows", "share_views", "share_hyperparameters")
+
+
+def _strategies_of(records: list[dict]) -> list[str]:
+    return list(dict.fromkeys(record["strategy"] for record in records))
+
+
 def table(summary: list[dict]) -> str:
-    """The summary as aligned text."""
-    head = ("time bound", "strategy", "mean", "median", "sd", "sd, split", "worst", "sweeps", "clusters")
-    lines = ["{:>10}  {:<20}{:>9}{:>9}{:>7}{:>11}{:>9}{:>8}{:>10}".format(*head)]
+    """The summary as aligned text; views and averages of chains only where there are some."""
+    columns = [
+        ("mean", "mean", 9, 2),
+        ("averaged", "averaged", 10, 2),
+        ("median", "median", 9, 2),
+        ("sd", "sd", 7, 2),
+        ("sd, split", "sd_same_split", 11, 2),
+        ("worst", "worst", 9, 2),
+        ("sweeps", "sweeps", 8, 0),
+        ("views", "n_views", 7, 1),
+        ("clusters", "n_clusters", 10, 1),
+    ]
+    columns = [column for column in columns if column[1] in summary[0]]
+    lines = [f"{'time bound':>10}  {'strategy':<22}" + "".join(f"{head:>{width}}" for head, _, width, _ in columns)]
     previous = None
     for row in summary:
         bound = f"{row['bound']:g} s" if row["bound"] != previous else ""
         previous = row["bound"]
-        lines.append(
-            f"{bound:>10}  {STRATEGIES[row['strategy']]:<20}{row['mean']:9.2f}{row['median']:9.2f}{row['sd']:7.2f}"
-            f"{row['sd_same_split']:11.2f}{row['worst']:9.2f}{row['sweeps']:8.0f}{row['n_clusters']:10.1f}"
-        )
+        cells = "".join(f"{row[key]:{width}.{digits}f}" for _, key, width, digits in columns)
+        lines.append(f"{bound:>10}  {NAMES[row['strategy']]:<22}{cells}")
     return "\n".join(lines)
 
 
-def plot(records: list[dict], path: Path, title: str) -> None:
-    """Score against time bound: single runs, and their means, for each strategy."""
+def plot(panels: dict[str, list[dict]], path: Path) -> None:
+    """Score against time bound, a panel for the records under each title.
+
+    Points are single chains, lines their means; crosses are the means of the averages of the chains of a split.
+    """
     try:
         import matplotlib
     except ImportError as error:
@@ -140,45 +236,48 @@ def plot(records: list[dict], path: Path, title: str) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    bounds = sorted({record["bound"] for record in records})
-    figure, ax = plt.subplots(figsize=(7.0, 4.4), layout="constrained")
-    for number, (strategy, name) in enumerate(STRATEGIES.items()):
+    n_columns = min(len(panels), 2)
+    n_rows = -(-len(panels) // n_columns)
+    figure, axes = plt.subplots(
+        n_rows, n_columns, figsize=(7.0 if n_columns == 1 else 11.0, 0.8 + 3.6 * n_rows), layout="constrained", squeeze=False
+    )
+    handles = {}
+    for ax, (title, records) in zip(axes.flat, panels.items(), strict=False):
+        handles |= _panel(ax, records)
+        ax.set_title(title, loc="left", fontsize=11)
+    for ax in axes.flat[len(panels) :]:
+        ax.remove()
+    for ax in axes[:, 0]:
+        ax.set_ylabel("held-out log density per row (nats)")
+    figure.legend(handles.values(), handles, frameon=False, loc="outside lower center", ncols=len(handles))
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _panel(ax, records: list[dict]) -> dict:
+    """Draw the runs of one table; handles of its legend by their names."""
+    bounds, strategies = sorted({record["bound"] for record in records}), _strategies_of(records)
+    handles = {}
+    for number, strategy in enumerate(strategies):
         color, marker = COLORS[strategy], MARKERS[strategy]
         # Side by side on the logarithmic axis, so that runs do not hide one another.
-        shift = 1.07 ** (number - 1)
+        shift = 1.07 ** (number - (len(strategies) - 1) / 2)
         runs = [r for r in records if r["strategy"] == strategy]
-        ax.scatter(
-            [r["bound"] * shift for r in runs],
-            [r["score"] for r in runs],
-            s=16,
-            marker=marker,
-            color=color,
-            alpha=0.35,
-            linewidths=0,
-            zorder=2,
-        )
+        x = [bound * shift for bound in bounds]
+        points = {"s": 16, "color": color, "alpha": 0.35, "linewidths": 0, "zorder": 2}
+        ax.scatter([r["bound"] * shift for r in runs], [r["score"] for r in runs], marker=marker, **points)
         means = [np.mean([r["score"] for r in runs if r["bound"] == bound]) for bound in bounds]
-        ax.plot(
-            [bound * shift for bound in bounds],
-            means,
-            color=color,
-            marker=marker,
-            markersize=6,
-            markeredgecolor="white",
-            linewidth=1.8,
-            label=name,
-            zorder=3,
-        )
+        style = {"markersize": 6, "markeredgecolor": "white", "linewidth": 1.8, "zorder": 3}
+        (handles[NAMES[strategy]],) = ax.plot(x, means, color=color, marker=marker, **style)
+        if any("averaged" in run for run in runs):
+            averaged = [np.mean([r["averaged"] for r in runs if r["bound"] == b and "averaged" in r]) for b in bounds]
+            ax.plot(x, averaged, color=color, marker="x", markersize=6, linewidth=0.9, linestyle=":", zorder=3)
     ax.set_xscale("log")
     ax.set_xticks(bounds, [f"{bound:g}" for bound in bounds])
     ax.set_xticks([], minor=True)
     ax.set_xlabel("time bound of a chain (seconds)")
-    ax.set_ylabel("held-out log density per row (nats)")
-    ax.set_title(f"{title} (points; lines: their means)", loc="left", fontsize=11)
     ax.grid(axis="y", color="#E6E6E6", linewidth=0.8)
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    figure.legend(frameon=False, loc="outside lower center", ncols=len(STRATEGIES))
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    return handles

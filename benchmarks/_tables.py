@@ -51,6 +51,9 @@ class MixedTable:
                 values[:, j] = np.where(codes < 0, np.nan, codes)
         return cls(values, list(kinds), [str(name) for name in frame.columns])
 
+    def __len__(self) -> int:
+        return len(self.values)
+
     @property
     def real(self) -> np.ndarray:
         """Which columns are real, a mask."""
@@ -62,6 +65,11 @@ class MixedTable:
         mean, deviation = np.nanmean(values[rows][:, real], axis=0), np.nanstd(values[rows][:, real], axis=0)
         values[:, real] = (values[:, real] - mean) / np.where(deviation > 0, deviation, 1.0)
         return MixedTable(values, self.kinds, self.names)
+
+    def halves(self, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the rows to learn and of those to hold out, reals standardised by the former."""
+        values = self.standardised(train).values
+        return values[train], values[test]
 
     def sample(self, n_rows: int, seed: int = 0) -> MixedTable:
         """Rows drawn without replacement, in the order of the table, coded anew; the table if it has not so many."""

@@ -38,7 +38,7 @@ def main() -> None:
     print('"sd, split" leaves out what is due to easy and difficult splits.')
     given.output.mkdir(parents=True, exist_ok=True)
     figure, data = given.output / "hospitals.png", given.output / "hospitals.json"
-    plot(records, figure, f"Hospitals, {n_rows} × {n_columns}: {given.seeds} splits, one chain each")
+    plot({f"Hospitals, {n_rows} × {n_columns}: {given.seeds} splits, one chain each": records}, figure)
     document = {"machine": machine(), "summary": summary, "runs": records}
     data.write_text(json.dumps(document, indent=1))
     print(f"Figure: {figure}   figures: {data}   {time.perf_counter() - started:.0f} s")

@@ -42,7 +42,7 @@ def main() -> None:
         if arguments.figures:
             arguments.figures.mkdir(parents=True, exist_ok=True)
             title = f"{name}, {X.shape[0]} × {X.shape[1]}: {seeds} splits, one chain each"
-            plot(records, arguments.figures / f"{name}.png", title)
+            plot({title: records}, arguments.figures / f"{name}.png")
     report("strategies", arguments, results)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,19 +15,27 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.schedules import Accelerating, SubsampleAnneal
 from sklearn_subanneal.subsampling import Stratified
+from sklearn_subanneal.views.kernels import ViewKernel
 
 NAN = np.nan
 SHORT = {"n_chains": 2, "n_draws": 2, "random_state": 0}
 X = np.random.default_rng(0).normal(size=(40, 2))
 N_SECONDS = 1.0
+MODELS = {
+    "diag": SubsampleAnnealedDPMM,
+    "full": partial(SubsampleAnnealedDPMM, covariance_type="full"),
+    "views": CrossCat,
+}
+each_model = pytest.mark.parametrize("model", MODELS)
+each_estimator = pytest.mark.parametrize("estimator", [SubsampleAnnealedDPMM, CrossCat])
 
 
-def fit(data=X, **params):
-    return SubsampleAnnealedDPMM(**SHORT | params).fit(data)
+def fit(data=X, model="diag", **params):
+    return MODELS[model](**SHORT | params).fit(data)
 
 
 def frame(**columns):
@@ -56,23 +65,25 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("table", "message"), TABLES.values(), ids=TABLES)
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
-def test_tables_that_cannot_be_learned(table, message, covariance_type):
+@each_model
+def test_tables_that_cannot_be_learned(table, message, model):
     with pytest.raises(ValueError, match=f"(?s){message}"):
-        fit(table(), covariance_type=covariance_type)
+        fit(table(), model)
 
 
-def test_objects_that_are_no_cells():
+@each_model
+def test_objects_that_are_no_cells(model):
     with pytest.raises(TypeError, match=r"'a' holds .* of type list, which is not hashable.*convert"):
-        fit(frame(a=[[1]] * 40))
+        fit(frame(a=[[1]] * 40), model)
     with pytest.raises(TypeError, match=r"string or a real number, not 'dict'"):
-        fit(np.array([[{}], [{}]], dtype=object))
+        fit(np.array([[{}], [{}]], dtype=object), model)
 
 
-def test_sparse_tables():
+@each_model
+def test_sparse_tables(model):
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(TypeError, match=r"Sparse data was passed.*dense"):
-        fit(sparse.csr_array(X))
+        fit(sparse.csr_array(X), model)
 
 
 @pytest.mark.parametrize(
@@ -85,10 +96,11 @@ def test_sparse_tables():
         ({"b": 2}, "'b' must be boolean but holds 2.*declare it 'categorical'"),
     ],
 )
-def test_cells_that_their_type_does_not_admit(column, message):
+@each_estimator
+def test_cells_that_their_type_does_not_admit(column, message, estimator):
     types = {"a": "real", "n": "count", "b": "boolean"}
     good = frame(b=1)
-    model = fit(good, feature_types=types)
+    model = estimator(feature_types=types, **SHORT).fit(good)
     for method in (clone(model).fit, model.predict, model.score_samples, model.impute):
         with pytest.raises(ValueError, match=f"Column {message}"):
             method(good.assign(**column))
@@ -98,9 +110,9 @@ def test_cells_that_their_type_does_not_admit(column, message):
 
 
 @pytest.mark.parametrize("learn", [True, False])
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+@each_model
 @pytest.mark.parametrize("schedule", ["anneal", "accelerating", "prior"])
-def test_poor_tables(schedule, covariance_type, learn):
+def test_poor_tables(schedule, model, learn):
     pairs = [
         (X[:1], X[:3]),
         (X[:2, :1], X[:3, :1]),
@@ -113,69 +125,93 @@ def test_poor_tables(schedule, covariance_type, learn):
         (X[[0] * 30], X[:2]),
     ]
     for table, new in pairs:
-        model = fit(table, covariance_type=covariance_type, schedule=schedule, learn_hyperparameters=learn, n_draws=1)
-        assert np.isfinite(model.score_samples(new)).all()
-        assert np.isfinite(model.sample(5, random_state=0)).all()
-        assert np.isfinite(model.impute(table)).all()
-        assert model.labels_.max() + 1 == model.n_clusters_
-    assert fit(X[:1]).labels_.tolist() == [0]
+        fitted = fit(table, model, schedule=schedule, learn_hyperparameters=learn, n_draws=1)
+        assert np.isfinite(fitted.score_samples(new)).all()
+        assert np.isfinite(fitted.sample(5, random_state=0)).all()
+        assert np.isfinite(fitted.impute(table)).all()
+        assert fitted.labels_.max() + 1 == fitted.n_clusters_
+    assert fit(X[:1], model).labels_.tolist() == [0]
 
 
-def test_a_constant_column_prefers_its_constant():
-    density = fit(np.column_stack([X, np.full(40, 3.0)])).score_samples([[0.0, 0.0, 3.0], [0.0, 0.0, 4.0]])
+@pytest.mark.parametrize("schedule", ["anneal", "accelerating", "prior", "energy"])
+@pytest.mark.parametrize("moves", ["prior", "data-driven", "birth-death", "block", "group"])
+def test_poor_tables_by_views(moves, schedule):
+    discrete = {"feature_types": ["categorical", "count", "boolean"]}
+    tables = [
+        (X[:1], {}),
+        (X[:2], {}),
+        (X[:, :1], {}),
+        (X[:1, :1], {}),
+        (np.zeros((5, 1)), {}),
+        (np.zeros((5, 3)), discrete),
+        ([[1.0, NAN, NAN], [NAN, 2.0, NAN], [NAN, NAN, 1.0]], discrete),
+        (np.column_stack([X, np.full(40, 3.0)]), {}),
+    ]
+    for table, params in tables:
+        fitted = fit(table, "views", view_kernel=moves, schedule=schedule, n_draws=1, n_chains=1, **params)
+        assert np.isfinite(fitted.score_samples(table)).all()
+        assert np.isfinite(fitted.impute(table)).all()
+        assert fitted.view_labels_.shape == (len(table), fitted.n_views_)
+        assert np.isfinite(fitted.view_confidence_).all()
+
+
+@pytest.mark.parametrize("model", ["diag", "views"])
+def test_a_constant_column_prefers_its_constant(model):
+    density = fit(np.column_stack([X, np.full(40, 3.0)]), model).score_samples([[0.0, 0.0, 3.0], [0.0, 0.0, 4.0]])
     assert density[0] > density[1] + 3
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
-def test_a_constant_column_has_no_units_but_its_own(covariance_type):
+@each_model
+def test_a_constant_column_has_no_units_but_its_own(model):
     # Not all of these are the mean of ten of them in floating point.
     values = (0.25, 0.3, 3e-9, 7e30, -0.3)
-    fits = [fit(np.full((10, 1), value), covariance_type=covariance_type) for value in values]
-    density = [model.score([[value]]) + np.log(abs(value)) for model, value in zip(fits, values, strict=True)]
+    fits = [fit(np.full((10, 1), value), model) for value in values]
+    density = [fitted.score([[value]]) + np.log(abs(value)) for fitted, value in zip(fits, values, strict=True)]
     np.testing.assert_allclose(density, density[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+@each_model
 @pytest.mark.parametrize("factor", [2.0**-660, 2.0**-60, 2.0**60, 2.0**500])
-def test_numbers_of_any_size(covariance_type, factor):
-    score = fit(X, covariance_type=covariance_type).score(X)
-    assert fit(factor * X, covariance_type=covariance_type).score(factor * X) == pytest.approx(
-        score - 2 * np.log(factor), abs=1e-6
-    )
+def test_numbers_of_any_size(model, factor):
+    score = fit(X, model).score(X)
+    assert fit(factor * X, model).score(factor * X) == pytest.approx(score - 2 * np.log(factor), abs=1e-6)
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
-def test_rows_far_out_have_low_and_finite_density(covariance_type):
-    density = fit(X, covariance_type=covariance_type).score_samples([[0, 0], [1e5, 1e5], [1e30, 1e30], [1e300, -1e300]])
+@each_model
+def test_rows_far_out_have_low_and_finite_density(model):
+    density = fit(X, model).score_samples([[0, 0], [1e5, 1e5], [1e30, 1e30], [1e300, -1e300]])
     assert np.isfinite(density).all()
     assert (np.diff(density) < -10).all()
 
 
 @pytest.mark.parametrize("data", [1e30 * X, X + 1e30, 1e200 * X], ids=["scale", "shift", "overflow"])
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+@each_model
 @pytest.mark.parametrize("params", [{"learn_hyperparameters": False}, {"grids": "fixed"}], ids=["known", "grids"])
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_data_out_of_reach_of_absolute_hyperparameters(data, covariance_type, params):
+def test_data_out_of_reach_of_absolute_hyperparameters(data, model, params):
     with pytest.raises(ValueError, match=r'too far from the prior.*feature_params.*grids="data"'):
-        fit(data, covariance_type=covariance_type, **params)
+        fit(data, model, **params)
 
 
 # --- New data that do not fit ---------------------------------------------------------------------------------------
 
 METHODS = ("predict", "predict_proba", "score_samples", "score", "impute")
+METHODS_OF = [("diag", method) for method in METHODS] + [
+    ("views", method) for method in (*METHODS, "predict_views", "surprisal", "novelty")
+]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_new_data_of_another_shape_or_name(method):
-    call = getattr(fit(X), method)
-    with pytest.raises(ValueError, match=r"X has 3 features, but SubsampleAnnealedDPMM is expecting 2"):
+@pytest.mark.parametrize(("model", "method"), METHODS_OF)
+def test_new_data_of_another_shape_or_name(model, method):
+    call = getattr(fit(X, model), method)
+    with pytest.raises(ValueError, match=rf"X has 3 features, but {MODELS[model].__name__} is expecting 2"):
         call(np.zeros((4, 3)))
     with pytest.raises(ValueError, match=r"infinity"):
         call([[np.inf, 0.0]])
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         call(np.empty((0, 2)))
     table = frame()
-    call = getattr(fit(table), method)
+    call = getattr(fit(table, model), method)
     with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- z\n.*yet now missing:\n- a"):
         call(table.rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match=r"must be in the same order"):
@@ -186,21 +222,30 @@ def test_new_data_of_another_shape_or_name(method):
         call(table.to_numpy(dtype=object))
 
 
-@pytest.mark.parametrize("method", [*METHODS, "sample", "co_clustering"])
-def test_before_fit(method):
+@pytest.mark.parametrize(("model", "method"), METHODS_OF)
+def test_before_fit(model, method):
     with pytest.raises(NotFittedError, match=r"not fitted yet"):
-        getattr(SubsampleAnnealedDPMM(), method)(*[X] * (method in METHODS))
+        getattr(MODELS[model](), method)(X)
 
 
+@each_estimator
+@pytest.mark.parametrize("method", ["sample", "co_clustering"])
+def test_before_fit_without_data(estimator, method):
+    with pytest.raises(NotFittedError, match=r"not fitted yet"):
+        getattr(estimator(), method)()
+
+
+@each_estimator
 @pytest.mark.parametrize("n_samples", [0, -1, 2.5, "3"])
-def test_samples_that_cannot_be_drawn(n_samples):
+def test_samples_that_cannot_be_drawn(estimator, n_samples):
     with pytest.raises(ValueError, match=r"n_samples must be an integer of at least 1, got"):
-        fit().sample(n_samples)
+        estimator(**SHORT).fit(X).sample(n_samples)
 
 
-def test_a_similarity_matrix_too_large():
+@each_estimator
+def test_a_similarity_matrix_too_large(estimator):
     with pytest.raises(ValueError, match=r"40 x 40 cells, and max_rows=30.*Pass rows=.*or raise max_rows"):
-        fit().co_clustering(max_rows=30)
+        estimator(**SHORT).fit(X).co_clustering(max_rows=30)
 
 
 # --- Parameters -----------------------------------------------------------------------------------------------------
@@ -270,10 +315,41 @@ BLOCK = [
 ]
 
 
+VIEWS = [(params, message) for params, message in PARAMETERS if not {"partition", "covariance_type"} & set(params)] + [
+    ({"view_kernel": "sams"}, "'view_kernel' parameter .*'data-driven'.* Got 'sams'"),
+    ({"view_kernel": None}, "'view_kernel' parameter .* Got None"),
+    ({"view_kernel": ("prior", "group")}, "'view_kernel' parameter .* implementing 'bind'"),
+    ({"view_kernel": ViewKernel}, r"view_kernel must be an object, got the class .* write ViewKernel\(\)"),
+    ({"view_kernel": ViewKernel("prior")}, r"moves must be a sequence of names among .*'prior'.*got 'prior'"),
+    ({"view_kernel": ViewKernel(())}, r"moves must be a sequence of names among .*got \(\)"),
+    ({"view_kernel": ViewKernel(("prior", "sams"))}, r"moves must be .*got \('prior', 'sams'\)"),
+    ({"view_kernel": ViewKernel(None)}, "moves must be a sequence of names among .*got None"),
+    ({"view_kernel": ViewKernel([["prior"]])}, r"moves must be a sequence of names among .*got \[\['prior'\]\]"),
+    ({"view_kernel": ViewKernel(n_auxiliary=0)}, "n_auxiliary must be an integer of at least 1, got 0"),
+    ({"view_kernel": ViewKernel(n_groups=2.5)}, "n_groups must be an integer of at least 1, got 2.5"),
+    ({"view_kernel": ViewKernel(n_pool=True)}, "n_pool must be an integer of at least 1, got True"),
+    ({"view_kernel": ViewKernel(n_pool="8")}, "n_pool must be an integer of at least 1, got '8'"),
+    ({"view_kernel": ViewKernel(rest_above=-1)}, "rest_above must be a number of rows or None, got -1"),
+    ({"view_kernel": ViewKernel(rest_above="none")}, "rest_above must be a number of rows or None, got 'none'"),
+    ({"column_concentration": -1.0}, "concentration must satisfy concentration > -discount; got -1.0"),
+    ({"column_concentration": NAN}, "'column_concentration' parameter .* Got nan"),
+    ({"column_concentration": 0.0, "column_discount": 0.0}, "concentration must satisfy"),
+    ({"column_discount": 1.0}, r"'column_discount' parameter .* \[0.0, 1.0\) or None. Got 1.0"),
+    ({"column_discount": -0.1}, "'column_discount' parameter .* Got -0.1"),
+    ({"feature_types": ["real", "gaussian"]}, "unknown type 'gaussian'"),
+]
+
+
 @pytest.mark.parametrize(("params", "message"), PARAMETERS, ids=[str(params)[1:60] for params, _ in PARAMETERS])
 def test_parameters_out_of_range(params, message):
     with pytest.raises(ValueError, match=f"(?s){message}"):
         fit(**params)
+
+
+@pytest.mark.parametrize(("params", "message"), VIEWS, ids=[str(params)[1:60] for params, _ in VIEWS])
+def test_parameters_of_views_out_of_range(params, message):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        fit(X, "views", **params)
 
 
 @pytest.mark.parametrize(("feature_params", "message"), BLOCK, ids=[str(params)[1:60] for params, _ in BLOCK])
@@ -292,32 +368,38 @@ def test_one_alpha_for_each_category(alpha):
 # --- warm_start -----------------------------------------------------------------------------------------------------
 
 CHANGES = [
-    ({"concentration": 2.0}, "concentration"),
-    ({"covariance_type": "full"}, "covariance_type"),
-    ({"feature_params": {"real": {"nu": 3.0}}}, "feature_params"),
-    ({"subsampling": Stratified(0)}, "subsampling"),
-    ({"n_chains": 3}, "n_chains"),
-    ({"grids": "fixed", "learn_hyperparameters": False}, "grids, learn_hyperparameters"),
+    ("diag", {"concentration": 2.0}, "concentration"),
+    ("diag", {"covariance_type": "full"}, "covariance_type"),
+    ("diag", {"feature_params": {"real": {"nu": 3.0}}}, "feature_params"),
+    ("diag", {"subsampling": Stratified(0)}, "subsampling"),
+    ("diag", {"n_chains": 3}, "n_chains"),
+    ("diag", {"grids": "fixed", "learn_hyperparameters": False}, "grids, learn_hyperparameters"),
+    ("views", {"discount": 0.5}, "discount"),
+    ("views", {"column_concentration": 2.0}, "column_concentration"),
+    ("views", {"view_kernel": "prior"}, "view_kernel"),
+    ("views", {"view_kernel": ViewKernel(n_groups=3), "n_chains": 1}, "n_chains, view_kernel"),
 ]
 
 
-@pytest.mark.parametrize(("change", "names"), CHANGES, ids=[names for _, names in CHANGES])
-def test_chains_are_continued_on_the_same_model(change, names):
-    model = fit(warm_start=True)
+@pytest.mark.parametrize(("model", "change", "names"), CHANGES, ids=[names for *_, names in CHANGES])
+def test_chains_are_continued_on_the_same_model(model, change, names):
+    fitted = fit(X, model, warm_start=True)
     with pytest.raises(ValueError, match=f"last fit, but {names} changed since; set warm_start=False"):
-        model.set_params(n_draws=4, **change).fit(X)
-    model.set_params(warm_start=False).fit(X)
-    assert model.posterior_labels_.shape == (change.get("n_chains", 2), 4, 40)
+        fitted.set_params(n_draws=4, **change).fit(X)
+    fitted.set_params(warm_start=False).fit(X)
+    assert fitted.posterior_labels_.shape == (change.get("n_chains", 2), 4, 40)
 
 
+@each_estimator
 @pytest.mark.parametrize("other", [X[:30], X[::-1], X + [0, 1e-9], X[:, :1]], ids=["rows", "order", "cell", "columns"])
-def test_chains_are_continued_on_the_same_table(other):
+def test_chains_are_continued_on_the_same_table(other, estimator):
     with pytest.raises(ValueError, match=r"last fit, but X changed since; set warm_start=False"):
-        fit(warm_start=True).set_params(n_draws=4).fit(other)
+        estimator(warm_start=True, **SHORT).fit(X).set_params(n_draws=4).fit(other)
 
 
-def test_chains_are_not_cut():
-    model = fit(warm_start=True)
+@each_estimator
+def test_chains_are_not_cut(estimator):
+    model = estimator(warm_start=True, **SHORT).fit(X)
     with pytest.raises(ValueError, match=r"n_draws=1 must be at least the 2 draws that there are"):
         model.set_params(n_draws=1).fit(X)
     with pytest.warns(UserWarning, match=r"without raising n_draws") as caught:
@@ -331,10 +413,14 @@ LONG_JOB = """
 import sys, threading, time
 import numpy as np
 import pandas as pd
-from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 
 X = np.random.default_rng(0).normal(size=(20_000, 8))
-model = SubsampleAnnealedDPMM(n_chains=3, n_draws=10**6, n_jobs=int(sys.argv[1]), covariance_type=sys.argv[2])
+chains = {"n_chains": 3, "n_draws": 10**6, "n_jobs": int(sys.argv[1])}
+if sys.argv[2] == "views":
+    model = CrossCat(schedule=sys.argv[3], **chains)
+else:
+    model = SubsampleAnnealedDPMM(covariance_type=sys.argv[2], schedule=sys.argv[3], **chains)
 print("ready", flush=True)
 try:
     model.fit(X)
@@ -350,9 +436,11 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT that a parent could send")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
-def test_an_interrupt_ends_all_chains_within_a_second(n_jobs, covariance_type):
-    job = [sys.executable, "-c", LONG_JOB, str(n_jobs), covariance_type]
+@pytest.mark.parametrize(
+    ("model", "schedule"), [("diag", "anneal"), ("full", "anneal"), ("views", "anneal"), ("views", "sequential")]
+)
+def test_an_interrupt_ends_all_chains_within_a_second(n_jobs, model, schedule):
+    job = [sys.executable, "-c", LONG_JOB, str(n_jobs), model, schedule]
     with subprocess.Popen(job, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout.readline() == "ready\n"
@@ -394,9 +482,10 @@ class Spoiler:
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("error", [RuntimeError("no more paper"), KeyboardInterrupt()], ids=lambda e: type(e).__name__)
-def test_an_error_in_a_callback_ends_all_chains(n_jobs, error):
+@each_estimator
+def test_an_error_in_a_callback_ends_all_chains(n_jobs, error, estimator):
     before = set(threading.enumerate())
-    model = SubsampleAnnealedDPMM(n_chains=4, n_draws=10**6, n_jobs=n_jobs, random_state=0)
+    model = estimator(n_chains=4, n_draws=10**6, n_jobs=n_jobs, random_state=0)
     model.set_callbacks(Spoiler(error))
     started = time.perf_counter()
     with pytest.raises(type(error)) as caught:
@@ -410,9 +499,10 @@ def test_an_error_in_a_callback_ends_all_chains(n_jobs, error):
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no more paper"), KeyboardInterrupt()], ids=lambda e: type(e).__name__)
-def test_a_fit_that_fails_leaves_the_model_before_as_it_was(error):
+@each_estimator
+def test_a_fit_that_fails_leaves_the_model_before_as_it_was(error, estimator):
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
-    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=2, random_state=0).fit(frame)
+    model = estimator(n_chains=1, n_draws=2, random_state=0).fit(frame)
     scores, labels = model.score_samples(frame), model.labels_
     model.set_callbacks(Spoiler(error))
     with pytest.raises(type(error)):

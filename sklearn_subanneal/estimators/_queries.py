@@ -102,17 +102,20 @@ class PredictiveQueries:
         generator = np.random.Generator(np.random.PCG64(seed))
         return self._table.decode(ensemble(self._models, self._flat_draws()).sample(n_samples, generator, cells))
 
-    def impute(self, X, return_uncertainty: bool = False):
+    def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
-        Reals are filled by their posterior mean, counts by the mean rounded, categories by the most probable one, each
-        row as one that ``fit`` has not seen, by the conditional of the density that ``score_samples`` reports: a draw
-        counts by the density of all observed cells of the row.
+        Reals are filled by their posterior mean, counts by the mean rounded, categories by the most probable one, by
+        the conditional of the density that ``score_samples`` reports: a draw counts by the density of all observed
+        cells of the row, which is what a new row asks for.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
         return_uncertainty : bool, default=False
+        seen : bool, default=False
+            Whether the rows of X are rows that ``fit`` was given. Its draws know them already, and count equally: the
+            better choice for completing the training table itself.
 
         Returns
         -------
@@ -137,7 +140,7 @@ class PredictiveQueries:
         True
         """
         arrays = self._encode(X)
-        filled, uncertainty = ensemble(self._models, self._flat_draws()).impute(arrays)
+        filled, uncertainty = ensemble(self._models, self._flat_draws()).impute(arrays, seen)
         filled = self._table.decode(filled, like=X)
         return (filled, np.column_stack(uncertainty)) if return_uncertainty else filled
 

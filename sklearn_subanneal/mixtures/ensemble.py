@@ -143,7 +143,9 @@ class Ensemble:
                 out[j][:] = given[j][0]
         return out
 
-    def expectations(self, cells: Cells, targets) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
+    def expectations(
+        self, cells: Cells, targets, seen: bool = False
+    ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
         """What the observed cells of each row let expect of some models.
 
         A draw counts for a row by the density that it gives to all observed cells, a cluster by the density that it
@@ -154,6 +156,8 @@ class Ensemble:
         cells : Cells
         targets : collection of int
             The models in question. Their own observed cells count as evidence.
+        seen : bool, default=False
+            Whether the draws were made given these very rows. They know them already, and count equally.
 
         Returns
         -------
@@ -167,8 +171,8 @@ class Ensemble:
             joints = [factor.log_joint(cells) for factor in factors]
             parts = [log_sum_exp(joint) for joint in joints]
             log_density = sum(parts)
-            before, total = total, np.logaddexp(total, log_density)
-            kept, share = np.exp(before - total)[:, None], np.exp(log_density - total)
+            before, total = total, np.logaddexp(total, 0.0 if seen else log_density)
+            kept, share = np.exp(before - total)[:, None], np.exp((0.0 if seen else log_density) - total)
             for factor, joint, part in zip(factors, joints, parts, strict=True):
                 wanted = [(m, column) for m, column in zip(factor.members, factor.columns, strict=True) if m in first]
                 if not wanted:
@@ -180,11 +184,12 @@ class Ensemble:
                     second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
 
-    def impute(self, arrays: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def impute(self, arrays: list[np.ndarray], seen: bool = False) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
         Reals: posterior mean and standard deviation. Counts: mean, rounded, and standard deviation. Categories: the
-        most probable one, and the probability that it is another. Observed cells stay, with uncertainty 0.
+        most probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. ``seen`` as
+        in :meth:`expectations`.
 
         Returns
         -------
@@ -200,7 +205,7 @@ class Ensemble:
         for part, cells in self.cells([a[holes] for a in arrays], self.most_terms * widest):
             rows = holes[part]
             targets = [m for m, model in enumerate(self.models) if gaps[np.ix_(rows, model.sources)].any()]
-            for m, (one, two) in self.expectations(cells, targets).items():
+            for m, (one, two) in self.expectations(cells, targets, seen).items():
                 model = self.models[m]
                 value, spread = summary(model, one, two)
                 if model.kind == "count":
