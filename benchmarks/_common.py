@@ -135,6 +135,18 @@ def skip(benchmark: str, arguments: argparse.Namespace, reason: str) -> None:
     report(benchmark, arguments, None, skipped=reason)
 
 
+def pyplot():
+    """matplotlib.pyplot, for files only."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError("The figure needs matplotlib: pip install matplotlib") from error
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
 def note(message: str) -> None:
     """A line about progress, apart from the JSON."""
     print(message, file=sys.stderr, flush=True)

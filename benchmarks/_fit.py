@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 from _common import Clock, PeakMemory
 
-from sklearn_subanneal import SubsampleAnnealedDPMM
 
-
-def timed_fit(X, typed_bytes: int, score_rows, **parameters) -> dict:
-    """Fit one chain; ``score_rows`` are rows to score by the model, after the clock has stopped."""
-    model = SubsampleAnnealedDPMM(n_chains=1, **parameters)
+def timed_fit(model, X, typed_bytes: int, score_rows) -> dict:
+    """Fit a model; ``score_rows`` are rows to score by it, after the clock has stopped."""
     with PeakMemory() as memory, Clock() as clock:
         model.fit(X)
     return {
@@ -18,6 +15,7 @@ def timed_fit(X, typed_bytes: int, score_rows, **parameters) -> dict:
         "wall_seconds": clock.wall,
         "peak_above_table_mb": None if memory.bytes is None else memory.bytes / 2**20,
         "peak_over_typed_data": None if memory.bytes is None else memory.bytes / typed_bytes,
+        **({"n_views": model.n_views_} if hasattr(model, "n_views_") else {}),
         "n_clusters": model.n_clusters_,
         "sweeps": len(model.trace_),
         "score": model.score(score_rows),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from _common import Clock, split
+from _common import Clock, pyplot, split
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 
@@ -229,18 +229,11 @@ def plot(panels: dict[str, list[dict]], path: Path) -> None:
 
     Points are single chains, lines their means; crosses are the means of the averages of the chains of a split.
     """
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError("The figure needs matplotlib: pip install matplotlib") from error
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     n_columns = min(len(panels), 2)
     n_rows = -(-len(panels) // n_columns)
-    figure, axes = plt.subplots(
-        n_rows, n_columns, figsize=(7.0 if n_columns == 1 else 11.0, 0.8 + 3.6 * n_rows), layout="constrained", squeeze=False
-    )
+    size = (7.0 if n_columns == 1 else 11.0, 0.8 + 3.6 * n_rows)
+    figure, axes = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)
     handles = {}
     for ax, (title, records) in zip(axes.flat, panels.items(), strict=False):
         handles |= _panel(ax, records)

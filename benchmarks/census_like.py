@@ -8,6 +8,8 @@ import pandas as pd
 from _common import note, parser, report, spread
 from _fit import native_bytes, planted_categories, timed_fit
 
+from sklearn_subanneal import SubsampleAnnealedDPMM
+
 # One more than the largest code of each column in 220 rows of the UCI set; at least 2, at most 100.
 N_CATEGORIES = (
     8, 12, 13, 5, 5, 10, 6, 3, 3, 5, 2, 8, 10, 6, 6, 11, 5, 2, 2, 2, 2, 2, 2, 2, 13, 2, 3, 3, 5, 2, 12, 5, 3, 3,
@@ -31,12 +33,10 @@ def main() -> None:
         X = pd.DataFrame({f"c{j:02d}": codes[:, j] for j in range(codes.shape[1])}, copy=False)
         held = X.sample(min(len(X), 10_000), random_state=0)
         kinds = ["categorical"] * X.shape[1]
-        runs.append(
-            timed_fit(
-                X, native_bytes(X), held,
-                schedule=arguments.schedule, n_draws=arguments.draws, feature_types=kinds, random_state=seed,
-            )
-        )  # fmt: skip
+        model = SubsampleAnnealedDPMM(
+            schedule=arguments.schedule, n_chains=1, n_draws=arguments.draws, feature_types=kinds, random_state=seed
+        )
+        runs.append(timed_fit(model, X, native_bytes(X), held))
         note(f"seed {seed}: " + ", ".join(f"{key} {value:.4g}" for key, value in runs[-1].items() if value is not None))
     results = {key: spread([run[key] for run in runs]) for key in runs[0] if runs[0][key] is not None}
     report("census_like", arguments, results, bars_at_most=BARS)

@@ -3,6 +3,8 @@
 from _common import find_data, note, parser, report, skip, spread
 from _fit import native_bytes, timed_fit
 
+from sklearn_subanneal import SubsampleAnnealedDPMM
+
 CATEGORICAL = (1, 2, 3, 6, 11, 20, 21)
 BARS = {"cpu_seconds": 60.0, "peak_over_typed_data": 4.0}
 
@@ -17,16 +19,25 @@ def load_kdd(path, n_rows: int | None = None, header: int | None = None):
     return frame.astype(types)
 
 
-def main() -> None:
-    given = parser(__doc__)
+def load_attacks(path, header: int | None = None):
+    """The label of each row: "normal.", or the type of the attack."""
+    import pandas as pd
+
+    return pd.read_csv(path, header=header, usecols=[41]).iloc[:, 0].to_numpy(str)
+
+
+def add_arguments(given) -> None:
+    """Which table, and how much of it."""
     given.add_argument("--data", help="folder that holds kdd99/kddcup.data_10_percent.gz (default: $SUBANNEAL_DATA)")
-    given.add_argument("--schedule", default="accelerating")
-    given.add_argument("--draws", type=int, default=1)
     given.add_argument("--rows", type=int, default=None, help="only the first rows")
-    arguments = given.parse_args()
+
+
+def measure(benchmark: str, arguments, make, bars: dict) -> None:
+    """Fit ``make(seed)`` to the table for each seed, and report."""
     path = find_data(arguments.data, "kdd99", "kddcup.data_10_percent.gz")
     if path is None:
-        return skip("kdd", arguments, "no kdd99/kddcup.data_10_percent.gz; name its folder by --data or SUBANNEAL_DATA")
+        reason = "no kdd99/kddcup.data_10_percent.gz; name its folder by --data or SUBANNEAL_DATA"
+        return skip(benchmark, arguments, reason)
     if arguments.quick:
         arguments.rows = 3_000
     X = load_kdd(path, arguments.rows)
@@ -35,11 +46,26 @@ def main() -> None:
     held = X.sample(min(len(X), 10_000), random_state=0)
     runs = []
     for seed in range(arguments.seeds):
-        runs.append(timed_fit(X, typed, held, schedule=arguments.schedule, n_draws=arguments.draws, random_state=seed))
+        runs.append(timed_fit(make(seed), X, typed, held))
         note(f"seed {seed}: " + ", ".join(f"{key} {value:.4g}" for key, value in runs[-1].items() if value is not None))
     results = {key: spread([run[key] for run in runs]) for key in runs[0] if runs[0][key] is not None}
     sizes = {"rows": len(X), "typed_mb": typed / 2**20, "typed_mb_with_float32_reals": narrow / 2**20}
-    report("kdd", arguments, results, table=sizes, bars_at_most=BARS)
+    report(benchmark, arguments, results, table=sizes, bars_at_most=bars)
+
+
+def main() -> None:
+    given = parser(__doc__)
+    add_arguments(given)
+    given.add_argument("--schedule", default="accelerating")
+    given.add_argument("--draws", type=int, default=1)
+    arguments = given.parse_args()
+
+    def make(seed):
+        return SubsampleAnnealedDPMM(
+            schedule=arguments.schedule, n_chains=1, n_draws=arguments.draws, random_state=seed
+        )
+
+    measure("kdd", arguments, make, BARS)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import numpy as np
 from _common import note, parser, report, spread
 from _fit import timed_fit
 
+from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.datasets import make_gaussian_mixture
 
 BASE = {"n_samples": 20_000, "n_features": 10, "n_clusters": 20}
@@ -34,12 +35,10 @@ def main() -> None:
             runs = []
             for seed in range(arguments.seeds):
                 X, _, _ = make_gaussian_mixture(**{**base, axis: size}, covariance_type="diag", random_state=seed)
-                runs.append(
-                    timed_fit(
-                        X, X.nbytes, X[:10_000],
-                        schedule=arguments.schedule, n_draws=arguments.draws, random_state=seed,
-                    )
-                )  # fmt: skip
+                model = SubsampleAnnealedDPMM(
+                    schedule=arguments.schedule, n_chains=1, n_draws=arguments.draws, random_state=seed
+                )
+                runs.append(timed_fit(model, X, X.nbytes, X[:10_000]))
             point = {key: spread([run[key] for run in runs]) for key in runs[0] if runs[0][key] is not None}
             note(f"{axis} {size}: {point['cpu_seconds']['median']:.3g} CPU seconds")
             points.append({axis: size, **point})

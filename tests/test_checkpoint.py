@@ -371,6 +371,22 @@ def test_other_fits_are_refused(params, names, tmp_path):
     assert before == {file: file.read_bytes() for file in tmp_path.iterdir()}
 
 
+def test_schedules_of_ones_own(tmp_path):
+    class Quadratic(SubsampleAnneal):
+        """A class that does not pickle."""
+
+        def subsample_size(self, progress, n_rows):
+            return np.ceil(np.clip(progress, 0.0, 1.0) ** 2 * n_rows).astype(int)
+
+    whole = make(schedule=Quadratic(passes=5)).fit(X)
+    interrupt(tmp_path, 1, 2, schedule=Quadratic(passes=5))
+    with pytest.raises(ValueError, match=r"differs in schedule\."):
+        resumed(tmp_path, schedule=SubsampleAnneal(passes=5))
+    with pytest.raises(ValueError, match=r"differs in schedule\."):
+        resumed(tmp_path, schedule=Quadratic(passes=6))
+    assert_same(resumed(tmp_path, schedule=Quadratic(passes=5)), whole)
+
+
 def test_searches_do_not_mix_their_fits(tmp_path):
     model = make().set_callbacks(Checkpoint(tmp_path))
     with pytest.raises(ValueError, match="another fit, which differs in X"):

@@ -226,10 +226,18 @@ def hyperparameters(case, history):
 
 
 MATRIX = [
-    *(Case(k, t, p, False, b) for k in KERNELS for t in TABLES for p in PRIORS for b in (1.0, 0.4)),
-    *(Case(k, t, p, True, b) for k in KERNELS for t in TABLES for p in DISCOUNTS for b in (1.0, 0.4)),
+    Case(kernel, *rest)
+    for kernel in KERNELS
+    for rest in [
+        *(("real", prior, False) for prior in PRIORS),
+        ("boolean", "pitman-yor", False),
+        ("boolean", "negative", False, 0.4),
+        ("real", "crp", True),
+        ("boolean", "pitman-yor", True),
+        ("real", "pitman-yor", True, 0.4),
+    ]
 ]
-# Every kernel fixed and learned or cold and heated, every prior with each table.
+# Part of the matrix and beyond: every kernel, each with two tables or priors if it has ratios of acceptance.
 PART = [
     Case("prior-1", "real", "pitman-yor", False),
     Case("prior-2", "boolean", "crp", True),

@@ -3,7 +3,6 @@
 libm is not used: its results differ in the last bit from one C library to the next, and its calls keep loops
 from being vectorised. Errors: at most 3 ulp each (``tests/test_core.py``).
 """
-from libc.math cimport floor
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -71,14 +70,17 @@ cdef inline float log1p_float(float x) noexcept nogil:
 cdef inline float exp_float(float x, float least) noexcept nogil:
     """exp(x) for x <= 0. ``least`` (about -87) is an argument: GCC does not vectorise a literal here."""
     cdef uint32_t bits, scale_bits
-    cdef float k, kf, r, p, scale
+    cdef float k, kf, r, q, p, scale
     x = x if x > least else least
     k = x * <float> 1.44269504 + <float> 12582912.0
     memcpy(&bits, &k, 4)
     kf = k - <float> 12582912.0
     r = x - kf * <float> 0.693359375 + kf * <float> 2.12194440e-4
-    p = <float> 1.0 + r * (<float> 1.0 + r * (<float> 0.5 + r * (<float> 1.6666667e-1
-            + r * (<float> 4.1666668e-2 + r * (<float> 8.3333333e-3 + r * <float> 1.3888889e-3)))))
+    # Pairs of terms, which need not wait for one another.
+    q = r * r
+    p = (<float> 4.1666668e-2 + r * <float> 8.3333333e-3) + q * <float> 1.3888889e-3
+    p = (<float> 0.5 + r * <float> 1.6666667e-1) + q * p
+    p = (<float> 1.0 + r) + q * p
     scale_bits = (bits + <uint32_t> 127) << 23
     memcpy(&scale, &scale_bits, 4)
     return p * scale
@@ -125,21 +127,28 @@ cdef inline double gamma_ratio(double nu) noexcept nogil:
 
 
 cdef inline double exp_double(double x) noexcept nogil:
-    """exp(x) for |x| < 700, 0 below: Taylor's series after reduction by powers of two, error 2 ulp."""
-    cdef double k, r, p = 1.0
-    cdef int i
-    cdef long long e
-    if x < -700.0:
-        return 0.0
-    k = floor(x * 1.4426950408889634074 + 0.5)
-    r = x - k * 6.93147180369123816490e-01 - k * 1.90821492927058770002e-10
-    for i in range(13, 0, -1):
-        p = 1.0 + r * p / i
-    e = <long long> k
-    while e > 0:
-        p *= 2.0
-        e -= 1
-    while e < 0:
-        p *= 0.5
-        e += 1
-    return p
+    """exp(x) for x < 700, 0 below -700: Taylor's series after reduction by powers of two, error 2 ulp."""
+    cdef double k, r, p, scale
+    cdef double bounded = x if x > -700.0 else -700.0
+    cdef uint64_t bits
+    # Adding 1.5 * 2^52 rounds to an integer, which is then in the low bits.
+    k = bounded * 1.4426950408889634074 + 6755399441055744.0
+    memcpy(&bits, &k, 8)
+    k -= 6755399441055744.0
+    r = bounded - k * 6.93147180369123816490e-01 - k * 1.90821492927058770002e-10
+    p = 1.6059043836821614599e-10
+    p = 2.0876756987868098979e-09 + r * p
+    p = 2.5052108385441718775e-08 + r * p
+    p = 2.7557319223985890653e-07 + r * p
+    p = 2.7557319223985892511e-06 + r * p
+    p = 2.4801587301587301566e-05 + r * p
+    p = 1.9841269841269841253e-04 + r * p
+    p = 1.3888888888888889419e-03 + r * p
+    p = 8.3333333333333332177e-03 + r * p
+    p = 4.1666666666666664354e-02 + r * p
+    p = 1.6666666666666665741e-01 + r * p
+    p = 0.5 + r * p
+    p = 1.0 + r * (1.0 + r * p)
+    bits = (bits + 1023) << 52
+    memcpy(&scale, &bits, 8)
+    return p * scale if x >= -700.0 else 0.0

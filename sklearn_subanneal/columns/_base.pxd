@@ -81,9 +81,11 @@ cdef class ColumnStatistics:
     ) noexcept nogil
     # Fill the NaNs of one row by a draw from the posterior predictive of cluster k, given its other cells.
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil
-    # Some columns keep the missing cells of their rows as part of the state: True where this row has such cells ...
+    # Some columns keep the missing cells of their rows as part of the state: True if there are any ...
+    cdef bint stateful(self) noexcept nogil
+    # ... and where this row has such cells,
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
-    # ... which are drawn here, given that the row goes to cluster k, before it is added.
+    # which are drawn here, given that the row goes to cluster k, before it is added.
     cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil
     # Slots beyond the present capacity; the only method that needs the GIL.
     cdef int reserve(self, Py_ssize_t capacity) except -1

@@ -99,6 +99,9 @@ cdef class ColumnStatistics:
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
         pass
 
+    cdef bint stateful(self) noexcept nogil:
+        return False
+
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
         return False
 

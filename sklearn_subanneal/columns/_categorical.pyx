@@ -37,19 +37,12 @@ cdef simd_void add_log_share(
         scores[k] += log_double((alpha + count[k]) / (alpha_total + total[k]))
 
 
-cdef simd_void add_rising(const double* alpha, double n, double* out, Py_ssize_t n_grid) noexcept nogil:
-    # log of alpha (alpha + 1) ... (alpha + n - 1)
-    cdef Py_ssize_t g
-    for g in range(n_grid):
-        out[g] += log_gamma(alpha[g] + n) - log_gamma(alpha[g])
-
-
-cdef simd_void subtract_rising(
-    const double* alpha, double others, double n, double* out, Py_ssize_t n_grid
+cdef simd_void add_log_gammas(
+    double sign, const double* alpha, double others, double n, double* out, Py_ssize_t n_grid
 ) noexcept nogil:
     cdef Py_ssize_t g
     for g in range(n_grid):
-        out[g] -= log_gamma(others + alpha[g] + n) - log_gamma(others + alpha[g])
+        out[g] += sign * log_gamma(others + alpha[g] + n)
 
 
 cdef simd_void add_log_rising(double alpha, const double* count, double* out, Py_ssize_t n) noexcept nogil:
@@ -259,7 +252,7 @@ cdef class CategoricalStatistics(ColumnStatistics):
         cdef double[MAX_GRID] logs
         cdef double[MAX_GRID] work
         cdef Py_ssize_t n_grid = self.grid.shape[1], v, k, g
-        cdef double others
+        cdef double others, n_total, n_count
         cdef const double* grid
         if n_grid == 0:
             return
@@ -271,11 +264,17 @@ cdef class CategoricalStatistics(ColumnStatistics):
             grid = &self.grid[v, 0]
             for g in range(n_grid):
                 logs[g] = 0.0
+            # Of Gamma(alpha + n) / Gamma(alpha) the denominator is the same for all clusters.
+            n_total = n_count = 0.0
             for k in range(n_clusters):
                 if self.total[k]:
-                    subtract_rising(grid, others, self.total[k], logs, n_grid)
+                    add_log_gammas(-1.0, grid, others, self.total[k], logs, n_grid)
+                    n_total += 1.0
                 if self.count[v, k]:
-                    add_rising(grid, self.count[v, k], logs, n_grid)
+                    add_log_gammas(1.0, grid, 0.0, self.count[v, k], logs, n_grid)
+                    n_count += 1.0
+            add_log_gammas(n_total, grid, others, 0.0, logs, n_grid)
+            add_log_gammas(-n_count, grid, 0.0, 0.0, logs, n_grid)
             self.alpha[v] = grid[categorical(logs, work, n_grid, power, bits)]
             self.alpha_total = 0.0
             for g in range(self.n_categories):

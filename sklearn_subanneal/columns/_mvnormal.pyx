@@ -114,6 +114,9 @@ cdef class GaussianStatistics(NormalWishart):
     cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(&self.cells[row, 0], k, -1.0)
 
+    cdef bint stateful(self) noexcept nogil:
+        return self.data is not None and self.data.any_missing
+
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
         return self.data.missing[row]
 

@@ -26,6 +26,7 @@ cdef class NormalStatistics(ColumnStatistics):
     cdef readonly NormalData data
     cdef const float* cells
     cdef Moments[::1] moments
+    cdef object moments_array               # the same, which NumPy need not read the type of anew
     # Student's t of each slot, contiguous over slots: constant - power * log(1 + precision * (x - location)^2)
     cdef float[::1] location, precision, power, constant
     cdef double[:, ::1] exact               # room for the same in float64, for rows outside the data

@@ -109,9 +109,10 @@ cdef class NormalStatistics(ColumnStatistics):
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t k, present = self.capacity
         moments = np.zeros(capacity, MOMENTS)
+        old_moments, self.moments_array = self.moments_array, moments
         coefficients = np.zeros((4, capacity), np.float32)
         if present:
-            moments[:present] = self.moments
+            moments[:present] = old_moments
             for row, old in zip(coefficients, (self.location, self.precision, self.power, self.constant), strict=True):
                 row[:present] = old
         self.moments = moments
@@ -345,14 +346,14 @@ cdef class NormalStatistics(ColumnStatistics):
 
     def get_state(self, Py_ssize_t n_clusters):
         """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
-        moments = np.asarray(self.moments)[:n_clusters]
+        moments = self.moments_array[:n_clusters]
         return {name: moments[name].copy() for name in ("count", "total", "square")} | {"parameters": self.parameters}
 
     def set_state(self, state):
         """Restore what ``get_state`` gave; all other slots are empty."""
         cdef Py_ssize_t n = len(state["count"])
         self._make_room(n + 1)
-        moments = np.asarray(self.moments)
+        moments = self.moments_array
         for name in ("count", "total", "square"):
             moments[name] = 0
             moments[name][:n] = state[name]

@@ -6,8 +6,8 @@ from sklearn_subanneal._core._random cimport categorical
 from sklearn_subanneal.columns._base cimport MAX_GRID
 from sklearn_subanneal.columns._normal cimport Moments, NormalStatistics
 
-# The log marginal likelihood of one cluster as a function of one hyperparameter, up to terms that the caller adds
-# once: vectorised over the grid, so that no sum runs across lanes.
+# The log marginal likelihood of one cluster as a function of one hyperparameter, up to terms that
+# ``add_common`` adds once: vectorised over the grid, so that no sum runs across lanes.
 
 cdef simd_void add_over_mu(
     const double* mu, double n, double xbar, double squares, double kappa, double sigma2, double nu,
@@ -27,7 +27,7 @@ cdef simd_void add_over_kappa(
     cdef double ratio, half = 0.5 * (nu + n), base = nu * sigma2 + squares, off = (mu - xbar) * (mu - xbar)
     for g in range(n_grid):
         ratio = kappa[g] / (kappa[g] + n)
-        out[g] += 0.5 * log_double(ratio) - half * log_double(base + ratio * n * off)
+        out[g] -= 0.5 * log_double(kappa[g] + n) + half * log_double(base + ratio * n * off)
 
 
 cdef simd_void add_over_sigma2(
@@ -36,7 +36,7 @@ cdef simd_void add_over_sigma2(
     cdef Py_ssize_t g
     cdef double half = 0.5 * (nu + n)
     for g in range(n_grid):
-        out[g] += 0.5 * nu * log_double(sigma2[g]) - half * log_double(nu * sigma2[g] + squares)
+        out[g] -= half * log_double(nu * sigma2[g] + squares)
 
 
 cdef simd_void add_over_nu(
@@ -44,9 +44,21 @@ cdef simd_void add_over_nu(
 ) noexcept nogil:
     cdef Py_ssize_t g
     for g in range(n_grid):
-        out[g] += (log_gamma(0.5 * (nu[g] + n)) - log_gamma(0.5 * nu[g])
-                   + 0.5 * nu[g] * log_double(nu[g] * sigma2)
-                   - 0.5 * (nu[g] + n) * log_double(nu[g] * sigma2 + squares))
+        out[g] += log_gamma(0.5 * (nu[g] + n)) - 0.5 * (nu[g] + n) * log_double(nu[g] * sigma2 + squares)
+
+
+cdef void add_common(
+    int axis, const double* grid, Py_ssize_t n_clusters, double sigma2, double nu, double* out, Py_ssize_t n_grid
+) noexcept nogil:
+    # What all clusters have in common.
+    cdef Py_ssize_t g
+    for g in range(n_grid):
+        if axis == 1:
+            out[g] += 0.5 * n_clusters * log_double(grid[g])
+        elif axis == 2:
+            out[g] += 0.5 * n_clusters * nu * log_double(grid[g])
+        elif axis == 3:
+            out[g] += n_clusters * (0.5 * grid[g] * log_double(grid[g] * sigma2) - log_gamma(0.5 * grid[g]))
 
 
 cdef bint resample_axis(
@@ -56,7 +68,7 @@ cdef bint resample_axis(
     cdef const double* grid = NULL
     cdef double[MAX_GRID] logs
     cdef double[MAX_GRID] work
-    cdef Py_ssize_t n_grid = 0, k, g
+    cdef Py_ssize_t n_grid = 0, n_present = 0, k, g
     cdef double n, xbar, squares, off
     cdef Moments* m
     cdef double* value
@@ -85,6 +97,7 @@ cdef bint resample_axis(
         n = m.count
         if n == 0:
             continue
+        n_present += 1
         xbar = m.total / n
         squares = m.square - n * xbar * xbar
         squares = squares if squares > 0.0 else 0.0
@@ -97,6 +110,7 @@ cdef bint resample_axis(
             add_over_sigma2(grid, n, squares + off, self.nu, logs, n_grid)
         else:
             add_over_nu(grid, n, squares + off, self.sigma2, logs, n_grid)
+    add_common(axis, grid, n_present, self.sigma2, self.nu, logs, n_grid)
     g = categorical(logs, work, n_grid, power, bits)
     if value[0] == grid[g]:
         return False

@@ -96,8 +96,8 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         models = self._bind(table, arrays)
         identity = self._identity(table, arrays)
         previous = self._results_to_continue(identity)
-        identity_under_way = self._identity_under_way(identity)
-        saved = self._saved_chains(identity_under_way)
+        saved_identity = self._saved_identity(identity)
+        saved = self._saved_chains(saved_identity)
         generators = spawn_generators(self.random_state, self.n_chains)
         chooser = subsampling.resolve(self.subsampling)
         run = {
@@ -120,7 +120,7 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         ]
         root = self._init_callback_context(max_subtasks=self.n_chains, sequential_subtasks=False)
         root.call_on_fit_task_begin(estimator=self, X=X)
-        contexts = self._contexts(root, X, table, models, recipes, identity_under_way)
+        contexts = self._contexts(root, X, table, models, recipes, saved_identity)
         results = run_chains(partial(_reported, self._chain, self, X), recipes, contexts, self.n_jobs)
         self._keep(table, models, results)
         self._fitted_identity = identity
@@ -170,19 +170,23 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
     def _identity(self, table, arrays):
         """Digests of all that chains must have in common with those that they continue."""
         fixed = {name: value for name, value in self.get_params(deep=False).items() if name not in CHANGEABLE}
-        return {name: joblib.hash(value) for name, value in fixed.items()} | {"X": joblib.hash([table.names, arrays])}
+        return {name: _digest(value) for name, value in fixed.items()} | {"X": _digest([table.names, arrays])}
 
-    def _identity_under_way(self, identity):
-        """The same of chains that may have been interrupted anywhere."""
-        under_way = {name: joblib.hash(getattr(self, name)) for name in UNDER_WAY}
+    def _checkpoints(self) -> list[Checkpoint]:
+        return [callback for callback in getattr(self, "_skl_callbacks", []) if isinstance(callback, Checkpoint)]
+
+    def _saved_identity(self, identity):
+        """The same of chains that may have been interrupted anywhere, where chains are saved."""
+        if not self._checkpoints():
+            return None
+        under_way = {name: _digest(getattr(self, name)) for name in UNDER_WAY}
         return {"estimator": type(self).__name__} | identity | under_way
 
     def _saved_chains(self, identity) -> dict[int, SavedChain]:
-        """The chains that a checkpoint has kept, by their numbers."""
+        """The chains that checkpoints have kept, by their numbers."""
         saved = {}
-        for callback in getattr(self, "_skl_callbacks", []):
-            if isinstance(callback, Checkpoint):
-                saved |= callback.load(identity)
+        for checkpoint in self._checkpoints():
+            saved |= checkpoint.load(identity)
         n_draws = max((len(chain.result.draws) for chain in saved.values()), default=0)
         if self.n_draws < n_draws:
             raise ValueError(
@@ -288,6 +292,13 @@ def column_hyperparameters(models, states: list[list[list[dict]]]) -> dict:
             name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
         }
     return out
+
+
+def _digest(value) -> str:
+    """A digest of a parameter; of an object by its parameters, for its class need not be one that pickles."""
+    if hasattr(value, "get_params"):
+        value = (type(value).__module__, type(value).__qualname__, value.get_params(deep=False))
+    return joblib.hash(value)
 
 
 def _reported(chain, estimator, X, recipe, context):

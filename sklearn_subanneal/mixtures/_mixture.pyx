@@ -33,8 +33,11 @@ cdef simd_void exponentiate(
         for lane in range(LANES):
             highest[lane] = scores[at + lane] if scores[at + lane] > highest[lane] else highest[lane]
         at += LANES
-    for lane in range(1, LANES):
-        highest[0] = highest[lane] if highest[lane] > highest[0] else highest[0]
+    at = LANES // 2
+    while at:
+        for lane in range(at):
+            highest[lane] = highest[lane + at] if highest[lane + at] > highest[lane] else highest[lane]
+        at //= 2
     x = highest[0]
     at = 0
     while at < n:
@@ -42,8 +45,11 @@ cdef simd_void exponentiate(
             scores[at + lane] = exp_float(scores[at + lane] - x, floor)
             sums[lane] += scores[at + lane]
         at += LANES
-    for lane in range(1, LANES):
-        sums[0] += sums[lane]
+    at = LANES // 2
+    while at:
+        for lane in range(at):
+            sums[lane] += sums[lane + at]
+        at //= 2
     top[0] = x
     total[0] = sums[0]
 
@@ -95,7 +101,7 @@ cdef class Mixture:
         free(self.column)
         free(self.logs.argument)
         free(self.logs.target)
-        self.n_columns = 0
+        self.n_columns = self.n_stateful = 0
         self.column = <void**> malloc(max(n_columns, 1) * sizeof(void*))
         allocate_logs(&self.logs, LOGS_PER_CHANGE * n_columns)
         if self.column == NULL or self.logs.argument == NULL or self.logs.target == NULL:
@@ -107,10 +113,8 @@ cdef class Mixture:
             if column.capacity < self.capacity:
                 column.reserve(self.capacity)
             self.column[j] = <void*> column
+            self.n_stateful += column.stateful()
         self.columns, self.n_columns = columns, n_columns
-        self.n_stateful = sum(
-            1 for c in columns if getattr(getattr(c, "data", None), "any_missing", False)
-        )
 
     def grow(self, Py_ssize_t capacity):
         """Make room for ``capacity`` slots."""

@@ -50,7 +50,7 @@ cdef class Views:
         self.rows = np.empty(max(n_rows, 1), np.int32)
         self.pool, self.slot_arrays = [], []
         self.order = self.position = self.sizes = np.zeros(0, np.int32)
-        self.evidence = np.zeros((n_columns, 0))
+        self.evidence = np.zeros((0, n_columns))
         self.reserve(1)
         self.n_views = 1
         self.sizes[0] = n_columns
@@ -77,8 +77,8 @@ cdef class Views:
             new[:present] = old
             return new
         cdef int32_t[::1] slots
-        evidence = np.full((self.n_columns, wanted), np.nan)
-        evidence[:, :present] = self.evidence
+        evidence = np.full((wanted, self.n_columns), np.nan)
+        evidence[:present] = self.evidence
         self.evidence = evidence
         self.order, self.position, self.sizes = grown(self.order, 0), grown(self.position, 0), grown(self.sizes, 0)
         self.logs, self.work = np.zeros((2, wanted + self.n_columns))
@@ -206,7 +206,7 @@ cdef class Views:
 
     cdef double evidence_of(self, Py_ssize_t j, Py_ssize_t number) except? -1.0 nogil:
         # Log likelihood of a column, to the power of the temperature, under the partition of a mixture.
-        cdef double* known = &self.evidence[j, number]
+        cdef double* known = &self.evidence[number, j]
         cdef Py_ssize_t n_clusters = (<Mixture> self.mixture[number]).n_clusters
         if known[0] != known[0]:
             if (<ColumnStatistics> self.column[j]).capacity < n_clusters:
@@ -253,7 +253,7 @@ cdef class Views:
         else:
             log_weight = (<Mixture> self.mixture[number]).prior.proposal_weight(self.n_assigned)
         for i in range(self.n_columns):
-            self.evidence[i, number] = NAN
+            self.evidence[number, i] = NAN
         return log_weight + (<Mixture> self.mixture[number]).allocate(
             &self.rows[0], self.n_assigned, self.slots[like] if like >= 0 else NULL, self.slots[number], self.beta,
             bits)

@@ -40,8 +40,9 @@ TRACE = np.dtype(
     ]
 )
 
-# Below this many rows neither views nor hyperparameters are learned: so few rows say nothing of them.
-LEAST_LEARNED_FROM = 10
+# Below this many rows (half of a small table) neither views nor hyperparameters are learned: so few rows mislead more
+# than they say, and what was learned of them has to be unlearned.
+LEAST_LEARNED_FROM = 32
 
 # Split-merge proposals in each view after a cycle: they cost as much as all else about rows.
 N_SPLIT_MERGES = 2
@@ -101,7 +102,7 @@ class ViewsChain(AnnealedChain):
         # Before columns move and the state is read: both then depend on the labels alone, not on the way there.
         views.rebuild(rows)
         clock.append(perf_counter())
-        may_learn = self.window.size >= min(LEAST_LEARNED_FROM, self.n_rows)
+        may_learn = self.window.size >= min(LEAST_LEARNED_FROM, self.n_rows // 2)
         n_columns_moved = self._move_columns(beta, rows, context) if may_learn else 0
         clock.append(perf_counter())
         if self.learn and may_learn:

@@ -1,0 +1,249 @@
+"""Stratified subsampling on KDD Cup 1999: do rare attacks get clusters of their own earlier, or better ones?
+
+The type of attack is no column of the model. Strata are these types, which an engine without labels can't have, or the
+values of a column, by default the service of a connection. An attack is rare if 5 to 200 rows of the table are of its
+type. How well a type is found is the F1 score of the cluster that matches it best, precision and recall being over all
+rows that are learned, each assigned to its most probable cluster; in CrossCat the best of the clusters of all views. It
+is looked at when the subsample comes to be a given share of the table, and in the last draw. Held-out densities are
+nats a row, reals standardised (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via
+Subsample-Annealing, AISTATS, section 6: future work).
+"""
+
+from pathlib import Path
+
+import numpy as np
+from _common import find_data, note, pyplot, report, skip, split, spread
+from _crosscat import crosscat, crosscat_parser
+from _tables import READERS, read
+from kdd import load_attacks
+
+from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal.mixtures.predictive import ensemble
+from sklearn_subanneal.schedules import Accelerating
+from sklearn_subanneal.subsampling import Cyclic, Stratified
+from sklearn_subanneal.views.draws import ViewsDraw
+from sklearn_subanneal.views.predictive import ensemble as ensemble_of_views
+
+RARE = (5, 200)
+SERVICE = 2
+BALANCES = (0.5, 1.0)
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
+END = "end"
+# A cluster that is a type's own.
+OWN = 0.8
+
+
+class Watch:
+    """Callback that looks at the state when the subsample first has a given share of the rows.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        In ascending order.
+    n_rows : int
+    look : callable
+        Function of a fitted estimator with the present state as its only draw.
+
+    Attributes
+    ----------
+    found : dict
+        What ``look`` gave, by shares.
+    """
+
+    def __init__(self, shares, n_rows: int, look):
+        self.waiting, self.n_rows, self.look = list(shares), n_rows, look
+        self.found: dict = {}
+
+    def setup(self, estimator, context) -> None:
+        """Nothing to prepare."""
+
+    def teardown(self, estimator, context) -> None:
+        """Nothing to clean up."""
+
+    def on_fit_task_begin(self, estimator, context) -> None:
+        """The state comes at the end of a sweep."""
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None, fitted_estimator=None) -> bool:
+        """Look, if it is time to."""
+        if fitted_estimator is None or not metadata or "trace" not in metadata:
+            return False
+        assigned = metadata["trace"]["n_assigned"]
+        while self.waiting and assigned >= self.waiting[0] * self.n_rows:
+            self.found[self.waiting.pop(0)] = self.look(fitted_estimator)
+        return False
+
+
+def assignments(model, X) -> list[np.ndarray]:
+    """Most probable cluster of each row in the last draw, in each of its views; the one with most columns first."""
+    draw, arrays = model._draws[0][-1], model._encode(X)
+    of_views = isinstance(draw, ViewsDraw)
+    average = (ensemble_of_views if of_views else ensemble)(model._models, [draw])
+    factors = sorted(average.products[0], key=lambda factor: -len(factor.members))
+    labels = [np.empty(len(X), np.int64) for _ in factors]
+    for rows, cells in average.cells(arrays, average.most_clusters):
+        for found, factor in zip(labels, factors, strict=True):
+            found[rows] = factor.log_joint(cells)[:, :-1].argmax(axis=1)
+    return labels
+
+
+def best_f1(labels: np.ndarray, of_type: np.ndarray) -> float:
+    """F1 score of the cluster that matches a type best."""
+    sizes = np.bincount(labels)
+    common = np.bincount(labels[of_type], minlength=len(sizes))
+    return float((2 * common / (sizes + of_type.sum())).max())
+
+
+def quality(model, X_train, attacks, rare, X_test, rare_test) -> dict:
+    """How well the rare types are found, and the density of held-out rows."""
+    views = assignments(model, X_train)
+    of_types = {name: [best_f1(labels, attacks == name) for labels in views] for name in rare}
+    f1 = np.array([max(found) for found in of_types.values()])
+    scores = model.score_samples(X_test)
+    return {
+        "f1": float(f1.mean()),
+        "f1_first_view": float(np.mean([found[0] for found in of_types.values()])),
+        "own_clusters": int((f1 >= OWN).sum()),
+        "held_out": float(scores.mean()),
+        "held_out_rare": float(scores[rare_test].mean()),
+        "f1_of_types": {name: float(value) for name, value in zip(of_types, f1, strict=True)},
+    }
+
+
+def subsamplings(attacks, column: int) -> dict:
+    """Ways to churn, by their names; ``attacks`` are the types of the rows that are learned."""
+    out = {"cyclic": Cyclic()}
+    for balance in BALANCES:
+        out[f"attack, {balance:g}"] = Stratified(labels=attacks, balance=balance)
+    for balance in BALANCES:
+        out[f"column, {balance:g}"] = Stratified(column=column, balance=balance)
+    return out
+
+
+def run(arguments, rows, attacks, rare, model: str, passes: float, seed: int) -> dict:
+    """One chain by each way to churn, on the same split; figures by way and share."""
+    train, test = split(len(rows), seed)
+    X_train, X_test = rows.halves(train, test)
+    rare_test = np.isin(attacks[test], rare)
+    # A type is judged where there is more than one row of it to learn from.
+    rare = [name for name in rare if (attacks[train] == name).sum() > 1]
+    out = {}
+
+    def look(fitted):
+        return quality(fitted, X_train, attacks[train], rare, X_test, rare_test)
+
+    for name, subsampling in subsamplings(attacks[train], arguments.column).items():
+        shared = {"schedule": Accelerating(passes), "feature_types": rows.kinds, "n_draws": 1, "random_state": seed}
+        if model == "CrossCat":
+            estimator = crosscat(arguments, **shared)
+        else:
+            estimator = SubsampleAnnealedDPMM(n_chains=1, n_jobs=1, **shared)
+        watch = Watch(SHARES, len(train), look)
+        estimator.set_params(subsampling=subsampling).set_callbacks(watch).fit(X_train)
+        out[name] = watch.found | {END: look(estimator)}
+    return out
+
+
+def summarize(runs: list[dict]) -> dict:
+    """Spread over seeds of all figures, and of their differences to cyclic churn with the same seed."""
+    out: dict = {}
+    for name in runs[0]:
+        out[name] = {}
+        for share in (*SHARES, END):
+            cells, cyclic = [run[name][share] for run in runs], [run["cyclic"][share] for run in runs]
+            keys = [key for key in cells[0] if key != "f1_of_types"]
+            types = sorted({kind for cell in cells for kind in cell["f1_of_types"]})
+            out[name][str(share)] = {
+                "figures": {key: spread([cell[key] for cell in cells]) for key in keys},
+                "gains": {key: spread(np.subtract(*([c[key] for c in cs] for cs in (cells, cyclic)))) for key in keys},
+                "f1_of_types": {
+                    kind: spread([cell["f1_of_types"][kind] for cell in cells if kind in cell["f1_of_types"]])
+                    for kind in types
+                },
+            }
+    return out
+
+
+def table(summary: dict) -> str:
+    """Mean F1 over shares, and what there is at the end: mean, and standard error of the gain on cyclic churn."""
+    heads = [f"{share:g}" for share in SHARES]
+    lines = [f"{'subsampling':<14}" + "".join(f"{head:>13}" for head in [*heads, END])]
+    lines[0] += f"{'own':>6}{'rare rows':>18}{'all rows':>18}"
+    for name, shares in summary.items():
+        line = f"{name:<14}"
+        for found in shares.values():
+            line += f"{found['figures']['f1']['mean']:8.3f}" + _error(found["gains"]["f1"], 5, 2)
+        last = shares[END]
+        line += f"{last['figures']['own_clusters']['mean']:6.1f}"
+        for key in ("held_out_rare", "held_out"):
+            line += f"{last['figures'][key]['mean']:10.1f}" + _error(last["gains"][key], 8, 1)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _error(gain: dict, width: int, digits: int) -> str:
+    """Standard error of a gain over seeds."""
+    error = gain["sd"] / np.sqrt(len(gain["values"]))
+    return " " * width if not error else f"±{error:<{width - 1}.{digits}f}"
+
+
+def plot(results: dict, path: Path) -> None:
+    """Mean F1 against the share of rows in the subsample, a panel a model and table."""
+    plt = pyplot()
+    figure, axes = plt.subplots(
+        1, len(results), figsize=(1.0 + 4.0 * len(results), 4.0), layout="constrained", squeeze=False, sharey=True
+    )
+    x = [*SHARES, 1.0]
+    for ax, (title, summary) in zip(axes.flat, results.items(), strict=True):
+        for name, shares in summary.items():
+            figures = [found["figures"]["f1"] for found in shares.values()]
+            means = np.array([figure["mean"] for figure in figures])
+            error = np.array([figure["sd"] / np.sqrt(len(figure["values"])) for figure in figures])
+            color = "#000000" if name == "cyclic" else {"a": "#0072B2", "c": "#D55E00"}[name[0]]
+            (line,) = ax.plot(x, means, label=name, color=color, linestyle="--" if name.endswith("0.5") else "-")
+            ax.fill_between(x, means - error, means + error, color=line.get_color(), alpha=0.12, linewidth=0)
+        ax.set_xscale("log")
+        ax.set_xlabel("share of the rows in the subsample")
+        ax.set_title(title, loc="left", fontsize=10)
+    axes[0, 0].set_ylabel("F1 of the best cluster, mean over rare types")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, frameon=False, loc="outside lower center", ncols=len(names))
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def main() -> None:
+    given = crosscat_parser(__doc__, seeds=8)
+    given.add_argument("--data", help="folder that holds kdd99/ (default: $SUBANNEAL_DATA)")
+    given.add_argument("--tables", nargs="+", choices=("kdd_10000", "kdd_100000"), default=["kdd_10000"])
+    given.add_argument("--models", nargs="+", choices=("DPMM", "CrossCat"), default=["DPMM", "CrossCat"])
+    given.add_argument("--passes", type=float, nargs="+", default=[8.0, 64.0], help="of the accelerating schedule")
+    given.add_argument("--column", type=int, default=SERVICE, help="the column whose values are strata")
+    given.add_argument("--first-seed", type=int, default=0)
+    given.add_argument("--figure", type=Path, help="file for a figure")
+    arguments = given.parse_args()
+    if arguments.quick:
+        arguments.seeds, arguments.passes = min(arguments.seeds, 2), [1.0]
+    results, details = {}, {}
+    for number in arguments.tables:
+        rows = read(number, arguments.data)
+        if rows is None:
+            return skip("stratified_kdd", arguments, f"the file of {number} is not at hand; name its folder by --data")
+        attacks = load_attacks(find_data(arguments.data, *READERS[number][1]), header=0)
+        names, counts = np.unique(attacks, return_counts=True)
+        rare = list(names[(counts >= RARE[0]) & (counts <= RARE[1])])
+        details[number] = dict(zip(names.tolist(), counts.tolist(), strict=True))
+        for model in arguments.models:
+            for passes in arguments.passes:
+                seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+                runs = [run(arguments, rows, attacks, rare, model, passes, seed) for seed in seeds]
+                title = f"{number}, {model}, {passes:g} passes"
+                results[title] = summarize(runs)
+                note(f"{title}, {arguments.seeds} seeds\n{table(results[title])}")
+    if arguments.figure:
+        arguments.figure.parent.mkdir(parents=True, exist_ok=True)
+        plot(results, arguments.figure)
+    report("stratified_kdd", arguments, results, rows_of_types=details)
+
+
+if __name__ == "__main__":
+    main()

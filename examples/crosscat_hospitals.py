@@ -1,0 +1,28 @@
+"""Hospital regions of the Dartmouth Atlas, 306 x 64: the table clustered by views, and which columns depend on which.
+
+The pictures of doc/crosscat.md; --output doc writes them there.
+"""
+
+from _example import Example
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.datasets import load_hospitals
+from sklearn_subanneal.plotting import DependenceDisplay, ViewsDisplay
+from sklearn_subanneal.schedules import SubsampleAnneal
+
+
+def main() -> None:
+    example = Example(__doc__)
+    X = load_hospitals().data.drop(index="United States US")
+    X.insert(0, "STATE", X.index.str[-2:])
+    model = CrossCat(schedule=SubsampleAnneal(passes=200), n_chains=4, n_jobs=example.n_jobs, random_state=0).fit(X)
+    example.heading("views of the draw that represents the posterior")
+    for view in range(model.n_views_):
+        print(model.view_labels_[:, view].max() + 1, "clusters:", *X.columns[model.column_labels_ == view])
+    example.heading("pictures")
+    example.save(ViewsDisplay.from_estimator(model, X), "crosscat_views")
+    example.save(DependenceDisplay.from_estimator(model), "crosscat_dependence")
+
+
+if __name__ == "__main__":
+    main()
