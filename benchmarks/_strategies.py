@@ -209,6 +209,7 @@ def table(summary: list[dict]) -> str:
         ("sd", "sd", 7, 2),
         ("sd, split", "sd_same_split", 11, 2),
         ("worst", "worst", 9, 2),
+        ("CPU s", "cpu_seconds", 8, 1),
         ("sweeps", "sweeps", 8, 0),
         ("views", "n_views", 7, 1),
         ("clusters", "n_clusters", 10, 1),

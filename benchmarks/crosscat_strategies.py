@@ -84,7 +84,8 @@ def main() -> None:
         note(f"{name}\n{table(summary)}")
         results[name] = {"summary": summary, "runs": records}
         n_rows, n_columns = rows.values.shape
-        panels[f"{name}, {n_rows:,} × {n_columns}: {arguments.seeds} splits, {arguments.chains} chain(s)"] = records
+        chains = "one chain each" if arguments.chains == 1 else f"{arguments.chains} chains each (crosses: averaged)"
+        panels[f"{name}, {n_rows:,} × {n_columns}: {arguments.seeds} splits, {chains}"] = records
         save(results, panels, arguments.output)
     report("crosscat_strategies", arguments, results)
 

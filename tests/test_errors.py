@@ -331,6 +331,7 @@ VIEWS = [(params, message) for params, message in PARAMETERS if not {"partition"
     ({"view_kernel": ViewKernel(n_pool="8")}, "n_pool must be an integer of at least 1, got '8'"),
     ({"view_kernel": ViewKernel(rest_above=-1)}, "rest_above must be a number of rows or None, got -1"),
     ({"view_kernel": ViewKernel(rest_above="none")}, "rest_above must be a number of rows or None, got 'none'"),
+    ({"view_kernel": ViewKernel(patience=0)}, "patience must be an integer of at least 1 or None, got 0"),
     ({"column_concentration": -1.0}, "concentration must satisfy concentration > -discount; got -1.0"),
     ({"column_concentration": NAN}, "'column_concentration' parameter .* Got nan"),
     ({"column_concentration": 0.0, "column_discount": 0.0}, "concentration must satisfy"),

@@ -130,9 +130,8 @@ def run(kernel, cyclic, n_independent, n_successive, seed=0, sweep=None):
     )
 
 
-@pytest.mark.parametrize("kernel, cyclic", [("default", True), ("block", False)])
-def test_geweke(kernel, cyclic):
-    result = run(kernel, cyclic, n_independent=2000, n_successive=120)
+def test_geweke():
+    result = run("default", True, n_independent=1500, n_successive=80)
     assert result.passed(0.01), str(result)
 
 
@@ -151,4 +150,4 @@ def test_a_prior_of_the_columns_that_is_forgotten_is_found():
         after = right(ViewsJoint(0.4, 0.0, state.members, state.views), rng)
         return ViewsJoint(rng.choice(CONCENTRATIONS), rng.choice(DISCOUNTS), after.members, after.views)
 
-    assert not run("default", False, 2000, 150, sweep=wrong).passed(0.01)
+    assert not run("default", False, 1500, 80, sweep=wrong).passed(0.01)

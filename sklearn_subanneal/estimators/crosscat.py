@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from sklearn_subanneal.columns.models import bind_columns
@@ -65,7 +66,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
-        Chains run at once.
+        Chains run at once; where there are more jobs than chains, also views swept at once.
     random_state : int, RandomState instance or None, default=None
         The same number gives the same chains bit for bit, whatever ``n_jobs`` is (unless ``time_limit`` cuts them).
 
@@ -200,6 +201,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             "arrays": arrays,
             "kernel": kernels.resolve(self.view_kernel),
             "learn": self.learn_hyperparameters,
+            # What the chains leave of the processors sweeps views at once.
+            "n_threads": max(effective_n_jobs(self.n_jobs) // self.n_chains, 1),
         }
         return {"chain": chain, "partition": rows, "column_partition": columns}
 

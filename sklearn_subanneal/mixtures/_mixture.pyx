@@ -55,7 +55,7 @@ cdef simd_void exponentiate(
 
 
 cdef Py_ssize_t draw_index(const float* weights, Py_ssize_t n, float u) noexcept nogil:
-    """An index with probability proportional to the weights, of which the largest is 1; u is uniform times their sum."""
+    """An index with probability proportional to the weights, whose largest is 1; u is uniform times their sum."""
     cdef Py_ssize_t k, best = 0
     while best < n - 1 and weights[best] < 1.0:
         best += 1

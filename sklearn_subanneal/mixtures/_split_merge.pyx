@@ -60,7 +60,8 @@ cdef class SplitMerge:
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
         """Make proposals for one mixture; returns how many were accepted.
 
-        ``rows``: all that are assigned, int32; None: found here. The number must not depend on the partition, else the moves would not leave the posterior as it is.
+        ``rows``: all that are assigned, int32; None: found here. The number of proposals must not depend on the
+        partition, else the moves would not leave the posterior as it is.
         """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n, i, j, n_accepted = 0

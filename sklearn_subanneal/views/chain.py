@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 import numpy as np
@@ -44,6 +45,9 @@ TRACE = np.dtype(
 # than they say, and what was learned of them has to be unlearned.
 LEAST_LEARNED_FROM = 32
 
+# A sweep of less than this takes a few milliseconds: threads would cost more than they save.
+LEAST_CELLS_FOR_THREADS = 100_000
+
 # Split-merge proposals in each view after a cycle: they cost as much as all else about rows.
 N_SPLIT_MERGES = 2
 
@@ -62,6 +66,8 @@ class ViewsChain(AnnealedChain):
         As of :class:`AnnealedChain`.
     learn : bool, default=True
         Whether hyperparameters are redrawn.
+    n_threads : int, default=1
+        Views whose rows are swept at once, where rows are many; the result does not depend on it.
     """
 
     TRACE = TRACE
@@ -78,10 +84,11 @@ class ViewsChain(AnnealedChain):
         generator: np.random.Generator,
         *,
         learn: bool = True,
+        n_threads: int = 1,
         number: int = 0,
     ):
         super().__init__(len(arrays[0]), order, window, generator, number)
-        self.learn, self.kernel = learn, kernel
+        self.learn, self.kernel, self.n_threads = learn, kernel, n_threads
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         self.views = Views(self.columns, column_prior, row_prior, self.n_rows)
         self.update_views = kernel.bind(self.views)
@@ -90,6 +97,7 @@ class ViewsChain(AnnealedChain):
         self._units = units_of_rows(models, arrays, self.order)
         # Rounds of moves of columns in a row that moved none, and cycles since the last round.
         self.n_quiet = self.n_waited = 0
+        self._pool_of_streams: list[np.random.Generator] = []
 
     def start_from_prior(self) -> None:
         self.views.draw_from_prior(self.generator)
@@ -138,17 +146,41 @@ class ViewsChain(AnnealedChain):
         return n_moved
 
     def _move_rows(self, step, context):
-        """Gibbs sampling and split-merge moves of the rows, view after view."""
+        """Gibbs sampling and split-merge moves of the rows, view after view, or some views at once."""
         leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
-        rows, n_moved = self.window.positions(), 0
-        for mixture in self.views.mixtures:
+        mixtures = self.views.mixtures
+
+        def sweep(mixture, stream):
+            n_moved = 0
             for at in range(0, len(leaving), self.batch):
                 context.check()
                 part = slice(at, at + self.batch)
-                n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
+                n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, stream)
+            return n_moved
+
+        # Views know nothing of one another, and each has a stream of its own: the same bits on any number of threads.
+        streams = self._streams(len(mixtures))
+        if self.n_threads > 1 and len(leaving) * len(self.columns) >= LEAST_CELLS_FOR_THREADS:
+            with ThreadPoolExecutor(self.n_threads) as pool:
+                n_moved = sum(pool.map(sweep, mixtures, streams))
+        else:
+            n_moved = sum(map(sweep, mixtures, streams))
+        rows = self.window.positions()
+        for mixture in mixtures:
             context.check()
             n_moved += self.split_merge.propose(mixture, N_SPLIT_MERGES, step.inverse_temperature, self.generator, rows)
         return n_moved
+
+    def _streams(self, n_views):
+        """A generator for each view, started anew by the chain's own."""
+        while len(self._pool_of_streams) < n_views:
+            self._pool_of_streams.append(np.random.Generator(np.random.PCG64(0)))
+        for stream, words in zip(
+            self._pool_of_streams, self.generator.integers(2**64, size=(n_views, 4), dtype=np.uint64).tolist()
+        ):
+            state = {"state": words[0] << 64 | words[1], "inc": words[2] << 64 | words[3] | 1}
+            stream.bit_generator.state = {"bit_generator": "PCG64", "state": state, "has_uint32": 0, "uinteger": 0}
+        return self._pool_of_streams[:n_views]
 
     def log_joint(self) -> float:
         """Log joint density of all partitions and the assigned rows, in the units of the data."""

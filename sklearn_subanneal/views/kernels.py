@@ -35,7 +35,7 @@ class ViewKernel(BaseEstimator):
 
     Parameters
     ----------
-    moves : sequence of str, default=("data-driven", "group")
+    moves : tuple or list of str, default=("data-driven", "group")
         Those to make, in this order.
     n_auxiliary : int, default=1
         New views offered to each column by Algorithm 8; the prior wants more of them than sequential allocation.
@@ -84,9 +84,9 @@ class ViewKernel(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError if a parameter is not as described."""
-        moves = [self.moves] if isinstance(self.moves, str) else list(self.moves)
-        if isinstance(self.moves, str) or not moves or not set(moves) <= set(MOVES):
-            raise ValueError(f"moves must be a sequence of names among {MOVES}, got {self.moves!r}")
+        moves = self.moves if isinstance(self.moves, list | tuple) else ()
+        if not moves or any(move not in MOVES for move in moves):
+            raise ValueError(f"moves must be a list or tuple of names among {MOVES}, got {self.moves!r}")
         for name in ("n_auxiliary", "n_groups", "n_pool"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
