@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -qq
-LINTED := sklearn_subanneal tests benchmarks setup.py
+LINTED := sklearn_subanneal tests benchmarks examples setup.py
 QUICK ?=
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
@@ -51,7 +51,7 @@ bench: $(VENV)/.test ## all benchmarks, JSON in output/benchmarks/ (QUICK=--quic
 
 clean: ## remove everything that was made
 	@rm -rf $(VENV) build dist output *.egg-info .pytest_cache .ruff_cache
-	@find sklearn_subanneal tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	@find sklearn_subanneal tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 	@find sklearn_subanneal -name '*.so' -delete
 
 $(VENV)/.created: pyproject.toml

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from numbers import Real
 from time import perf_counter
 
@@ -76,8 +77,9 @@ class SubsampleAnneal(Schedule):
 class Accelerating(Schedule):
     """Many passes while the subsample is small, ever fewer as it grows: the cost grows more slowly than the table.
 
-    Each new row is accompanied by ``passes`` assignments up to ``n_small`` rows, then by a number that falls as a power
-    of the size, to 1 when the table is complete. A table below ``n_small`` rows is annealed linearly.
+    The first rows enter at once. Each new row is then accompanied by ``passes`` assignments up to ``n_small`` rows, and
+    later by a number that falls as a power of the size, to 1 when the table is complete. A table below ``n_small`` rows
+    is annealed linearly.
 
     Parameters
     ----------
@@ -85,6 +87,8 @@ class Accelerating(Schedule):
         Assignments for each new row while the subsample is small.
     n_small : int, default=300
         Up to this many rows.
+    n_first : int, default=32
+        Rows that enter at once, since little is learned of so few; at most half of ``n_small``, or of the table.
 
     Examples
     --------
@@ -94,38 +98,41 @@ class Accelerating(Schedule):
     True
     """
 
-    def __init__(self, passes: float = 64.0, n_small: int = 300):
+    def __init__(self, passes: float = 64.0, n_small: int = 300, n_first: int = 32):
         super().__init__(passes)
         self.n_small = n_small
+        self.n_first = n_first
 
-    def _work(self, n_rows):
-        """(size where it starts to fall, exponent, work up to there, work of the whole)."""
+    def _phases(self, n_rows):
+        """(rows at the start, size where the passes begin to fall, exponent, work up to there, work of the whole)."""
         super().n_assignments(n_rows)
-        if not isinstance(self.n_small, Real) or not self.n_small >= 1:
-            raise ValueError(f"n_small must be a number of at least 1, got {self.n_small!r}")
+        for name in ("n_small", "n_first"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not value >= 1:
+                raise ValueError(f"{name} must be a number of at least 1, got {value!r}")
         small = min(float(self.n_small), float(n_rows))
-        early = self.passes * small
+        first = min(float(self.n_first), small / 2)
+        early = first + self.passes * (small - first)
         if n_rows <= small:
-            return small, 0.0, early, early
-        exponent = np.log(self.passes) / np.log(n_rows / small)
-        return small, exponent, early, early + self._fall(n_rows, small, exponent, early)
+            return first, small, 0.0, early, early
+        exponent = log(self.passes) / log(n_rows / small)
+        return first, small, exponent, early, early + self._fall(n_rows, small, exponent)
 
-    @staticmethod
-    def _fall(n, small, exponent, early):
+    def _fall(self, n, small, exponent):
         # integral of passes (x / small)^-exponent from small to n
         rest = 1.0 - exponent
-        return early * (np.log(n / small) if abs(rest) < 1e-9 else ((n / small) ** rest - 1.0) / rest)
+        return self.passes * small * (log(n / small) if abs(rest) < 1e-9 else ((n / small) ** rest - 1.0) / rest)
 
     def n_assignments(self, n_rows):
-        return int(np.ceil(self._work(n_rows)[3]))
+        return int(np.ceil(self._phases(n_rows)[-1]))
 
     def subsample_size(self, progress, n_rows):
-        small, exponent, early, whole = self._work(n_rows)
+        first, small, exponent, early, whole = self._phases(n_rows)
         done = np.clip(progress, 0.0, 1.0) * whole
         rest = 1.0 - exponent
-        late = np.maximum(done / early - 1.0, 0.0)
+        late = np.maximum(done - early, 0.0) / (self.passes * small)
         grown = small * (np.exp(late) if abs(rest) < 1e-9 else np.maximum(1.0 + rest * late, 0.0) ** (1.0 / rest))
-        size = np.where(done <= early, done / self.passes, grown)
+        size = np.where(done <= early, first + np.maximum(done - first, 0.0) / self.passes, grown)
         # Rounding of the inverse must not keep the last row out.
         return np.where(np.asarray(progress) >= 1.0, n_rows, np.minimum(np.ceil(size - 1e-9), n_rows)).astype(int)
 

@@ -15,10 +15,11 @@ from sklearn_subanneal.mixtures._mixture cimport Mixture
 cdef class SplitMerge:
     """Sequentially allocated merge-split proposals, accepted by Metropolis and Hastings.
 
-    Two rows are drawn. If they share a cluster, it is proposed to split it: each of the two founds a part, and the
-    other rows join one of the parts in random order, by their conditional probabilities. If they do not, it is
-    proposed to merge their clusters; the probability of the split that would undo this is that of the same allocation,
-    forced. The ratio of both is exact in any order of the rows.
+    A row is drawn, and a second one: with equal probabilities from its own cluster, or from all others. If they share a
+    cluster, it is proposed to split it: each of the two founds a part, and the other rows join one of the parts in
+    random order, by their conditional probabilities. If they do not, it is proposed to merge their clusters; the
+    probability of the split that would undo this is that of the same allocation, forced. The ratio of both is exact in
+    any order of the rows. (Were both rows drawn from all, most proposals would be merges, and hopeless ones.)
 
     Parameters
     ----------
@@ -76,11 +77,26 @@ cdef class SplitMerge:
         with generator.bit_generator.lock, nogil:
             if n > 1:
                 for _ in range(n_proposals):
-                    i = integer_below(bits, n)
-                    j = integer_below(bits, n - 1)
-                    j += j >= i
-                    n_accepted += self.attempt(self.assigned[i], self.assigned[j], n, inverse_temperature, bits)
+                    i = self.assigned[integer_below(bits, n)]
+                    j = self.partner(i, n, uniform(bits) < 0.5, bits)
+                    if j >= 0:
+                        n_accepted += self.attempt(i, j, n, inverse_temperature, bits)
         return n_accepted
+
+    cdef Py_ssize_t partner(self, Py_ssize_t row, Py_ssize_t n, bint fellow, bitgen_t* bits) noexcept nogil:
+        # A random row of the same cluster, or of the others; -1 if there is none.
+        cdef int32_t name = self.mixture.names[row]
+        cdef Py_ssize_t size = self.mixture.counts[self.mixture.slot_of[name]], left, i
+        left = size - 1 if fellow else n - size
+        if left == 0:
+            return -1
+        left = integer_below(bits, left)
+        for i in range(n):
+            if self.assigned[i] != row and (self.mixture.names[self.assigned[i]] == name) == fellow:
+                if left == 0:
+                    return self.assigned[i]
+                left -= 1
+        return -1
 
     cdef void join(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil:
         cdef Py_ssize_t j
@@ -143,7 +159,8 @@ cdef class SplitMerge:
         gain = (beta * gain + log_double(self.mixture.prior.new_base + self.mixture.prior.new_slope * i)
                 + log_gamma(sizes[0] + offset) + log_gamma(sizes[1] + offset)
                 - log_gamma(sizes[0] + sizes[1] + offset) - log_gamma(1.0 + offset))
-        gain -= log_q
+        # How the second row was drawn: of the other clusters, to merge, or of the one cluster, to split.
+        gain += log_double((sizes[0] + sizes[1] - 1.0) / (n - sizes[0])) - log_q
         if log_double(open_uniform(bits)) >= (gain if splits else -gain):
             return False
         # The second part goes to a new cluster, or the second cluster to the first.

@@ -91,13 +91,16 @@ class ViewsChain(AnnealedChain):
         self.learn, self.kernel, self.n_threads = learn, kernel, n_threads
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         self.views = Views(self.columns, column_prior, row_prior, self.n_rows)
+        # Each column begins in a view of its own. Columns join one another at once where that pays; to part them, moves
+        # have to pay for a second partition of the rows first, so that a start in one view leaves views merged.
+        self.views.set_state(np.arange(len(self.columns)), np.full((len(self.columns), self.n_rows), -1, np.int8))
         self.update_views = kernel.bind(self.views)
         self.split_merge = SplitMerge(self.columns, self.n_rows, self.views.twins)
         self.batch = max(CELLS_PER_BATCH // len(arrays), 64)
         self._units = units_of_rows(models, arrays, self.order)
         # Rounds of moves of columns in a row that moved none, and cycles since the last round.
         self.n_quiet = self.n_waited = 0
-        self._pool_of_streams: list[np.random.Generator] = []
+        self._streams: list[np.random.Generator] = []
 
     def start_from_prior(self) -> None:
         self.views.draw_from_prior(self.generator)
@@ -158,8 +161,7 @@ class ViewsChain(AnnealedChain):
                 n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, stream)
             return n_moved
 
-        # Views know nothing of one another, and each has a stream of its own: the same bits on any number of threads.
-        streams = self._streams(len(mixtures))
+        streams = self._streams_of_views()
         if self.n_threads > 1 and len(leaving) * len(self.columns) >= LEAST_CELLS_FOR_THREADS:
             with ThreadPoolExecutor(self.n_threads) as pool:
                 n_moved = sum(pool.map(sweep, mixtures, streams))
@@ -171,16 +173,11 @@ class ViewsChain(AnnealedChain):
             n_moved += self.split_merge.propose(mixture, N_SPLIT_MERGES, step.inverse_temperature, self.generator, rows)
         return n_moved
 
-    def _streams(self, n_views):
-        """A generator for each view, started anew by the chain's own."""
-        while len(self._pool_of_streams) < n_views:
-            self._pool_of_streams.append(np.random.Generator(np.random.PCG64(0)))
-        for stream, words in zip(
-            self._pool_of_streams, self.generator.integers(2**64, size=(n_views, 4), dtype=np.uint64).tolist()
-        ):
-            state = {"state": words[0] << 64 | words[1], "inc": words[2] << 64 | words[3] | 1}
-            stream.bit_generator.state = {"bit_generator": "PCG64", "state": state, "has_uint32": 0, "uinteger": 0}
-        return self._pool_of_streams[:n_views]
+    def _streams_of_views(self):
+        """A generator for each view, so that views swept at once draw the same as one after the other."""
+        while len(self._streams) < self.views.n_views:
+            self._streams.append(np.random.Generator(np.random.PCG64(self.generator.integers(2**63))))
+        return self._streams[: self.views.n_views]
 
     def log_joint(self) -> float:
         """Log joint density of all partitions and the assigned rows, in the units of the data."""
@@ -215,10 +212,14 @@ class ViewsChain(AnnealedChain):
             "row_priors": [mixture.prior.parameters for mixture in self.views.mixtures],
             "columns": [column.get_prior_state() for column in self.columns],
             "patience": (self.n_quiet, self.n_waited),
+            "streams": [stream.bit_generator.state for stream in self._streams],
         }
 
     def set_state(self, state: dict) -> None:
         self.n_quiet, self.n_waited = state["patience"]
+        self._streams = [np.random.Generator(np.random.PCG64(0)) for _ in state["streams"]]
+        for stream, kept in zip(self._streams, state["streams"], strict=True):
+            stream.bit_generator.state = kept
         self.views.prior.parameters = state["prior"]
         for column, prior_state in zip(self.columns, state["columns"], strict=True):
             column.set_prior_state(prior_state)

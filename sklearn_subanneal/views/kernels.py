@@ -39,7 +39,7 @@ class ViewKernel(BaseEstimator):
         Those to make, in this order.
     n_auxiliary : int, default=1
         New views offered to each column by Algorithm 8; the prior wants more of them than sequential allocation.
-    n_groups : int, default=10
+    n_groups : int, default=5
         Proposals of groups in a round.
     n_pool : int, default=32
         New views that columns share in a block move.
@@ -70,7 +70,7 @@ class ViewKernel(BaseEstimator):
         moves=("data-driven", "group"),
         *,
         n_auxiliary: int = 1,
-        n_groups: int = 10,
+        n_groups: int = 5,
         n_pool: int = 32,
         rest_above: int | None = 2000,
         patience: int | None = 8,
@@ -86,7 +86,7 @@ class ViewKernel(BaseEstimator):
         """Raise ValueError if a parameter is not as described."""
         moves = self.moves if isinstance(self.moves, list | tuple) else ()
         if not moves or any(move not in MOVES for move in moves):
-            raise ValueError(f"moves must be a list or tuple of names among {MOVES}, got {self.moves!r}")
+            raise ValueError(f"moves must be a sequence of names among {MOVES}, got {self.moves!r}")
         for name in ("n_auxiliary", "n_groups", "n_pool"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
