@@ -14,7 +14,7 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     Parameters
     ----------
     estimator : fitted estimator
-        With `posterior_labels_`, and `log_joint_` and `hyperparameters_` if it has them.
+        With `posterior_labels_`, and `posterior_column_labels_`, `log_joint_`, `hyperparameters_` if it has them.
     columns : bool, default=True
         Whether scalar hyperparameters of columns are included, under names like "age.mu"; those with one value per
         category never are.
@@ -22,7 +22,7 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     Returns
     -------
     dict of str to ndarray of shape (n_chains, n_draws)
-        "n_clusters", "log_joint", "concentration", "discount" and so on.
+        "n_clusters", "n_views", "log_joint", "concentration", "discount" and so on.
 
     Raises
     ------
@@ -54,6 +54,9 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     shape = labels.shape[:2]
     flat = labels.reshape(-1, labels.shape[-1])
     draws = {"n_clusters": np.array([len(encode(draw).sizes) for draw in flat]).reshape(shape)}
+    if hasattr(estimator, "posterior_column_labels_"):
+        views = [len(encode(draw).sizes) for chain in estimator.posterior_column_labels_ for draw in chain]
+        draws["n_views"] = np.array(views).reshape(shape)
     if hasattr(estimator, "log_joint_"):
         draws["log_joint"] = np.asarray(estimator.log_joint_)
     hyperparameters = dict(getattr(estimator, "hyperparameters_", {}))

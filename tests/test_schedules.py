@@ -61,21 +61,24 @@ def test_linear_annealing_has_constant_work_a_row():
 
 
 @pytest.mark.parametrize("n_rows", [20, 100, 1000, 64 * 30, 20_000])
-def test_accelerating_spends_what_its_rate_says(n_rows):
-    schedule = Accelerating(passes=64, n_small=30)
+@pytest.mark.parametrize("n_first", [1, 8, 1000])
+def test_accelerating_spends_what_its_rate_says(n_rows, n_first):
+    schedule = Accelerating(passes=64, n_small=30, n_first=n_first)
     exponent = np.log(64) / np.log(n_rows / 30) if n_rows > 30 else 0.0
-    # The k-th row is accompanied by `passes` assignments up to n_small, by passes (k / n_small)^-exponent beyond.
+    first = min(n_first, n_rows // 2, 15)
+    # The first rows enter at once; the k-th is accompanied by `passes` assignments up to n_small, by
+    # passes (k / n_small)^-exponent beyond.
     k = np.arange(1, n_rows + 1) - 0.5
-    rate = 64 * np.minimum(1.0, (k / 30) ** -exponent)
+    rate = np.where(k < first, 1.0, 64 * np.minimum(1.0, (k / 30) ** -exponent))
     assert schedule.n_assignments(n_rows) == pytest.approx(rate.sum(), rel=2e-3)
     work = np.cumsum(rate)
     sizes = schedule.subsample_size(work / work[-1], n_rows)
-    np.testing.assert_allclose(sizes, np.arange(1, n_rows + 1), atol=1.5, rtol=2e-3)
+    np.testing.assert_allclose(sizes, np.maximum(np.arange(1, n_rows + 1), first), atol=1.5, rtol=2e-3)
 
 
 def test_accelerating_costs_less_a_row_on_larger_tables():
     costs = [Accelerating().n_assignments(n) / n for n in (300, 3000, 30_000, 300_000, 3_000_000)]
-    assert costs[0] == 64
+    assert costs[0] == pytest.approx((32 + 64 * 268) / 300)
     assert all(np.diff(costs) < 0)
     assert costs[-1] < 2.5
 
@@ -92,10 +95,11 @@ def test_passes_below_one_are_refused(kind, passes):
         kind(passes=passes).n_assignments(100)
 
 
-@pytest.mark.parametrize("n_small", [0, -1, np.nan, "all"])
-def test_n_small_below_one_is_refused(n_small):
-    with pytest.raises(ValueError, match="n_small must be a number of at least 1, got"):
-        Accelerating(n_small=n_small).n_assignments(100)
+@pytest.mark.parametrize("name", ["n_small", "n_first"])
+@pytest.mark.parametrize("value", [0, -1, np.nan, "all"])
+def test_numbers_of_rows_below_one_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be a number of at least 1, got"):
+        Accelerating(**{name: value}).n_assignments(100)
 
 
 # --- Pace -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from numbers import Integral
 
 import numpy as np
@@ -10,6 +11,9 @@ from sklearn.utils import assert_all_finite
 
 from sklearn_subanneal._cells import encoded, object_cells
 from sklearn_subanneal._frames import Column, Table
+
+# That a message lists, those most like what was asked for.
+MOST_NAMES = 10
 
 
 def column_index(table: Table, parameter: str, column) -> int:
@@ -24,10 +28,32 @@ def column_index(table: Table, parameter: str, column) -> int:
         return table.names.index(column)
     if isinstance(column, Integral) and not isinstance(column, bool) and 0 <= column < len(table.columns):
         return int(column)
+    names = table.names
+    if len(names) > MOST_NAMES:
+        names = get_close_matches(str(column), names, MOST_NAMES, cutoff=0.0)
+    listed = ", ".join(map(repr, names)) + ", ..." * (len(names) < len(table.names))
     raise ValueError(
-        f"{parameter} names the unknown column {column!r}. Columns are {', '.join(map(repr, table.names))}, "
-        f"or the indices 0 to {len(table.columns) - 1}."
+        f"{parameter} names the unknown column {column!r}. Columns are {listed}, or the indices 0 to "
+        f"{len(table.columns) - 1}."
     )
+
+
+def column_indices(table: Table, parameter: str, columns) -> list[int]:
+    """Indices of the column, or of the several, that ``parameter`` gives.
+
+    Raises
+    ------
+    ValueError
+        If there is none, one that the table does not have, or one twice.
+    """
+    if isinstance(columns, str | Integral) or not isinstance(columns, Iterable):
+        columns = [columns]
+    indices = [column_index(table, parameter, column) for column in columns]
+    if not indices:
+        raise ValueError(f"{parameter} must have at least one column, got {columns!r}; name one.")
+    if len(set(indices)) < len(indices):
+        raise ValueError(f"{parameter} names a column twice, got {columns!r}; name each once.")
+    return indices
 
 
 def typed_cell(column: Column, value) -> np.ndarray:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal.estimators._evidence import column_index, evidence
+from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
 from sklearn_subanneal.views.predictive import ensemble, predict_column, score_rows, surprisal, without
 
 
@@ -289,7 +288,7 @@ class PredictiveQueries:
         Raises
         ------
         ValueError
-            If there is no such column.
+            If there is no such column, or ``columns`` is empty.
 
         Examples
         --------
@@ -304,9 +303,7 @@ class PredictiveQueries:
         """
         arrays = self._encode(X)
         if columns is not None:
-            columns = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
-            kept = {column_index(self._table, "columns", column) for column in columns}
-            arrays = without(arrays, set(range(len(arrays))) - kept)
+            arrays = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
         return -score_rows(self._models, self._flat_draws(), arrays)
 
     def _given_others(self, column, X):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn_subanneal import posterior
 from sklearn_subanneal._cells import is_missing
 from sklearn_subanneal._chains import spawn_generators
 from sklearn_subanneal._frames import Table
-from sklearn_subanneal.estimators._evidence import column_index, typed_cell
+from sklearn_subanneal.estimators._evidence import column_indices, typed_cell
 from sklearn_subanneal.views import information, similarity
 from sklearn_subanneal.views.information import Estimate
 
@@ -26,7 +26,11 @@ class StructureQueries:
 
     @property
     def dependence_(self) -> np.ndarray:
-        """Share of the draws in which two columns are in one view, (n_features, n_features)."""
+        """Share of the draws in which two columns are in one view, (n_features, n_features).
+
+        0 says that views are better kept apart, not that columns are uncorrelated: each of two columns may have others
+        that explain it better. Fit a few columns of interest alone to see how they depend on one another.
+        """
         check_is_fitted(self)
         return posterior.co_clustering(self.posterior_column_labels_, max_rows=self.n_features_in_)
 
@@ -255,15 +259,7 @@ class StructureQueries:
         return self.posterior_column_labels_.reshape(-1, self.n_features_in_)
 
     def _column_indices(self, parameter: str, columns) -> list[int]:
-        """Indices of one column, or of several, named by `parameter`."""
-        if isinstance(columns, (str, Integral)) or not isinstance(columns, Iterable):
-            columns = [columns]
-        indices = [column_index(self._table, parameter, column) for column in columns]
-        if not indices:
-            raise ValueError(f"{parameter} must have at least one column, got {columns!r}; name one.")
-        if len(set(indices)) < len(indices):
-            raise ValueError(f"{parameter} names a column twice, got {columns!r}; name each once.")
-        return indices
+        return column_indices(self._table, parameter, columns)
 
     def _conditions(self, given) -> tuple[list[int], dict[int, np.ndarray]]:
         """Columns to average over, and the typed cells of those that are known."""

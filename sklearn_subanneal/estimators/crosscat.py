@@ -17,6 +17,7 @@ from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.views import kernels
 from sklearn_subanneal.views.chain import run_chain
+from sklearn_subanneal.views.similarity import typical_draw
 
 
 class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
@@ -224,7 +225,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             for at in np.ndindex(self.posterior_column_labels_.shape[:2])
             if np.array_equal(relabel(self.posterior_column_labels_[at]), columns)
         ]
-        chain, draw = same[representative_draw(self.posterior_labels_[tuple(zip(*same, strict=True))][None])[1]]
+        firsts = np.unique(columns, return_index=True)[1]
+        in_order = [self._row_labels[i][k][self.posterior_column_labels_[i, k, firsts]] for i, k in same]
+        chain, draw = same[typical_draw(in_order)]
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
         self._kept, self.view_labels_ = [], np.empty((len(arrays[0]), self.n_views_), np.int64)
