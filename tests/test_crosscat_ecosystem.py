@@ -71,7 +71,7 @@ def test_grid_search_within_parameter_objects():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert len(set(search.cv_results_["mean_test_score"])) == 4
     # Searching leaves the objects of the user alone.
-    assert (model.schedule.passes, model.view_kernel.n_groups, model.subsampling.balance) == (5, 5, 1.0)
+    assert (model.schedule.passes, model.view_kernel.n_groups, model.subsampling.balance) == (5, 2, 1.0)
     assert model.view_kernel.moves == ViewKernel().moves
 
 

@@ -327,6 +327,7 @@ VIEWS = [(params, message) for params, message in PARAMETERS if not {"partition"
     ({"view_kernel": ViewKernel([["prior"]])}, r"moves must be a sequence of names among .*got \[\['prior'\]\]"),
     ({"view_kernel": ViewKernel(n_auxiliary=0)}, "n_auxiliary must be an integer of at least 1, got 0"),
     ({"view_kernel": ViewKernel(n_groups=2.5)}, "n_groups must be an integer of at least 1, got 2.5"),
+    ({"view_kernel": ViewKernel(n_split_merges=0)}, "n_split_merges must be an integer of at least 1, got 0"),
     ({"view_kernel": ViewKernel(n_pool=True)}, "n_pool must be an integer of at least 1, got True"),
     ({"view_kernel": ViewKernel(n_pool="8")}, "n_pool must be an integer of at least 1, got '8'"),
     ({"view_kernel": ViewKernel(rest_above=-1)}, "rest_above must be a number of rows or None, got -1"),

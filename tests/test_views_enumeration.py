@@ -89,7 +89,8 @@ KERNELS = {
     "block-4": ViewKernel(("block",), n_pool=4),
     # So many that one of them starts from what another has left.
     "group": ViewKernel(("group",), n_groups=20),
-    "data-driven-group": ViewKernel(("data-driven", "group"), n_groups=5),
+    "split-merge": ViewKernel(("split-merge",), n_split_merges=8),
+    "default": ViewKernel(),
 }
 
 
@@ -253,7 +254,9 @@ PART = [
     Case("group", "boolean", "negative", False),
     Case("group", "real", "pitman-yor", False),
     Case("group", "real", "crp", True, 0.4),
-    Case("data-driven-group", "real", "pitman-yor", True),
+    Case("split-merge", "boolean", "negative", False),
+    Case("split-merge", "real", "crp", True, 0.4),
+    Case("default", "real", "pitman-yor", True),
 ]
 
 
@@ -268,7 +271,7 @@ def test_columns_and_rows_follow_the_posterior_complete(case):
     check(case, COMPLETE)
 
 
-@pytest.mark.parametrize("kernel", ["data-driven-group", "block-4"])
+@pytest.mark.parametrize("kernel", ["default", "block-4"])
 def test_a_subsample_follows_its_own_posterior(kernel):
     check(Case(kernel, "real", "crp", False), FAST, subsample=True)
 

@@ -36,8 +36,10 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         d of the Pitman-Yor process of the rows, in [0, 1); 0 is the Dirichlet process. None: learned, for each view.
     column_concentration, column_discount : float or None, default=None
         The same of the process that partitions the columns.
-    view_kernel : {"default", "prior", "data-driven", "birth-death", "block", "group"} or ViewKernel, default="default"
-        How columns move between views; see :class:`sklearn_subanneal.views.kernels.ViewKernel`.
+    view_kernel : str or ViewKernel, default="default"
+        "default", or a single move: "prior", "data-driven", "birth-death", "block", "group" or "split-merge".
+        How columns move
+        between views; see :class:`sklearn_subanneal.views.kernels.ViewKernel`.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"

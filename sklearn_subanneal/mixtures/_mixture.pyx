@@ -6,69 +6,13 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport LANES, exp_float, log_double, log_float, padded, simd_void
+from sklearn_subanneal._core._math cimport log_double, log_float, padded
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
+from sklearn_subanneal.mixtures._choice cimport choose
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
 # The log weight of a slot that can't be chosen: far below every score, and still finite.
 cdef float NEVER = -1e30
-
-
-cdef simd_void exponentiate(
-    float inverse_temperature, float floor, const float* log_weight, float* scores, Py_ssize_t n, float* top,
-    float* total
-) noexcept nogil:
-    """Turn scores into weights exp(score to the power + log weight - top), n a multiple of LANES; top: the largest."""
-    # Eight maxima, and eight sums, side by side: one after the other, each would wait for the last.
-    cdef Py_ssize_t at = LANES, lane
-    cdef float[LANES] highest
-    cdef float[LANES] sums
-    cdef float x
-    for lane in range(n):
-        scores[lane] = inverse_temperature * scores[lane] + log_weight[lane]
-    for lane in range(LANES):
-        highest[lane] = scores[lane]
-        sums[lane] = 0.0
-    while at < n:
-        for lane in range(LANES):
-            highest[lane] = scores[at + lane] if scores[at + lane] > highest[lane] else highest[lane]
-        at += LANES
-    at = LANES // 2
-    while at:
-        for lane in range(at):
-            highest[lane] = highest[lane + at] if highest[lane + at] > highest[lane] else highest[lane]
-        at //= 2
-    x = highest[0]
-    at = 0
-    while at < n:
-        for lane in range(LANES):
-            scores[at + lane] = exp_float(scores[at + lane] - x, floor)
-            sums[lane] += scores[at + lane]
-        at += LANES
-    at = LANES // 2
-    while at:
-        for lane in range(at):
-            sums[lane] += sums[lane + at]
-        at //= 2
-    top[0] = x
-    total[0] = sums[0]
-
-
-cdef Py_ssize_t draw_index(const float* weights, Py_ssize_t n, float u) noexcept nogil:
-    """An index with probability proportional to the weights, whose largest is 1; u is uniform times their sum."""
-    cdef Py_ssize_t k, best = 0
-    while best < n - 1 and weights[best] < 1.0:
-        best += 1
-    # The interval of the best slot comes first: mostly the search ends there.
-    u -= weights[best]
-    if u < 0.0:
-        return best
-    for k in range(n):
-        if k != best:
-            u -= weights[k]
-            if u < 0.0:
-                return k
-    return best
 
 
 cdef class Mixture:
@@ -260,9 +204,9 @@ cdef class Mixture:
     ) noexcept nogil:
         # The weights of the slots, prior times likelihood, sum to exp(top) * total.
         cdef Py_ssize_t n = padded(self.n_clusters + 1)
-        exponentiate(inverse_temperature, <float> -87.0, &self.log_weight[0], &self.scores[0], n, top, total)
+        cdef double u = bits.next_double(bits.state)
         # Scores that are not finite could let a slot win that is not there.
-        return min(draw_index(&self.scores[0], n, <float> bits.next_double(bits.state) * total[0]), self.n_clusters)
+        return min(choose(inverse_temperature, &self.log_weight[0], &self.scores[0], n, u, top, total), self.n_clusters)
 
     cdef double allocate(
         self, const int32_t* rows, Py_ssize_t n, const int32_t* forced, int32_t* slots, float inverse_temperature,

@@ -30,15 +30,13 @@ def group_moves(Views views, Py_ssize_t n_proposals, double inverse_temperature,
     return n_moved
 
 
-cdef inline double log_share(double difference) noexcept nogil:
-    # log of 1 / (1 + exp(difference))
+cdef double log_share(double difference) noexcept nogil:
     if difference > 36.0:
         return -difference
     return -log_double(1.0 + exp_double(difference))
 
 
 cdef double log_odds_of_views(Views views, Py_ssize_t n_group, Py_ssize_t n_rest, Py_ssize_t n_views) noexcept nogil:
-    # Prior of a group and the rest in two views against one, beside n_views - 1 others.
     cdef double offset = views.prior.offset
     return (views.log_weight(0, n_views) + log_gamma(n_group + offset) + log_gamma(n_rest + offset)
             - log_gamma(n_group + n_rest + offset) - log_gamma(1.0 + offset))

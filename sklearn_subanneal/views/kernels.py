@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn_subanneal.views._block_moves import block_gibbs
 from sklearn_subanneal.views._column_moves import birth_death, gibbs
 from sklearn_subanneal.views._group_moves import group_moves
+from sklearn_subanneal.views._split_merge_moves import split_merge_moves
 from sklearn_subanneal.views._views import Views
 
-MOVES = ("prior", "data-driven", "birth-death", "block", "group")
+MOVES = ("prior", "data-driven", "birth-death", "block", "group", "split-merge")
 
 
 class ViewKernel(BaseEstimator):
@@ -32,15 +33,19 @@ class ViewKernel(BaseEstimator):
       over the columns at the price of one.
     - "group": ``n_groups`` proposals that a set of columns leaves its view together for a new one, or that a whole
       view joins another. What wins where columns are nearly functions of one another.
+    - "split-merge": ``n_split_merges`` proposals that a view is split, or two are merged, with all their rows
+      allocated anew. What ends a stalemate of two views that should be one, each with clusters that are wrong.
 
     Parameters
     ----------
-    moves : tuple or list of str, default=("data-driven", "group")
+    moves : tuple or list of str, default=("data-driven", "group", "split-merge")
         Those to make, in this order.
     n_auxiliary : int, default=1
         New views offered to each column by Algorithm 8; the prior wants more of them than sequential allocation.
-    n_groups : int, default=5
+    n_groups : int, default=2
         Proposals of groups in a round.
+    n_split_merges : int, default=1
+        Proposals to split or merge views in a round.
     n_pool : int, default=32
         New views that columns share in a block move.
     rest_above : int or None, default=2000
@@ -67,10 +72,11 @@ class ViewKernel(BaseEstimator):
 
     def __init__(
         self,
-        moves=("data-driven", "group"),
+        moves=("data-driven", "group", "split-merge"),
         *,
         n_auxiliary: int = 1,
-        n_groups: int = 5,
+        n_groups: int = 2,
+        n_split_merges: int = 1,
         n_pool: int = 32,
         rest_above: int | None = 2000,
         patience: int | None = 8,
@@ -78,6 +84,7 @@ class ViewKernel(BaseEstimator):
         self.moves = moves
         self.n_auxiliary = n_auxiliary
         self.n_groups = n_groups
+        self.n_split_merges = n_split_merges
         self.n_pool = n_pool
         self.rest_above = rest_above
         self.patience = patience
@@ -87,7 +94,7 @@ class ViewKernel(BaseEstimator):
         moves = self.moves if isinstance(self.moves, list | tuple) else ()
         if not moves or any(move not in MOVES for move in moves):
             raise ValueError(f"moves must be a sequence of names among {MOVES}, got {self.moves!r}")
-        for name in ("n_auxiliary", "n_groups", "n_pool"):
+        for name in ("n_auxiliary", "n_groups", "n_split_merges", "n_pool"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
@@ -116,6 +123,7 @@ class ViewKernel(BaseEstimator):
             "birth-death": lambda share: partial(birth_death, views, part(views.n_columns, share)),
             "block": lambda share: partial(block_gibbs, views, self.n_pool, BLOCK_SWEEPS),
             "group": lambda share: partial(group_moves, views, part(self.n_groups, share)),
+            "split-merge": lambda share: partial(split_merge_moves, views, part(self.n_split_merges, share)),
         }
 
         def update(inverse_temperature: float, generator: np.random.Generator, share: float = 1.0) -> int:
