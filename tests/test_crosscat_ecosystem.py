@@ -276,7 +276,7 @@ def test_idle_chains_stop(n_jobs):
 def test_arviz_and_summary():
     model = short(n_draws=12).fit(X)
     text = str(summary(model))
-    for name in ("log_joint", "n_clusters", "column_concentration"):
+    for name in ("log_joint", "n_clusters", "n_views", "column_concentration"):
         assert name in text
     pytest.importorskip("arviz")
     posterior = to_arviz(model).posterior

@@ -18,6 +18,7 @@ from view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal._frames import read_table
 from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import Cells
 from sklearn_subanneal.views import predictive
@@ -442,12 +443,23 @@ def test_unknown_columns_and_kinds(fitted):
     ):
         with pytest.raises(ValueError, match=r"unknown column 'y'.*'x0', 'x1'"):
             call()
+    with pytest.raises(ValueError, match="columns must have at least one column, got"):
+        fitted.novelty(ROWS, [])
     for call in (lambda: fitted.column_categories("x2"), lambda: fitted.predict_column_proba("x2", ROWS)):
         with pytest.raises(ValueError, match="'x2' is count and has no categories"):
             call()
     for n_samples in (0, 1.5, "many"):
         with pytest.raises(ValueError, match="n_samples must be an integer"):
             fitted.sample(n_samples)
+
+
+def test_unknown_columns_of_wide_tables_are_told_the_likeliest_names():
+    table, _ = read_table(BaseEstimator(), pd.DataFrame(np.zeros((2, 40)), columns=[f"price_{i}" for i in range(40)]))
+    with pytest.raises(
+        ValueError, match=r"unknown column 'prize_7'\. Columns are .*'price_7'.*, \.\.\., or the"
+    ) as info:
+        column_index(table, "column", "prize_7")
+    assert str(info.value).count("price_") == 10
 
 
 def test_queries_before_fit():

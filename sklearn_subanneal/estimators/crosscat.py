@@ -38,8 +38,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         The same of the process that partitions the columns.
     view_kernel : str or ViewKernel, default="default"
         "default", or a single move: "prior", "data-driven", "birth-death", "block", "group" or "split-merge".
-        How columns move
-        between views; see :class:`sklearn_subanneal.views.kernels.ViewKernel`.
+        How columns move between views; see :class:`sklearn_subanneal.views.kernels.ViewKernel`.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
