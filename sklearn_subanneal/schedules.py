@@ -282,4 +282,7 @@ class Pace:
         if self.seconds is None:
             return min(1.0, (self.done + n_moves) / self.whole)
         ahead = n_moves / self._speed if self._speed else 0.0
-        return min(1.0, (self.elapsed + ahead) / self.seconds) if self.seconds > 0 else 1.0
+        if not self.seconds > 0:
+            return 1.0
+        # Not back, where the last cycle was slow and this one would be judged by it.
+        return max(self.progress, min(1.0, (self.elapsed + ahead) / self.seconds))

@@ -314,8 +314,8 @@ def test_a_time_limit_counts_what_was_spent(estimator, tmp_path):
     trace = resumed(tmp_path, **timed).trace_
     # Over after the first sweep that ends after the limit.
     assert trace["seconds"][-2] < 0.5 <= trace["seconds"][-1]
-    # The subsample grows on, and is not made anew: by the clock it may shrink a little.
-    assert np.diff(trace["n_assigned"]).min() > -40
+    # The subsample grows on, and is not made anew.
+    assert np.diff(trace["n_assigned"]).min() >= 0
     assert len(trace[trace["progress"] < 1]) > 10
     # A complete fit is loaded, though it has fewer draws than it might have.
     assert len(resumed(tmp_path, **timed).trace_) == len(trace)

@@ -151,7 +151,7 @@ class ViewsChain(Chain):
             priors = [PitmanYor(*own) for own in reversed(PRIORS[case.prior])]
         columns = [longer(c, n_rows, self.places).statistics(learn=case.learned) for c in TABLES[case.table]]
         self.views = Views(columns, *(prior.bind() for prior in priors), n_rows)
-        self.views.churn(np.full(N_ROWS, -1, np.int32), self.places, 1.0, self.rng)
+        self.views.churn(np.full(N_ROWS, -1, np.int32), self.places, 1.0, [self.rng] * self.views.n_views)
         self.update = KERNELS[case.kernel].bind(self.views)
 
     def parameters(self):
@@ -165,7 +165,7 @@ class ViewsChain(Chain):
         for state in states:
             for rows in rng.permuted(np.tile(self.places, (thin, 1)), axis=1):
                 self.update(beta, rng)
-                views.churn(rows, rows, beta, rng)
+                views.churn(rows, rows, beta, [rng] * views.n_views)
                 if self.case.learned:
                     views.learn(rng, beta)
             column_labels = views.column_labels
@@ -306,7 +306,7 @@ def test_many_views_come_and_go(kernel, learned):
     views = Views(columns, PitmanYor(8.0, 0.2).bind(), PitmanYor(0.8).bind(), n_rows)
     update, numbers = KERNELS[kernel].bind(views), set()
     entering = rng.permutation(n_rows).astype(np.int32)[:30]
-    views.churn(np.full(30, -1, np.int32), entering, 1.0, rng)
+    views.churn(np.full(30, -1, np.int32), entering, 1.0, [rng] * views.n_views)
     for _ in range(20):
         before = canonical(views.column_labels)
         moved = update(0.1, rng)
@@ -325,7 +325,7 @@ def test_many_views_come_and_go(kernel, learned):
                 exact += sum(examples[j].log_marginal(block, params) for block in blocks(rows[v]))
         assert_allclose(views.log_joint(), exact, rtol=1e-9)
         leaving, entering[:10] = entering[:10].copy(), np.flatnonzero(rows[0] < 0)
-        views.churn(leaving, entering[:10].copy(), 0.1, rng)
+        views.churn(leaving, entering[:10].copy(), 0.1, [rng] * views.n_views)
         if learned:
             views.learn(rng)
     assert len(numbers) > 2

@@ -72,7 +72,7 @@ def transition(kernel, cyclic):
         KERNELS[kernel].bind(views)(1.0, rng)
         window = Window([0, N_ROWS], [1.0], cyclic)
         window.fill()
-        views.churn(*window.plan(N_ROWS, 2 * N_ROWS, rng), 1.0, rng)
+        views.churn(*window.plan(N_ROWS, 2 * N_ROWS, rng), 1.0, [rng] * views.n_views)
         views.learn(rng)
         members = [views.members(v) for v in range(views.n_views)]
         return ViewsJoint(

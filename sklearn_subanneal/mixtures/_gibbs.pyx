@@ -18,28 +18,36 @@ def churn(
     Returns the number of rows that were put into a cluster: all but those that a step of Gibbs sampling left in place.
     """
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-    cdef Py_ssize_t move, row, old, new, n_moved = 0
-    cdef float beta = inverse_temperature, top, total
+    cdef Py_ssize_t n_moved = 0
     with generator.bit_generator.lock, nogil:
-        for move in range(leaving.shape[0]):
-            row = entering[move]
-            old = -1
-            if leaving[move] >= 0:
-                old = mixture.slot_of[mixture.names[leaving[move]]]
-                if leaving[move] != row or mixture.counts[old] == 1 or mixture.incomplete(row):
-                    mixture.take(leaving[move])
-                    old = -1
-            if row < 0:
+        n_moved = churn_rows(mixture, leaving, entering, inverse_temperature, bits)
+    return n_moved
+
+
+cdef Py_ssize_t churn_rows(
+    Mixture mixture, const int32_t[::1] leaving, const int32_t[::1] entering, float beta, bitgen_t* bits
+) except -1 nogil:
+    cdef Py_ssize_t move, row, old, new, n_moved = 0
+    cdef float top, total
+    for move in range(leaving.shape[0]):
+        row = entering[move]
+        old = -1
+        if leaving[move] >= 0:
+            old = mixture.slot_of[mixture.names[leaving[move]]]
+            if leaving[move] != row or mixture.counts[old] == 1 or mixture.incomplete(row):
+                mixture.take(leaving[move])
+                old = -1
+        if row < 0:
+            continue
+        mixture.score(row)
+        if old >= 0:
+            mixture.score_own(row, old)
+        new = mixture.draw_slot(beta, bits, &top, &total)
+        if old >= 0:
+            if new == old:
+                mixture.weigh_slot(old, mixture.counts[old])
                 continue
-            mixture.score(row)
-            if old >= 0:
-                mixture.score_own(row, old)
-            new = mixture.draw_slot(beta, bits, &top, &total)
-            if old >= 0:
-                if new == old:
-                    mixture.weigh_slot(old, mixture.counts[old])
-                    continue
-                mixture.take(row)
-            n_moved += 1
-            mixture.put(row, new, bits)
+            mixture.take(row)
+        n_moved += 1
+        mixture.put(row, new, bits)
     return n_moved

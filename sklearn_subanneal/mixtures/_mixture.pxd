@@ -7,10 +7,11 @@ from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
 
 cdef class Mixture:
-    cdef readonly list columns
     cdef readonly PartitionPrior prior
     cdef readonly Py_ssize_t n_rows, n_columns, n_clusters, n_assigned, capacity
-    cdef void** column                      # the columns, without reference counts
+    cdef void** column                      # the columns, without reference counts, and how many there is room for
+    cdef Py_ssize_t room
+    cdef list kept                          # those of them that no other object keeps alive
     # Slots are packed: clusters 0..n_clusters-1, then cleared ones. A row holds the name of its cluster, which stays
     # when the cluster moves to another slot, so that closing a gap costs nothing per row.
     cdef int32_t[::1] names                 # of each row; -1: not assigned
@@ -20,6 +21,9 @@ cdef class Mixture:
     cdef int32_t[::1] renamed               # room for the clusters of a partition that is forced
     cdef LogQueue logs
     cdef int n_stateful                     # columns that keep missing cells as state
+    cdef int dress(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil
+    cdef int take_on(self, Py_ssize_t n) except -1 nogil
+    cdef int make_room(self, Py_ssize_t n_columns) except -1
     cdef int open_slot(self) except -1 nogil
     cdef void weigh(self) noexcept nogil
     cdef float new_weight(self, Py_ssize_t n_clusters) noexcept nogil
@@ -39,3 +43,8 @@ cdef class Mixture:
     cdef void occupy(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil
     cdef void vacate(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef void slots_of_rows(self, int32_t* out) noexcept nogil
+    cdef Py_ssize_t find_slots(
+        self, const int32_t* rows, Py_ssize_t n, bint complete_only, int32_t* kept, int32_t* slots) noexcept nogil
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil
+    cdef void resample(self, double inverse_temperature, bitgen_t* bits) noexcept nogil
+    cdef double log_probability(self) noexcept nogil

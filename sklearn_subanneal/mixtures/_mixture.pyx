@@ -29,7 +29,7 @@ cdef class Mixture:
     def __cinit__(self, list columns, PartitionPrior prior, Py_ssize_t n_rows):
         self.prior, self.n_rows = prior, n_rows
         self.names = np.full(n_rows, -1, np.int32)
-        self.columns, self.capacity = [], 0
+        self.capacity = self.room = self.n_columns = 0
         self.set_columns(columns)
         self.grow(16)
 
@@ -38,34 +38,65 @@ cdef class Mixture:
         free(self.logs.argument)
         free(self.logs.target)
 
+    @property
+    def columns(self):
+        """The columns that are explained, in order."""
+        return [<object> self.column[j] for j in range(self.n_columns)]
+
     def set_columns(self, list columns):
         """Explain these columns from now on; their statistics are taken to be those of the present partition."""
-        cdef Py_ssize_t j, n_columns = len(columns)
-        cdef ColumnStatistics column
+        cdef Py_ssize_t j
+        for column in columns:
+            if not isinstance(column, ColumnStatistics):
+                raise TypeError(f"columns must be ColumnStatistics, got {type(column).__name__}")
+        self.make_room(len(columns))
+        self.kept = columns
+        for j in range(len(columns)):
+            self.column[j] = <void*> columns[j]
+        self.take_on(len(columns))
+
+    cdef int dress(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil:
+        # As ``set_columns``, with columns[which[0..n-1]], which their owner keeps alive.
+        cdef Py_ssize_t j
+        if n > self.room:
+            with gil:
+                self.make_room(n)
+        for j in range(n):
+            self.column[j] = columns[which[j]]
+        return self.take_on(n)
+
+    cdef int take_on(self, Py_ssize_t n) except -1 nogil:
+        cdef Py_ssize_t j
+        self.n_columns = n
+        self.n_stateful = 0
+        for j in range(n):
+            if (<ColumnStatistics> self.column[j]).capacity < self.capacity:
+                with gil:
+                    (<ColumnStatistics> self.column[j]).reserve(self.capacity)
+            self.n_stateful += (<ColumnStatistics> self.column[j]).stateful()
+        return 0
+
+    cdef int make_room(self, Py_ssize_t n_columns) except -1:
+        if n_columns <= self.room and self.column != NULL:
+            return 0
+        self.room = max(n_columns, 2 * self.room, 1)
         free(self.column)
         free(self.logs.argument)
         free(self.logs.target)
-        self.n_columns = self.n_stateful = 0
-        self.column = <void**> malloc(max(n_columns, 1) * sizeof(void*))
-        allocate_logs(&self.logs, LOGS_PER_CHANGE * n_columns)
+        self.n_columns = 0
+        self.column = <void**> malloc(self.room * sizeof(void*))
+        allocate_logs(&self.logs, LOGS_PER_CHANGE * self.room)
         if self.column == NULL or self.logs.argument == NULL or self.logs.target == NULL:
             raise MemoryError()
-        for j in range(n_columns):
-            if not isinstance(columns[j], ColumnStatistics):
-                raise TypeError(f"columns must be ColumnStatistics, got {type(columns[j]).__name__}")
-            column = columns[j]
-            if column.capacity < self.capacity:
-                column.reserve(self.capacity)
-            self.column[j] = <void*> column
-            self.n_stateful += column.stateful()
-        self.columns, self.n_columns = columns, n_columns
+        return 0
 
     def grow(self, Py_ssize_t capacity):
         """Make room for ``capacity`` slots."""
         cdef ColumnStatistics column
         cdef Py_ssize_t present = self.capacity
-        capacity = padded(max([capacity] + [c.capacity for c in self.columns]))
-        for column in self.columns:
+        columns = self.columns
+        capacity = padded(max([capacity] + [c.capacity for c in columns]))
+        for column in columns:
             if column.capacity < capacity:
                 column.reserve(capacity)
         def grown(old, fill, dtype):
@@ -219,15 +250,14 @@ cdef class Mixture:
         drawing one; its clusters are renamed in the order of their appearance. The slots are written to ``slots``;
         rows are not told where they are until :meth:`occupy`.
         """
-        cdef Py_ssize_t i, j, k
+        cdef Py_ssize_t i, k
         cdef double log_product = 0.0, product = 1.0, normaliser
         cdef float top, total
         for k in range(self.n_clusters):
             self.counts[k] = 0
         self.n_clusters = 0
         self.weigh()
-        for j in range(self.n_columns):
-            (<ColumnStatistics> self.column[j]).assign(NULL, NULL, 0)
+        self.assign(NULL, NULL, 0)
         if forced != NULL:
             for k in range(self.capacity):
                 self.renamed[k] = -1
@@ -291,18 +321,31 @@ cdef class Mixture:
         missing cells as part of the state.
         """
         cdef const int32_t[::1] present = self.assigned() if rows is None else rows
-        cdef int32_t[::1] kept, slots
-        cdef Py_ssize_t i, j, n = 0
-        kept, slots = np.empty((2, max(present.shape[0], 1)), np.int32)
+        cdef Py_ssize_t n = present.shape[0]
+        cdef int32_t[:, ::1] work = np.empty((2, max(n, 1)), np.int32)
         with nogil:
-            for i in range(present.shape[0]):
-                if complete_only and self.incomplete(present[i]):
-                    continue
-                kept[n] = present[i]
-                slots[n] = self.slot_of[self.names[present[i]]]
-                n += 1
-            for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).assign(&kept[0], &slots[0], n)
+            if n:
+                n = self.find_slots(&present[0], n, complete_only, &work[0, 0], &work[1, 0])
+            self.assign(&work[0, 0], &work[1, 0], n)
+
+    cdef Py_ssize_t find_slots(
+        self, const int32_t* rows, Py_ssize_t n, bint complete_only, int32_t* kept, int32_t* slots
+    ) noexcept nogil:
+        # The rows that ``rebuild`` counts, and their slots; returns their number.
+        cdef Py_ssize_t i, n_kept = 0
+        for i in range(n):
+            if complete_only and self.incomplete(rows[i]):
+                continue
+            kept[n_kept] = rows[i]
+            slots[n_kept] = self.slot_of[self.names[rows[i]]]
+            n_kept += 1
+        return n_kept
+
+    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+        # Statistics of these rows alone.
+        cdef Py_ssize_t j
+        for j in range(self.n_columns):
+            (<ColumnStatistics> self.column[j]).assign(rows, slots, n)
 
     def set_labels(self, labels, generator):
         """Assign all rows anew: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps.
@@ -346,22 +389,29 @@ cdef class Mixture:
     def learn(self, generator, double inverse_temperature=1.0):
         """Redraw the hyperparameters of all columns, and of the prior, given the partition."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        with generator.bit_generator.lock, nogil:
+            self.resample(inverse_temperature, bits)
+
+    cdef void resample(self, double inverse_temperature, bitgen_t* bits) noexcept nogil:
         cdef Py_ssize_t j
         if self.n_clusters == 0:
             return
-        with generator.bit_generator.lock, nogil:
-            for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).resample_prior(self.n_clusters, inverse_temperature, bits)
-            self.prior.resample(&self.counts[0], self.n_clusters, bits)
-            self.weigh()
+        for j in range(self.n_columns):
+            (<ColumnStatistics> self.column[j]).resample_prior(self.n_clusters, inverse_temperature, bits)
+        self.prior.resample(&self.counts[0], self.n_clusters, bits)
+        self.weigh()
 
     def log_joint(self):
         """Log probability of the partition and of the cells of the assigned rows, with the chain's own fillings."""
         cdef double out
-        cdef Py_ssize_t j, k
         with nogil:
-            out = self.prior.log_probability(&self.counts[0], self.n_clusters)
-            for j in range(self.n_columns):
-                for k in range(self.n_clusters):
-                    out += (<ColumnStatistics> self.column[j]).log_marginal(k)
+            out = self.log_probability()
+        return out
+
+    cdef double log_probability(self) noexcept nogil:
+        cdef double out = self.prior.log_probability(&self.counts[0], self.n_clusters)
+        cdef Py_ssize_t j, k
+        for j in range(self.n_columns):
+            for k in range(self.n_clusters):
+                out += (<ColumnStatistics> self.column[j]).log_marginal(k)
         return out

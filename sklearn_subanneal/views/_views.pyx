@@ -1,7 +1,7 @@
 """A cross-categorization: a partition of the columns into views, and a mixture of the rows in each view."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uintptr_t
 from libc.stdlib cimport free, realloc
 from numpy.random cimport bitgen_t
 
@@ -10,10 +10,9 @@ import numpy as np
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal._core._random cimport integer_below
 from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.mixtures._gibbs cimport churn_rows
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
-
-from sklearn_subanneal.mixtures._gibbs import churn
 
 
 cdef class Views:
@@ -155,26 +154,56 @@ cdef class Views:
             prior.draw(generator)
         self.set_state(column_labels, [prior.draw_partition(self.n_rows, generator) for prior in priors])
 
-    def churn(self, leaving, entering, double inverse_temperature, generator):
-        """A batch of moves of rows in every view; returns the number of rows that were put into a cluster."""
-        return sum(churn(mixture, leaving, entering, inverse_temperature, generator) for mixture in self.mixtures)
+    # What follows does something in all views without taking the GIL in between: chains on other threads want it.
+
+    def churn(self, const int32_t[::1] leaving, const int32_t[::1] entering, double inverse_temperature, streams):
+        """A batch of moves of rows in every view; returns the number of rows that were put into a cluster.
+
+        ``streams``: a generator for each view.
+        """
+        cdef Py_ssize_t v, n_moved = 0
+        cdef float beta = inverse_temperature
+        cdef uintptr_t[::1] bits = np.array(
+            [<uintptr_t> PyCapsule_GetPointer(stream.bit_generator.capsule, "BitGenerator") for stream in streams],
+            np.uintp)
+        if bits.shape[0] != self.n_views:
+            raise ValueError(f"streams must be as many as there are views, {self.n_views}, got {bits.shape[0]}")
+        with nogil:
+            for v in range(self.n_views):
+                n_moved += churn_rows(
+                    <Mixture> self.mixture[self.order[v]], leaving, entering, beta, <bitgen_t*> bits[v])
+        return n_moved
 
     def rebuild(self, rows=None):
         """All statistics anew from the rows (those that are assigned), free of the drift of float sums."""
-        for mixture in self.mixtures:
-            mixture.rebuild(rows)
+        cdef const int32_t[::1] present = self.mixture_at(0).assigned() if rows is None else rows
+        cdef Py_ssize_t v, number, n = present.shape[0]
+        cdef int32_t[:, ::1] work = np.empty((2, max(n, 1)), np.int32)
+        with nogil:
+            for v in range(self.n_views):
+                number = self.order[v]
+                if n:
+                    (<Mixture> self.mixture[number]).find_slots(&present[0], n, False, &work[0, 0], &work[1, 0])
+                (<Mixture> self.mixture[number]).assign(&work[0, 0], &work[1, 0], n)
 
     def learn(self, generator, double inverse_temperature=1.0):
         """Redraw the hyperparameters of all columns, of all row partitions, and of the column partition."""
-        for mixture in self.mixtures:
-            mixture.learn(generator, inverse_temperature)
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t v
+        with generator.bit_generator.lock, nogil:
+            for v in range(self.n_views):
+                (<Mixture> self.mixture[self.order[v]]).resample(inverse_temperature, bits)
         self.update_twins()
         self.prior.learn(np.asarray(self.sizes)[:self.n_views], generator)
 
     def log_joint(self):
         """Log probability of both kinds of partitions, and of the cells of the assigned rows."""
-        return self.prior.log_eppf(np.asarray(self.sizes)[:self.n_views]) + sum(
-            mixture.log_joint() for mixture in self.mixtures)
+        cdef double out = self.prior.log_eppf(np.asarray(self.sizes)[:self.n_views])
+        cdef Py_ssize_t v
+        with nogil:
+            for v in range(self.n_views):
+                out += (<Mixture> self.mixture[self.order[v]]).log_probability()
+        return out
 
     # What follows serves the moves of columns: from ``begin`` on no row moves.
 
@@ -236,16 +265,15 @@ cdef class Views:
         cdef bint dressed = (<Mixture> self.mixture[number]).n_columns == n_members
         for i in range(n_members):
             dressed = dressed and (<Mixture> self.mixture[number]).column[i] == self.twin[members[i]]
-        if not dressed or like >= 0:
+        if not dressed:
+            (<Mixture> self.mixture[number]).dress(self.twin, members, n_members)
+        if like >= 0:
             with gil:
                 mixture = <Mixture> self.mixture[number]
-                if not dressed:
-                    mixture.set_columns([<object> self.twin[members[i]] for i in range(n_members)])
-                if like >= 0:
-                    mixture.prior.parameters = (<Mixture> self.mixture[like]).prior.parameters
-                    # Room for all clusters from the start: what they are renamed to is lost when a mixture grows.
-                    if mixture.capacity < (<Mixture> self.mixture[like]).capacity:
-                        mixture.grow((<Mixture> self.mixture[like]).capacity)
+                mixture.prior.parameters = (<Mixture> self.mixture[like]).prior.parameters
+                # Room for all clusters from the start: what they are renamed to is lost when a mixture grows.
+                if mixture.capacity < (<Mixture> self.mixture[like]).capacity:
+                    mixture.grow((<Mixture> self.mixture[like]).capacity)
         if n_members == 0:
             (<Mixture> self.mixture[number]).prior.draw_parameters(bits)
         elif like < 0:

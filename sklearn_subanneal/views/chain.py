@@ -151,22 +151,24 @@ class ViewsChain(AnnealedChain):
     def _move_rows(self, step, context):
         """Gibbs sampling and split-merge moves of the rows, view after view, or some views at once."""
         leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
-        mixtures = self.views.mixtures
+        mixtures, streams, beta = self.views.mixtures, self._streams_of_views(), step.inverse_temperature
+        parts = [slice(at, at + self.batch) for at in range(0, len(leaving), self.batch)]
 
         def sweep(mixture, stream):
             n_moved = 0
-            for at in range(0, len(leaving), self.batch):
+            for part in parts:
                 context.check()
-                part = slice(at, at + self.batch)
-                n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, stream)
+                n_moved += churn(mixture, leaving[part], entering[part], beta, stream)
             return n_moved
 
-        streams = self._streams_of_views()
         if self.n_threads > 1 and len(leaving) * len(self.columns) >= LEAST_CELLS_FOR_THREADS:
             with ThreadPoolExecutor(self.n_threads) as pool:
                 n_moved = sum(pool.map(sweep, mixtures, streams))
         else:
-            n_moved = sum(map(sweep, mixtures, streams))
+            n_moved = 0
+            for part in parts:
+                context.check()
+                n_moved += self.views.churn(leaving[part], entering[part], beta, streams)
         rows = self.window.positions()
         for mixture in mixtures:
             context.check()
