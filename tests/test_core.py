@@ -43,7 +43,7 @@ def arguments32(name, rng):
     return np.concatenate(x).astype(np.float32)
 
 
-@pytest.mark.parametrize(("name", "bound"), [("log", 1.0), ("log1p", 2.0), ("exp", 3.0)])
+@pytest.mark.parametrize(("name", "bound"), [("log", 1.0), ("log1p", 2.0), ("exp", 1.5)])
 def test_float32_functions(name, bound):
     x = arguments32(name, np.random.default_rng(0))
     truth = getattr(np, name)(x.astype(np.float64))
