@@ -10,6 +10,8 @@ except ImportError as error:
 
 from sklearn_subanneal.callbacks import Checkpoint, TraceMonitor
 from sklearn_subanneal.estimators import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM
+from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
+from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
 
 __version__ = "0.1.0.dev0"
 
@@ -20,5 +22,7 @@ __all__ = [
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
     "TraceMonitor",
+    "VariationalTemperingFMM",
+    "VariationalTemperingLDA",
     "__version__",
 ]

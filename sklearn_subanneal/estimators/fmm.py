@@ -1,0 +1,440 @@
+"""Factorial mixtures, learned by annealed or tempered variational inference."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from sklearn_subanneal._chains import spawn_generators
+from sklearn_subanneal.variational import (
+    Cooling,
+    Fixed,
+    GlobalTemperature,
+    LinearCooling,
+    PassFraction,
+    RobbinsMonro,
+    exponential_temperatures,
+)
+from sklearn_subanneal.variational.factorial_fit import FactorialStream, Settings, fit_factorial
+from sklearn_subanneal.variational.schedules import check_cooling
+
+
+class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Factorial mixture: each row is the sum of the components that are active in it, with Gaussian noise.
+
+    Any number of components may be active in a row, so that K components stand for 2^K clusters. The bound of
+    variational inference has many local optima, in which components are mixed up; a temperature that falls from above
+    1 leads past most of them. Data are not centred: a constant part of the rows takes a component of its own.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of components.
+    tempering : {"annealed", "global", "none"}, default="annealed"
+        "annealed": the temperature follows ``temperature_schedule`` (AVI); "global": it is inferred with the model
+        (VT); "none": it is 1 (VI). Whatever the choice, the fitted model is that of temperature 1.
+    temperature_schedule : object or None, default=None
+        For "annealed", with a method ``temperature(progress)``; None: ``LinearCooling(start=3.0, share=0.5)``.
+    temperatures : array-like of float or None, default=None
+        For "global", the temperatures that there may be, increasing from 1; None: 100 from 1 to 6 by equal factors.
+        The fit starts at the last one.
+    temperature_step : float, default=0.05
+        For "global", the step of the temperature's factor in an iteration over all rows; 1 is coordinate ascent, which
+        forgets the start at once. Minibatches take the step of the other factors.
+    activation_probability : float or "learn", default="learn"
+        Prior probability that a component is active in a row.
+    noise_variance : float or "learn", default="learn"
+        Variance of the noise in every feature. A noise that is learned is large while the fit is bad, which anneals,
+        too; "global" then cools early, and is at its best where the noise is known.
+    component_variance : float or None, default=None
+        Prior variance of every cell of a component. None: such that the components account for the mean square of the
+        data.
+    component_update : {"joint", "cyclic"}, default="joint"
+        Whether all components are updated at once, or one given the others, as published. Both are coordinate ascent
+        on the same bound; the first finds better optima.
+    batch_size : int or None, default=None
+        Rows after which the components are updated. None: all.
+    step_size : object or None, default=None
+        With ``step(t, progress, share_of_batch)``: weight of a minibatch. None: ``PassFraction(10.0, 2.0)`` in ``fit``
+        and ``RobbinsMonro(1.0, 0.7)`` in ``partial_fit``.
+    max_iter : int, default=200
+        Passes through the rows at most; the schedule is stretched over them.
+    n_sweeps : int, default=2
+        Sweeps through the components of a row at each visit of ``fit``.
+    tol : float, default=1e-5
+        ``fit`` ends when an iteration at temperature 1 gains less than this in the bound of a row.
+    n_init : int, default=1
+        Random starts, of which the one with the highest bound is kept.
+    random_state : int, RandomState instance or None, default=None
+        Starts, and the order of rows in minibatches.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Posterior means of the components.
+    component_variances_ : ndarray of shape (n_components,)
+        Posterior variances of the cells of each component.
+    activation_probability_, noise_variance_, component_variance_ : float
+        The parameters, as given or learned.
+    bound_ : float
+        Lower bound of the log evidence of the training rows, at temperature 1.
+    bounds_ : ndarray of shape (n_iter_,)
+        The same for a row on average, after each iteration.
+    temperatures_ : ndarray of shape (n_iter_,)
+        E[1/T] in each iteration.
+    n_iter_ : int
+        Passes of ``fit``, and calls of ``partial_fit`` since.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    References
+    ----------
+    S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS, section 4.
+    Z. Ghahramani (1995), Factorial learning and the EM algorithm, NIPS 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal import VariationalTemperingFMM
+    >>> rng = np.random.default_rng(0)
+    >>> components = np.kron(np.eye(3), [[1.0, 1.0]])
+    >>> active = rng.random((500, 3)) < 0.3
+    >>> X = active @ components + 0.1 * rng.normal(size=(500, 6))
+    >>> model = VariationalTemperingFMM(n_components=3, random_state=0).fit(X)
+    >>> order = np.argsort(model.components_ @ np.arange(6))
+    >>> np.abs(model.components_[order].round(1))
+    array([[1., 1., 0., 0., 0., 0.],
+           [0., 0., 1., 1., 0., 0.],
+           [0., 0., 0., 0., 1., 1.]])
+    >>> bool((model.predict(X)[:, order] == active).all())
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "tempering": [StrOptions({"annealed", "global", "none"})],
+        "temperature_schedule": [HasMethods("temperature"), None],
+        "temperatures": ["array-like", None],
+        "temperature_step": [Interval(Real, 0, 1, closed="right")],
+        "activation_probability": [StrOptions({"learn"}), Interval(Real, 0, 1, closed="neither")],
+        "noise_variance": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
+        "component_variance": [Interval(Real, 0, None, closed="neither"), None],
+        "component_update": [StrOptions({"joint", "cyclic"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "step_size": [HasMethods("step"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        tempering: str = "annealed",
+        temperature_schedule=None,
+        temperatures=None,
+        temperature_step: float = 0.05,
+        activation_probability="learn",
+        noise_variance="learn",
+        component_variance: float | None = None,
+        component_update: str = "joint",
+        batch_size: int | None = None,
+        step_size=None,
+        max_iter: int = 200,
+        n_sweeps: int = 2,
+        tol: float = 1e-5,
+        n_init: int = 1,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.tempering = tempering
+        self.temperature_schedule = temperature_schedule
+        self.temperatures = temperatures
+        self.temperature_step = temperature_step
+        self.activation_probability = activation_probability
+        self.noise_variance = noise_variance
+        self.component_variance = component_variance
+        self.component_update = component_update
+        self.batch_size = batch_size
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.n_sweeps = n_sweeps
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self):
+        return len(self.components_)
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X has missing or infinite cells, or a parameter is not as described. The message names the remedy.
+        """
+        make_temperature = self._temperature_maker()
+        self._step_size(PassFraction(10.0, 2.0))
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        root = self._init_callback_context(max_subtasks=self.n_init * self.max_iter, sequential_subtasks=True)
+        root.call_on_fit_task_begin(estimator=self, X=X)
+        self._fit(X, make_temperature, root)
+        root.call_on_fit_task_end(estimator=self, X=X)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Learn from some more rows, at temperature 1; the first ones are learned as ``fit`` does, with tempering.
+
+        So the first minibatch should be large enough to show all components. The bound is then that of as many rows as
+        were seen, by the running statistics.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X has another width than before, or a parameter is not as described.
+        """
+        make_temperature = self._temperature_maker()
+        step_size = self._step_size(RobbinsMonro(1.0, 0.7))
+        first = not hasattr(self, "_stream")
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=first)
+        if first:
+            self._fit(X, make_temperature)
+            return self
+        with _one_thread():
+            self.bound_ = self._stream.learn(X, step_size)
+        vars(self).update(self._attributes(self._stream.components, X.dtype))
+        self.bounds_ = np.append(self.bounds_, self.bound_ / self._stream.statistics.n_rows)
+        self.temperatures_ = np.append(self.temperatures_, 1.0)
+        self.n_iter_ += 1
+        return self
+
+    def _fit(self, X, make_temperature, root=None):
+        settings, best = self._settings(), None
+        for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
+            with _one_thread():
+                fitted = fit_factorial(
+                    X,
+                    settings,
+                    make_temperature,
+                    generator,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    n_sweeps=self.n_sweeps,
+                    temperature_step=self.temperature_step,
+                    batch_size=self.batch_size,
+                    step_size=self._step_size(PassFraction(10.0, 2.0)),
+                    tell=self._reporter(root, X, number),
+                )
+            if best is None or fitted.bound > best.bound:
+                best = fitted
+        vars(self).update(self._attributes(best.components, X.dtype))
+        self._stream = FactorialStream(best, settings)
+        self.bound_ = best.bound
+        self.bounds_, self.temperatures_ = best.trace["bound"].copy(), best.trace["inverse_temperature"].copy()
+        self.n_iter_ = len(best.trace)
+
+    def _settings(self):
+        def given(value):
+            return None if value == "learn" else value
+
+        return Settings(
+            self.n_components,
+            given(self.activation_probability),
+            given(self.noise_variance),
+            self.component_variance,
+            self.component_update == "cyclic",
+        )
+
+    def _step_size(self, default):
+        step_size = default if self.step_size is None else self.step_size
+        if isinstance(step_size, type):
+            raise ValueError(f"step_size must be an object, got the class {step_size.__name__}; write its name with ()")
+        if hasattr(step_size, "check"):
+            step_size.check()
+        return step_size
+
+    def _temperature_maker(self):
+        """A function of components and a number of rows that gives the temperature of a run."""
+        if self.tempering == "global":
+            grid = exponential_temperatures(6.0) if self.temperatures is None else self._checked_temperatures()
+
+            def inferred(components, n_rows):
+                temperature = GlobalTemperature(grid, components.log_partition(grid), n_rows)
+                temperature.heat()
+                return temperature
+
+            return inferred
+        schedule = (
+            LinearCooling(start=3.0, share=0.5) if self.temperature_schedule is None else self.temperature_schedule
+        )
+        check_cooling(schedule)
+        if self.tempering == "annealed":
+            return lambda components, n_rows: Cooling(schedule)
+        return lambda components, n_rows: Fixed()
+
+    def _checked_temperatures(self):
+        grid = check_array(self.temperatures, ensure_2d=False, dtype=np.float64, input_name="temperatures")
+        if grid.ndim != 1 or len(grid) < 2 or grid[0] != 1.0 or (np.diff(grid) <= 0.0).any():
+            raise ValueError(
+                f"temperatures must increase, and from 1, got {self.temperatures!r}; give np.geomspace(1.0, 6.0)"
+            )
+        return grid
+
+    def _reporter(self, root, X, number):
+        """Tells scikit-learn's callbacks of every iteration, where there are any."""
+        if root is None or not getattr(self, "_skl_callbacks", []):
+            return None
+
+        def tell(record, components):
+            task = root.subcontext(task_name="iteration")
+            task.call_on_fit_task_begin(estimator=self, X=X)
+            return task.call_on_fit_task_end(
+                estimator=self,
+                X=X,
+                metadata={"trace": {"chain": number, **record}},
+                reconstruction_attributes=lambda: self._attributes(deepcopy(components), X.dtype),
+            )
+
+        return tell
+
+    def _attributes(self, components, dtype):
+        return {
+            "_components": components,
+            "components_": components.means.astype(dtype),
+            "component_variances_": components.variances.astype(dtype),
+            "activation_probability_": components.activation_probability,
+            "noise_variance_": components.noise_variance,
+            "component_variance_": components.component_variance,
+        }
+
+    def _infer(self, X):
+        """Rows in double precision, their probabilities (n_components, n_samples), and the precision asked for."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+        rows = X.astype(np.float64, copy=False)
+        with _one_thread():
+            return rows, self._components.infer(rows), X.dtype
+
+    def transform(self, X) -> np.ndarray:
+        """Probability that each component is active in each row, given the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        activations : ndarray of shape (n_samples, n_components)
+        """
+        _, activations, dtype = self._infer(X)
+        return np.ascontiguousarray(activations.T, dtype=dtype)
+
+    def predict(self, X) -> np.ndarray:
+        """Which components are active in each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        active : ndarray of int64, shape (n_samples, n_components)
+            1 where a component is more probably active than not.
+        """
+        return (self._infer(X)[1].T > 0.5).astype(np.int64)
+
+    def inverse_transform(self, X) -> np.ndarray:
+        """The rows that activations stand for, without noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            What ``transform`` or ``predict`` gave.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        activations = check_array(X, dtype=[np.float64, np.float32])
+        if activations.shape[1] != len(self.components_):
+            raise ValueError(
+                f"X must have a column for each of the {len(self.components_)} components, got {activations.shape[1]}; "
+                "give what transform returned"
+            )
+        return activations @ self.components_
+
+    def score_samples(self, X) -> np.ndarray:
+        """Lower bound of the log density of each row, given q of the components, at temperature 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bounds : ndarray of shape (n_samples,)
+        """
+        rows, activations, _ = self._infer(X)
+        return self._components.row_bounds(rows, activations)
+
+    def score(self, X, y=None) -> float:
+        """Mean of ``score_samples(X)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+        """
+        return float(np.mean(self.score_samples(X)))
+
+
+def _one_thread():
+    """BLAS on one thread: its products are too small to share, and the bits would depend on how they were."""
+    return threadpool_limits(limits=1, user_api="blas")

@@ -1,0 +1,381 @@
+"""Latent Dirichlet allocation, learned by annealed and tempered stochastic variational inference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import _fit_context
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from sklearn_subanneal.estimators._topic_learner import make_learner, open_chunks, settle
+from sklearn_subanneal.estimators._topics import TopicModel, read_documents
+from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus
+from sklearn_subanneal.topics.inference import count_words, run
+
+TEMPERINGS = ("annealed", "global", "local", "none", "global-paper", "local-paper")
+# Smaller corpora need more passes: these many divided by the root of the number of documents, within bounds.
+PASSES, FEWEST_PASSES, MOST_PASSES = 400.0, 6, 20
+# Training documents, evenly spaced, of which ``bound_`` is computed.
+N_BOUND = 400
+
+
+class VariationalTemperingLDA(TopicModel):
+    """Latent Dirichlet allocation, learned by annealed or tempered stochastic variational inference.
+
+    Names and meanings are those of :class:`sklearn.decomposition.LatentDirichletAllocation`, in whose place it can be
+    used. A temperature keeps topics soft while they form, by which they escape the poor local optima of ordinary
+    variational inference; it ends at 1, the model itself. With the defaults nothing need be tuned.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of topics.
+    tempering : {"annealed", "global", "local", "none", "global-paper", "local-paper"}, default="annealed"
+        What decides the temperature. "annealed": ``temperature_schedule``. "global": inferred with the model, one for
+        all documents. "local": inferred, one for each document. "none": T = 1, plain stochastic variational inference.
+        "global-paper" and "local-paper": inferred by the equations as the paper prints them; these do not cool, and are
+        here for reproduction.
+    temperature_schedule : object or None, default=None
+        :class:`~sklearn_subanneal.variational.LinearCooling` or one like it, for "annealed". None: from 1.6 to 1 in the
+        first half of the run, or from 2 to 1 in the first three fifths where documents have under 100 tokens.
+    temperatures : array-like of float or None, default=None
+        Temperatures to infer from, increasing from 1. None: 100 by equal factors, up to 2 (as printed: up to 10).
+    topic_update : {"plug-in", "variational"}, default="plug-in"
+        "plug-in": topics are their posterior mean, which predicts held-out words better. "variational": topics have a
+        Dirichlet distribution, and updates are coordinate ascent on the bound, as scikit-learn's.
+    doc_topic_prior : float, array-like of shape (n_components,), "learned" or None, default=None
+        Parameter alpha of the Dirichlet prior of documents. None: 1 / n_components. "learned": one for each topic,
+        learned in the second half of the run.
+    topic_word_prior : float, array-like of shape (n_features,) or None, default=None
+        Parameter eta of the Dirichlet prior of topics. None: 1 / n_components.
+    partition_prior : float or None, default=None
+        What stands for ``topic_word_prior`` in the partition function of "global" and "local": with one so sparse as
+        1 / n_components, T would not come to 1. None: such that words of the prior vary somewhat more than those of the
+        corpus, so that T falls as soon as topics tell more than the words' frequencies.
+    learning_method : {"online", "batch"}, default="online"
+        From minibatches, or from all documents at once.
+    learning_decay : float or None, default=None
+        kappa of the step (learning_offset + t)^-kappa of minibatch t.
+    learning_offset : float or None, default=None
+        See ``learning_decay``. If one of both is given the other is 0.7 or 1024. None and None: steps in proportion to
+        the minibatch's share of the corpus, which suit every batch size.
+    max_iter : int or None, default=None
+        Passes over the documents. None: 400 divided by the root of their number, but 6 at least and 20 at most.
+    batch_size : int or None, default=None
+        Documents in a minibatch. None: a fiftieth of all, but 64 at least and 512 at most.
+    evaluate_every : int, default=-1
+        Passes between computations of the perplexity, for ``perp_tol``. Not positive: never.
+    total_samples : int or None, default=None
+        Documents that all calls of ``partial_fit`` are to see in a pass, or in ``fit_chunks``. None: ``partial_fit``
+        takes those that it has seen, and has neither plan nor annealing; ``fit_chunks`` counts.
+    tol : float, default=1e-4
+        Batch learning ends once T = 1 and a pass moves less than this share of the tokens to other topics.
+    perp_tol : float, default=0.1
+        Learning ends once the perplexity changes by less between two evaluations, at T = 1.
+    mean_change_tol : float, default=1e-3
+        A document is fitted once its expected tokens move by less than this a topic.
+    max_doc_update_iter : int or None, default=None
+        Most iterations of fitting a document. None: 15 in a minibatch, 100 elsewhere.
+    shuffle : bool, default=True
+        Whether each pass has its own random order of documents.
+    n_jobs : int or None, default=None
+        Threads for the documents of a minibatch; results are the same for any number.
+    verbose : int, default=0
+        Whether to print a line for each pass.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Parameters of the topics' Dirichlet distributions; divided by their sums, the probabilities of the words.
+    exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
+        exp(E[log probability of a word]).
+    topic_word_ : ndarray of shape (n_components, n_features)
+        Mean probabilities of the words.
+    doc_topic_prior_ : float, or ndarray of shape (n_components,)
+        The prior of documents, as learned if it is.
+    topic_word_prior_ : float, or ndarray of shape (n_features,)
+    temperatures_ : ndarray of shape (n_batches,) or (n_batches, 3)
+        E[1/T] at each minibatch; with "local", its quantiles 0.05, 0.5 and 0.95 over the documents.
+    bound_ : float
+        Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit``.
+    n_iter_ : int
+        Passes made.
+    n_batch_iter_ : int
+        Minibatches learned from.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    References
+    ----------
+    S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS.
+    M. Hoffman, D. Blei, C. Wang, J. Paisley (2013), Stochastic variational inference, JMLR 14.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal import VariationalTemperingLDA
+    >>> X = np.kron(np.eye(2, dtype=int), np.full((30, 5), 3))
+    >>> model = VariationalTemperingLDA(n_components=2, random_state=0).fit(X)
+    >>> model.transform(X[[0, 59]]).round(1).max(axis=1)
+    array([1., 1.])
+    >>> bool(model.predict(X[:1]) != model.predict(X[-1:]))
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "n_components": [Interval(Integral, 0, None, closed="neither")],
+        "tempering": [StrOptions(set(TEMPERINGS))],
+        "temperature_schedule": [HasMethods("temperature"), None],
+        "temperatures": ["array-like", None],
+        "topic_update": [StrOptions({"plug-in", "variational"})],
+        "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither"), StrOptions({"learned"}), "array-like"],
+        "topic_word_prior": [None, Interval(Real, 0, None, closed="neither"), "array-like"],
+        "partition_prior": [Interval(Real, 0, None, closed="neither"), None],
+        "learning_method": [StrOptions({"batch", "online"})],
+        "learning_decay": [Interval(Real, 0, 1, closed="both"), None],
+        "learning_offset": [Interval(Real, 1.0, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 0, None, closed="neither"), None],
+        "evaluate_every": [Interval(Integral, None, None, closed="neither")],
+        "total_samples": [Interval(Real, 0, None, closed="neither"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "perp_tol": [Interval(Real, 0, None, closed="left")],
+        "mean_change_tol": [Interval(Real, 0, None, closed="left")],
+        "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "shuffle": ["boolean"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        tempering: str = "annealed",
+        temperature_schedule=None,
+        temperatures=None,
+        topic_update: str = "plug-in",
+        doc_topic_prior=None,
+        topic_word_prior=None,
+        partition_prior: float | None = None,
+        learning_method: str = "online",
+        learning_decay: float | None = None,
+        learning_offset: float | None = None,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        evaluate_every: int = -1,
+        total_samples: float | None = None,
+        tol: float = 1e-4,
+        perp_tol: float = 0.1,
+        mean_change_tol: float = 1e-3,
+        max_doc_update_iter: int | None = None,
+        shuffle: bool = True,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.tempering = tempering
+        self.temperature_schedule = temperature_schedule
+        self.temperatures = temperatures
+        self.topic_update = topic_update
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.partition_prior = partition_prior
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.evaluate_every = evaluate_every
+        self.total_samples = total_samples
+        self.tol = tol
+        self.perp_tol = perp_tol
+        self.mean_change_tol = mean_change_tol
+        self.max_doc_update_iter = max_doc_update_iter
+        self.shuffle = shuffle
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the topics of documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Counts of words; CSR is not copied, and may be mapped from disk. float64 is computed in double precision,
+            everything else in single.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If counts are negative or not finite, or a parameter is not as described. The message names the remedy.
+        """
+        with self._restored_on_failure():
+            X = read_documents(self, X, "fit", reset=True)
+            generator = self._generator()
+            batch = self.learning_method == "batch"
+            batch_size = X.shape[0] if batch else self._batch_size(X.shape[0])
+            corpus = MemoryCorpus(X, batch_size, generator if self.shuffle else None)
+            learner = make_learner(self, X.dtype, corpus.n_documents, count_words(X), generator, batch=batch)
+            self._run(learner, corpus, X, lambda: X)
+            stride = -(-X.shape[0] // N_BOUND)
+            self.bound_ = self._perplexity(X if stride == 1 else X[::stride])
+        return self
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_chunks(self, chunks: Iterable, y=None):
+        """Learn the topics of documents that come in chunks, with memory that does not depend on their number.
+
+        Parameters
+        ----------
+        chunks : iterable of {array-like, sparse matrix}, each of shape (any, n_features)
+            Read once to count the documents, unless ``total_samples`` is given, and once for each pass; an iterator,
+            which can be read only once, will do for ``max_iter=1`` with ``total_samples``. Documents are taken in their
+            order: with ``shuffle=False``, ``fit`` gives the same topics for the same documents in one matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If there are no chunks, if they differ in width or between passes, or cannot be read as often as needed.
+        """
+        if self.learning_method == "batch":
+            raise ValueError('learning_method="batch" needs all documents at once; use "online" with chunks')
+        with self._restored_on_failure():
+            opened = open_chunks(self, chunks)
+            corpus = StreamedCorpus(opened.read, opened.n_documents, self._batch_size(opened.n_documents))
+            learner = make_learner(self, opened.dtype, opened.n_documents, opened.word_counts, self._generator())
+            self._run(learner, corpus, None, None)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Learn from some more documents.
+
+        With ``total_samples`` there is a plan, of ``max_iter`` passes over so many documents, for steps and
+        temperature. Without, the documents seen so far stand for all, and the temperature is 1 unless it is inferred.
+        After ``fit``, learning goes on from its topics.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`, and if the number of features is not that of the calls before.
+        """
+        first = not hasattr(self, "_learner_state")
+        X = read_documents(self, X, "partial_fit", reset=first)
+        planned = self.total_samples
+        if first:
+            n_documents = planned or X.shape[0]
+            word_counts = count_words(X) * (n_documents / X.shape[0])
+            learner = make_learner(self, X.dtype, n_documents, word_counts, self._generator(), planned is not None)
+            self._learner_state, self._n_seen = learner, 0
+            self._keep(learner, 0)
+        learner = self._learner_state
+        learner.n_threads = effective_n_jobs(self.n_jobs)
+        batch_size = self._batch_size(planned or X.shape[0])
+        try:
+            for documents in MemoryCorpus(X, batch_size).batches():
+                self._n_seen += documents.shape[0]
+                n_documents = planned or self._n_seen
+                progress = 0.0 if planned is None else min(1.0, self._n_seen / (planned * self._n_passes(planned)))
+                learner.learn(documents, max(n_documents, documents.shape[0]), progress)
+        finally:
+            # An interrupt between two steps of a minibatch leaves topics that are still consistent.
+            learner.topics.recount()
+            self._keep(learner, 1 if planned is None else max(1, int(self._n_seen // planned)))
+        return self
+
+    def _run(self, learner, corpus, X, documents):
+        """Pass over the corpus, with callbacks."""
+        n_passes = self._n_passes(corpus.n_documents)
+        root = self._init_callback_context(max_subtasks=n_passes, sequential_subtasks=True)
+        root.call_on_fit_task_begin(estimator=self, X=X)
+        last = None
+
+        def report(record):
+            nonlocal last
+            done = record["sweep"]
+            task = root.subcontext(task_name="pass")
+            task.call_on_fit_task_begin(estimator=self, X=X)
+            stop = task.call_on_fit_task_end(
+                estimator=self,
+                X=X,
+                metadata={"trace": record},
+                reconstruction_attributes=lambda: self._fitted_attributes(learner, done),
+            )
+            message = f"iteration: {done} of max_iter: {n_passes}"
+            if documents is not None and self.evaluate_every > 0 and done % self.evaluate_every == 0:
+                vars(self).update(self._fitted_attributes(learner, done))
+                perplexity = self._perplexity(documents())
+                message += f", perplexity: {perplexity:.4f}"
+                cold = record["inverse_temperature"] == 1.0
+                stop = stop or (cold and last is not None and abs(last - perplexity) < self.perp_tol)
+                last = perplexity if cold else None
+            if self.verbose:
+                print(message)
+            return stop
+
+        done = run(learner, corpus, n_passes, report, self.tol if self.learning_method == "batch" else 0.0)
+        self._keep(learner, done)
+        self._learner_state, self._n_seen = settle(learner, self), corpus.n_documents
+        root.call_on_fit_task_end(estimator=self, X=X)
+
+    def _keep(self, learner, n_passes):
+        vars(self).update(self._fitted_attributes(learner, n_passes))
+
+    def _fitted_attributes(self, learner, n_passes) -> dict:
+        prior = learner.prior.values
+        word_prior = learner.topics.prior
+        scalar = self.doc_topic_prior is None or isinstance(self.doc_topic_prior, Real)
+        return {
+            "_topics": learner.topics,
+            "doc_topic_prior_": float(prior[0]) if scalar else prior.copy(),
+            "topic_word_prior_": float(word_prior[0]) if np.ndim(self.topic_word_prior) == 0 else word_prior.copy(),
+            "temperatures_": np.array(learner.trace),
+            "n_batch_iter_": learner.n_batches,
+            "n_iter_": n_passes,
+        }
+
+    def _generator(self):
+        seed = check_random_state(self.random_state).randint(0, 2**32, size=4, dtype=np.uint32)
+        return np.random.Generator(np.random.PCG64(seed))
+
+    def _n_passes(self, n_documents) -> int:
+        return self.max_iter or int(np.clip(round(PASSES / n_documents**0.5), FEWEST_PASSES, MOST_PASSES))
+
+    def _batch_size(self, n_documents) -> int:
+        return self.batch_size or int(np.clip(n_documents // 50, 64, 512))

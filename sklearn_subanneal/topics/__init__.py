@@ -1,0 +1,1 @@
+"""Topic models: the local step over documents, the global topics, temperature, and scores."""

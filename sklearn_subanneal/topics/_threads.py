@@ -1,0 +1,55 @@
+"""A numbered list of tasks that a few threads share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+def share(task: Callable[[int], object], n_tasks: int, n_threads: int) -> None:
+    """Call ``task(0)``, ..., ``task(n_tasks - 1)``, each once, in any order; the calling thread works too.
+
+    After an exception no further task is begun; when all threads have come to rest, the first exception is raised.
+
+    Parameters
+    ----------
+    task : callable
+        Takes the number of a task; should release the GIL.
+    n_tasks : int
+    n_threads : int
+        At most this many threads, the calling one included.
+    """
+    n_threads = min(n_threads, n_tasks)
+    if n_threads <= 1:
+        for number in range(n_tasks):
+            task(number)
+        return
+    lock = threading.Lock()
+    numbers = iter(range(n_tasks))
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            while not failures:
+                with lock:
+                    number = next(numbers, None)
+                if number is None:
+                    return
+                task(number)
+        except BaseException as failure:
+            failures.append(failure)
+
+    helpers = [threading.Thread(target=work, daemon=True) for _ in range(n_threads - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    try:
+        for helper in helpers:
+            helper.join()
+    except BaseException as failure:
+        # The interrupt of a user who waits: the others are told, and are near their end.
+        failures.append(failure)
+        for helper in helpers:
+            helper.join()
+    if failures:
+        raise failures[0]

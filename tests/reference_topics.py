@@ -1,0 +1,85 @@
+"""Topic models in plain numpy, float64: the coordinate updates of one document after another, phi written out."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import digamma, gammaln, logsumexp, xlogy
+
+
+def log_weights(statistics, eta, topic_update):
+    """Log weights of words (n_words, n_topics): log E[beta] ("plug-in") or E[log beta] ("variational").
+
+    ``statistics`` (n_words, n_topics) are those of the whole vocabulary, without the prior ``eta``, a number or one
+    for each word.
+    """
+    total = np.ascontiguousarray(statistics + np.broadcast_to(np.asarray(eta, float), len(statistics))[:, None])
+    if topic_update == "plug-in":
+        return np.log(total) - np.log(total.sum(axis=0))
+    return digamma(total) - digamma(total.sum(axis=0))
+
+
+def responsibilities(logs, gamma, rho, factor="digamma"):
+    """phi (n_entries, n_topics) of a document whose words have these log weights."""
+    if factor == "digamma":
+        scores = rho * (digamma(gamma) - digamma(gamma.sum()) + logs)
+    else:
+        scores = rho * (np.log(gamma) + logs)
+    return np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+
+
+def fit_document(counts, logs, gamma, prior, rho, max_iter, tol, factor="digamma"):
+    """(gamma, phi at that gamma, number of iterations) of one document."""
+    gamma = np.array(gamma, float)
+    n_iter = 0
+    if len(counts) == 0:
+        return np.array(prior, float), np.zeros((0, len(gamma))), 0
+    while n_iter < max_iter:
+        new = prior + rho * counts @ responsibilities(logs, gamma, rho, factor)
+        change = np.abs(new - gamma).sum()
+        gamma = new
+        n_iter += 1
+        if change < tol * len(gamma):
+            break
+    return gamma, responsibilities(logs, gamma, rho, factor), n_iter
+
+
+def fit_documents(indptr, indices, counts, logs, gamma, prior, rho, max_iter, tol, factor="digamma"):
+    """(gamma, statistics, iterations) of all documents; ``logs`` are untempered, rho a number or one a document."""
+    n_documents = len(indptr) - 1
+    rho = np.broadcast_to(np.asarray(rho, float), n_documents)
+    gamma, statistics = np.array(gamma, float), np.zeros(logs.shape)
+    n_iter = np.zeros(n_documents, int)
+    for d in range(n_documents):
+        entries = slice(indptr[d], indptr[d + 1])
+        words, n = indices[entries], np.asarray(counts[entries], float)
+        gamma[d], phi, n_iter[d] = fit_document(n, logs[words], gamma[d], prior, rho[d], max_iter, tol, factor)
+        np.add.at(statistics, words, rho[d] * n[:, None] * phi)
+    return gamma, statistics, n_iter
+
+
+def document_bound(counts, logs, gamma, prior, rho):
+    """Annealed bound of a document's variational distribution q(theta) q(z), z at its optimum given gamma.
+
+    E[log p(theta)] + H[theta] + rho E[log p(z, w | theta, beta)] + H[z], with E[log beta] (or log E[beta]) in ``logs``:
+    with q(z) summed out, the third and fourth term are the counts times the log normalisers of phi. The updates of
+    one document never let it fall.
+    """
+    expected = digamma(gamma) - digamma(gamma.sum())
+    words = (counts * logsumexp(rho * (expected + logs), axis=1)).sum() if len(counts) else 0.0
+    theta = gammaln(prior.sum()) - gammaln(prior).sum() + gammaln(gamma).sum() - gammaln(gamma.sum())
+    return words + theta + ((prior - gamma) * expected).sum()
+
+
+def topics_bound(statistics, eta):
+    """E[log p(beta)] + H[beta] of all topics, with q(beta_k) = Dirichlet(eta + statistics_k)."""
+    eta = np.broadcast_to(np.asarray(eta, float), len(statistics))
+    lam = statistics + eta[:, None]
+    expected = digamma(lam) - digamma(lam.sum(axis=0))
+    prior = statistics.shape[1] * (gammaln(eta.sum()) - gammaln(eta).sum())
+    entropy = gammaln(lam).sum() - gammaln(lam.sum(axis=0)).sum()
+    return prior + entropy + ((eta[:, None] - lam) * expected).sum()
+
+
+def log_probability(counts, theta, beta):
+    """Log probability of a document's words, theta (n_topics,) and beta (n_entries, n_topics) given."""
+    return xlogy(counts, beta @ theta).sum()
