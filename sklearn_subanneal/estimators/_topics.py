@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal.topics import scores
-from sklearn_subanneal.topics.inference import lengths, local_step
+from sklearn_subanneal.topics.inference import local_step
 
 
 def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
@@ -102,8 +102,8 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """Bound of each document."""
         step = self._local_step(documents)
         prior = np.broadcast_to(self.doc_topic_prior_, self._topics.n_topics)
-        weights = self._topics.astype(documents.dtype).weights(step.words)
-        return scores.document_bounds(step.documents, weights, step.gamma, prior)
+        logs = self._topics.astype(documents.dtype).log_weights(step.words)
+        return scores.document_bounds(step.documents, logs, step.gamma, prior, n_threads=effective_n_jobs(self.n_jobs))
 
     def _perplexity(self, documents):
         n_tokens = documents.data.sum(dtype=np.float64)
@@ -242,7 +242,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
                     f"X_held_out must have the shape of X, {observed.shape}, got {held_out.shape}; give each document "
                     "a row in both"
                 )
-        n_tokens = lengths(held_out).sum()
+        n_tokens = scores.lengths(held_out).sum()
         if n_tokens == 0:
             raise ValueError(
                 "X has no document of two distinct words, so that no token can be held out; give longer ones"
@@ -250,7 +250,9 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         topics = self._topics.astype(observed.dtype)
         gamma = self._local_step(observed, weights=topics.mean_weights).gamma
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return float(scores.log_likelihoods(held_out, topics.mean_weights(), proportions).sum() / n_tokens)
+        n_threads = effective_n_jobs(self.n_jobs)
+        likelihoods = scores.log_likelihoods(held_out, topics.mean_weights(), proportions, n_threads)
+        return float(likelihoods.sum() / n_tokens)
 
     def top_words(self, n_words: int = 10, feature_names=None) -> np.ndarray:
         """The most probable words of every topic.

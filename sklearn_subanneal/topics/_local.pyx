@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport padded
 from sklearn_subanneal.topics._document cimport fit_range, sweep
-from sklearn_subanneal.topics._problem cimport Limits, Problem
+from sklearn_subanneal.topics._problem cimport Limits, Problem, address, limits_of
 from sklearn_subanneal.topics._rows cimport real
 from sklearn_subanneal.topics._statistics cimport add_statistics, sort_by_word
 
@@ -19,15 +19,6 @@ cdef enum:
     WORD_TASKS = 16
 
 
-# Products of two of the least of float32 are not yet denormal: such numbers would halve the speed.
-cdef Limits FLOAT = Limits(-40.0, 4.248354255e-18, 1e-37)
-cdef Limits DOUBLE = Limits(-700.0, 0.0, 1e-307)
-
-
-cdef void* address(array) except? NULL:
-    return <void*> <size_t> array.ctypes.data
-
-
 cdef class _LocalStep:
     # The arrays of one call, and the tasks that threads share.
     cdef Problem problem
@@ -39,23 +30,25 @@ cdef class _LocalStep:
     def documents(self, number):
         cdef Py_ssize_t first = self.problem.start + DOCUMENTS_A_TASK * <Py_ssize_t> number
         cdef Py_ssize_t stop = min(first + DOCUMENTS_A_TASK, self.stop)
+        cdef Limits limits = limits_of(self.single)
         cdef int failed
         with nogil:
             if self.single:
-                failed = fit_range(&self.problem, first, stop, &FLOAT, <float> 0.0)
+                failed = fit_range(&self.problem, first, stop, &limits, <float> 0.0)
             else:
-                failed = fit_range(&self.problem, first, stop, &DOUBLE, <double> 0.0)
+                failed = fit_range(&self.problem, first, stop, &limits, <double> 0.0)
         if failed:
             raise MemoryError("no memory for the table of a document's words")
 
     def words(self, number):
         cdef Py_ssize_t first = self.word_bounds[number], stop = self.word_bounds[number + 1]
+        cdef Limits limits = limits_of(self.single)
         cdef int failed
         with nogil:
             if self.single:
-                failed = add_statistics(&self.problem, first, stop, &FLOAT, <float> 0.0)
+                failed = add_statistics(&self.problem, first, stop, &limits, <float> 0.0)
             else:
-                failed = add_statistics(&self.problem, first, stop, &DOUBLE, <double> 0.0)
+                failed = add_statistics(&self.problem, first, stop, &limits, <double> 0.0)
         if failed:
             raise MemoryError("no memory for the statistics of a word")
 

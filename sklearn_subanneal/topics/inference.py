@@ -13,8 +13,9 @@ from scipy import sparse
 from scipy.special import psi
 
 from sklearn_subanneal.topics._local import fit_documents
+from sklearn_subanneal.topics._scores import joint_energies
 from sklearn_subanneal.topics._tables import distinct_words
-from sklearn_subanneal.topics.scores import expected_logs, log_likelihoods
+from sklearn_subanneal.topics.scores import expected_logs, lengths, log_likelihoods
 from sklearn_subanneal.topics.temperatures import LocalTemperatures
 from sklearn_subanneal.topics.topics import Topics
 
@@ -42,11 +43,6 @@ def used_words(documents: sparse.csr_matrix) -> tuple[NDArray, sparse.csr_matrix
     words, places = distinct_words(documents.indices, documents.shape[1])
     narrow = sparse.csr_matrix((documents.data, places, documents.indptr), shape=(documents.shape[0], len(words)))
     return words, narrow
-
-
-def lengths(documents: sparse.csr_matrix) -> NDArray:
-    """Number of tokens of each document, float64."""
-    return np.asarray(documents.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def count_words(documents: sparse.csr_matrix) -> NDArray:
@@ -121,25 +117,16 @@ def local_step(
     return LocalStep(narrow, words, gamma, sums)
 
 
-def collapsed_energies(step: LocalStep, topics: Topics) -> NDArray:
+def collapsed_energies(step: LocalStep, topics: Topics, n_threads: int = 1) -> NDArray:
     """Log-likelihood of each document under its mean topic proportions and the mean topics, float64."""
-    means = topics.mean_weights(step.words)
-    return log_likelihoods(step.documents, means, step.gamma / step.gamma.sum(axis=1, keepdims=True))
+    proportions = step.gamma / step.gamma.sum(axis=1, keepdims=True)
+    return log_likelihoods(step.documents, topics.mean_weights(step.words), proportions, n_threads)
 
 
-def joint_energies(step: LocalStep, topics: Topics, inverse_temperature: NDArray) -> NDArray:
+def expected_joints(step: LocalStep, topics: Topics, inverse_temperature: NDArray, n_threads: int = 1) -> NDArray:
     """E[log p(words, assignments)] of each document, which the paper has as its energy; float64."""
-    logs = topics.log_weights(step.words).astype(np.float64)
-    mixing = expected_logs(step.gamma)
-    out = np.zeros(len(mixing))
-    inverse_temperature = np.broadcast_to(inverse_temperature, len(mixing))
-    for d, (row, rho) in enumerate(zip(mixing, inverse_temperature, strict=True)):
-        entries = slice(step.documents.indptr[d], step.documents.indptr[d + 1])
-        joint = logs[step.documents.indices[entries]] + row
-        shares = np.exp(rho * (joint - joint.max(axis=1, keepdims=True, initial=-np.inf)))
-        shares /= shares.sum(axis=1, keepdims=True)
-        out[d] = step.documents.data[entries] @ (shares * joint).sum(axis=1)
-    return out
+    logs = topics.log_weights(step.words)
+    return joint_energies(step.documents, logs, expected_logs(step.gamma), inverse_temperature, n_threads)
 
 
 class DocumentPrior:
@@ -246,8 +233,8 @@ class Learner:
 
     def _energies(self, step, rho):
         if self.energy == "joint":
-            return joint_energies(step, self.topics, rho)
-        return collapsed_energies(step, self.topics)
+            return expected_joints(step, self.topics, rho, self.n_threads)
+        return collapsed_energies(step, self.topics, self.n_threads)
 
 
 def run(learner: Learner, corpus, n_passes: int, report: Callable[[dict], bool], tol: float = 0.0) -> int:

@@ -95,25 +95,11 @@ class Topics:
         """
         return self._table(words, None, self.update)
 
-    def weights(self, words: NDArray | None = None, inverse_temperature: float = 1.0) -> NDArray:
-        """What a topic's probability of a word counts for in a document, to the power of the inverse temperature.
-
-        Parameters
-        ----------
-        words : ndarray of int, shape (n,), default=None
-            Some words; None: all.
-        inverse_temperature : float, default=1.0
-
-        Returns
-        -------
-        weights : ndarray of shape (n, n_topics)
-        """
-        exponents = self.log_weights(words)
-        exponents *= exponents.dtype.type(inverse_temperature)
-        return np.exp(exponents, out=exponents)
-
     def relative_weights(self, words: NDArray | None = None, inverse_temperature: float = 1.0) -> NDArray:
-        """The weights, those of each word divided by some number: enough to fit documents, and never denormal."""
+        """Probabilities to the power of the inverse temperature, those of each word divided by some number.
+
+        That is enough to fit documents, and never denormal; shape (n, n_topics).
+        """
         return self._table(words, inverse_temperature, self.update)
 
     def mean_weights(self, words: NDArray | None = None) -> NDArray:
