@@ -297,9 +297,9 @@ def test_given_priors(X):
         ({"temperature_schedule": LinearCooling(2.0, 1.5)}, r"share must be in \(0, 1\]"),
         ({"temperature_schedule": LinearCooling}, "LinearCooling"),
         ({"tempering": "hot"}, "'tempering' parameter"),
-        ({"tempering": "global", "temperatures": [0.5, 1.0]}, "temperatures must increase from 1"),
-        ({"tempering": "local", "temperatures": [2.0, 1.0]}, "temperatures must increase from 1"),
-        ({"doc_topic_prior": [0.1, 0.2]}, "doc_topic_prior must be a positive number, or one for each of 4"),
+        ({"tempering": "global", "temperatures": [0.5, 1.0]}, "temperatures must be finite and increase from 1"),
+        ({"tempering": "local", "temperatures": [2.0, 1.0]}, "temperatures must be finite and increase from 1"),
+        ({"doc_topic_prior": [0.1, 0.2]}, "doc_topic_prior must be a number from 1e-10 to 1e+10, or one for each of 4"),
         ({"doc_topic_prior": [0.1, 0.2, 0.3, -1.0]}, "doc_topic_prior must be"),
         ({"doc_topic_prior": "auto"}, "'doc_topic_prior' parameter"),
         ({"topic_word_prior": np.ones(3)}, "topic_word_prior must be"),
@@ -423,7 +423,7 @@ class Stop:
 def test_perplexity_tolerance_ends_the_fit(X, capsys):
     model = VariationalTemperingLDA(4, max_iter=40, evaluate_every=1, perp_tol=0.5, verbose=1, random_state=0).fit(X)
     assert 20 < model.n_iter_ < 40
-    assert f"iteration: {model.n_iter_} of max_iter: 40, perplexity: " in capsys.readouterr().out
+    assert f"iteration: {model.n_iter_} of max_iter: 40, E[1/T]: 1.0000, perplexity: " in capsys.readouterr().out
 
 
 def test_grid_search_and_frames(X):

@@ -193,9 +193,9 @@ def test_state(make):
 
 
 def test_bad_temperatures_are_refused():
-    with pytest.raises(ValueError, match="increase, and from 1"):
+    with pytest.raises(ValueError, match="finite and increase from 1"):
         GlobalTemperature([1.5, 2.0], [0.0, 0.1], 10)
-    with pytest.raises(ValueError, match="increase, and from 1"):
+    with pytest.raises(ValueError, match="finite and increase from 1"):
         GlobalTemperature([1.0, 3.0, 2.0], np.zeros(3), 10)
     with pytest.raises(ValueError, match="log_partition must have"):
         GlobalTemperature([1.0, 2.0], [0.0], 10)

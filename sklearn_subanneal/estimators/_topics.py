@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
@@ -14,6 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal.topics import scores
 from sklearn_subanneal.topics.inference import local_step
+
+
+# Beyond this, digamma functions in single precision are not what they should be.
+MOST_TOKENS = 1e12
 
 
 def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
@@ -28,6 +30,11 @@ def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
         raise ValueError(
             f"Negative values in data passed to {type(estimator).__name__}.{method}: X must hold counts of words, got "
             f"{least:g}; remove or clip them"
+        )
+    if not X.data.sum(dtype=np.float64) < MOST_TOKENS:
+        raise ValueError(
+            f"X must hold fewer than {MOST_TOKENS:g} tokens, got {X.data.sum(dtype=np.float64):g}: they are no counts of "
+            "words; divide them"
         )
     if not X.has_canonical_format or (X.data == 0.0).any():
         X = X.copy()
@@ -73,17 +80,6 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         if not hasattr(self, "_topics"):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted; call fit")
         return self._topics
-
-    @contextmanager
-    def _restored_on_failure(self):
-        """A fit that fails or is interrupted leaves the model of the fit before as it was."""
-        before = dict(vars(self))
-        try:
-            yield
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
 
     def _local_step(self, documents, **options):
         """Fit topic proportions at T = 1."""
@@ -266,12 +262,18 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         Returns
         -------
         words : ndarray of shape (n_components, n_words)
-            The most probable first.
+            The most probable first; no more than there are features.
         """
         check_is_fitted(self)
         words = scores.top_words(self._topics.means(), n_words)
-        names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
-        return words if names is None else np.asarray(names)[words]
+        names = getattr(self, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
+        if names is None:
+            return words
+        if names.shape != (self._topics.n_words,):
+            raise ValueError(
+                f"feature_names must have a name for each of the {self._topics.n_words} features, got shape {names.shape}"
+            )
+        return names[words]
 
     def coherence(self, X, n_words: int = 10) -> np.ndarray:
         """UMass coherence of every topic: how often its top words share documents.

@@ -18,6 +18,7 @@ from sklearn_subanneal.topics._tables import distinct_words
 from sklearn_subanneal.topics.scores import expected_logs, lengths, log_likelihoods
 from sklearn_subanneal.topics.temperatures import LocalTemperatures
 from sklearn_subanneal.topics.topics import Topics
+from sklearn_subanneal.variational.schedules import step_of
 
 # The least that a learned prior of a topic may become: below it a topic is dead for ever.
 SMALLEST_PRIOR = 1e-4
@@ -210,8 +211,8 @@ class Learner:
     def learn(self, documents: sparse.csr_matrix, n_documents: float, progress: float) -> None:
         """Learn from a minibatch of a corpus of ``n_documents``, at ``progress`` in [0, 1]."""
         share = documents.shape[0] / n_documents
-        size = float(self.step_size.step(self.n_batches, progress, share))
-        temperature_step = float(self.temperature_step.step(self.n_batches, progress, share))
+        size = step_of(self.step_size, self.n_batches, progress, share)
+        temperature_step = step_of(self.temperature_step, self.n_batches, progress, share)
         rho = self.temperature.update(progress, *self._last)
         options = {"max_iter": self.max_iter, "tol": self.tol, "n_threads": self.n_threads}
         prior = self.prior.values

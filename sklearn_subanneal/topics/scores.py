@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -140,6 +142,8 @@ def top_words(probabilities: NDArray, n_words: int) -> NDArray:
     -------
     words : ndarray of int, shape (n_topics, n_words)
     """
+    if isinstance(n_words, bool) or not isinstance(n_words, Integral) or n_words < 1:
+        raise ValueError(f"n_words must be an integer of at least 1, got {n_words!r}")
     return np.argsort(-probabilities, axis=1, kind="stable")[:, :n_words]
 
 
