@@ -8,7 +8,6 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-
 # Far from where squares of cells, or their reciprocals, leave the range of floating point.
 LARGEST_CELL = 1e30
 

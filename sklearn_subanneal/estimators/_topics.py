@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_subanneal.topics import scores
 from sklearn_subanneal.topics.inference import local_step
 
-
 # Beyond this, digamma functions in single precision are not what they should be.
 MOST_TOKENS = 1e12
 
@@ -31,11 +30,9 @@ def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
             f"Negative values in data passed to {type(estimator).__name__}.{method}: X must hold counts of words, got "
             f"{least:g}; remove or clip them"
         )
-    if not X.data.sum(dtype=np.float64) < MOST_TOKENS:
-        raise ValueError(
-            f"X must hold fewer than {MOST_TOKENS:g} tokens, got {X.data.sum(dtype=np.float64):g}: they are no counts of "
-            "words; divide them"
-        )
+    n_tokens = X.data.sum(dtype=np.float64)
+    if not n_tokens < MOST_TOKENS:
+        raise ValueError(f"X must be counts of words, fewer than {MOST_TOKENS:g} in all, got {n_tokens:g}; divide them")
     if not X.has_canonical_format or (X.data == 0.0).any():
         X = X.copy()
         X.sum_duplicates()
@@ -271,7 +268,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             return words
         if names.shape != (self._topics.n_words,):
             raise ValueError(
-                f"feature_names must have a name for each of the {self._topics.n_words} features, got shape {names.shape}"
+                f"feature_names must have shape ({self._topics.n_words},), a name for each feature, got {names.shape}"
             )
         return names[words]
 

@@ -40,16 +40,17 @@ def share(task: Callable[[int], object], n_tasks: int, n_threads: int) -> None:
             failures.append(failure)
 
     helpers = [threading.Thread(target=work, daemon=True) for _ in range(n_threads - 1)]
-    for helper in helpers:
-        helper.start()
-    work()
     try:
+        for helper in helpers:
+            helper.start()
+        work()
         for helper in helpers:
             helper.join()
     except BaseException as failure:
         # The interrupt of a user who waits: the others are told, and are near their end.
         failures.append(failure)
         for helper in helpers:
-            helper.join()
+            if helper.ident is not None:
+                helper.join()
     if failures:
         raise failures[0]

@@ -264,16 +264,16 @@ def run(learner: Learner, corpus, n_passes: int, report: Callable[[dict], bool],
             n = documents.shape[0]
             learner.learn(documents, corpus.n_documents, done / (total - n) if total > n else 1.0)
             done += n
+        cold = np.min(learner.trace[-1]) == 1.0
         record = {
             "chain": 0,
             "sweep": number,
             "seconds": perf_counter() - start,
-            "progress": number / n_passes,
+            "progress": 1.0 if cold else number / n_passes,
             "inverse_temperature": float(np.mean(learner.trace[-1])),
         }
         if report(record):
             return number
-        if tol > 0.0 and np.min(learner.trace[-1]) == 1.0:
-            if 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
-                return number
+        if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
+            return number
     return n_passes
