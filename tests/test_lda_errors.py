@@ -30,7 +30,8 @@ def X():
 
 @pytest.mark.parametrize("tempering", TEMPERINGS)
 def test_degenerate_corpora(tempering):
-    model = VariationalTemperingLDA(tempering=tempering, max_iter=3, random_state=0)
+    few = {"temperatures": [1.0, 2.0, 5.0], "max_iter": 3, "random_state": 0}
+    model = VariationalTemperingLDA(tempering=tempering, **few)
     for X in (np.zeros((5, 4)), np.ones((4, 1)), np.array([[0, 3, 0], [0, 0, 0]])):
         fitted = model.fit(X)
         assert np.isfinite(fitted.components_).all() and np.isfinite(fitted.bound_)
@@ -218,9 +219,11 @@ import numpy as np
 from scipy import sparse
 from sklearn_subanneal import VariationalTemperingFMM, VariationalTemperingLDA
 
-X = sparse.random(20_000, 2_000, 0.02, format="csr", random_state=0, dtype=np.float32)
-X.data = np.ceil(5 * X.data)
-rows = np.random.default_rng(0).normal(size=(5_000, 256))
+rng = np.random.default_rng(0)
+indices = rng.integers(2_000, size=20_000 * 40)
+X = sparse.csr_matrix((np.ones(len(indices), np.float32), indices, np.arange(0, len(indices) + 1, 40)), (20_000, 2_000))
+X.sum_duplicates()
+rows = rng.normal(size=(5_000, 256))
 endless = {"max_iter": 10**6, "random_state": 0}
 jobs = [
     (VariationalTemperingLDA(50, n_jobs=2, **endless), X),

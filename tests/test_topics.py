@@ -244,7 +244,7 @@ def test_learned_prior_finds_the_planted_one():
     planted = np.array([0.1, 0.5, 2.0])
     counts = np.array([generator.multinomial(60, theta) for theta in generator.dirichlet(planted, 3000)])
     prior = DocumentPrior(np.full(3, 0.4), learned=True)
-    for _ in range(200):
+    for _ in range(40):
         prior.update(prior.values + counts, counts.sum(axis=1), 1.0, 1.0, 1.0)
     np.testing.assert_allclose(prior.values, planted, rtol=0.1)
     early = DocumentPrior(np.full(3, 0.4), learned=True)

@@ -211,7 +211,7 @@ def test_bad_temperatures_are_refused():
 
 MODEL = TwoGaussians()
 X = MODEL.sample(200, (-3.0, 3.0), np.random.default_rng(0))
-GRID = np.linspace(-6.0, 6.0, 61)
+GRID = np.linspace(-6.0, 6.0, 41)
 
 
 def test_the_bound_loses_its_local_optimum():
