@@ -55,6 +55,21 @@ def test_weights_are_tempered_expectations(update):
     np.testing.assert_allclose(state.means().sum(axis=1), 1.0, rtol=1e-12)
 
 
+@pytest.mark.parametrize("update", UPDATES)
+def test_words_are_shared_by_threads(update):
+    rng = np.random.default_rng(0)
+    words = np.sort(rng.choice(5000, 3500, replace=False))
+    batch = rng.gamma(1.0, 1.0, (3500, 4)).astype(np.float32)
+    states = [topics(update, 5000, dtype=np.float32) for _ in range(2)]
+    for state, n_threads in zip(states, (1, 3), strict=True):
+        state.blend(words, batch, 0.3, 2.0, n_threads)
+    one, other = states
+    np.testing.assert_array_equal(one.table, other.table)
+    np.testing.assert_array_equal(one.relative_weights(words, 0.7), other.relative_weights(words, 0.7, 3))
+    np.testing.assert_array_equal(one.log_weights(), other.log_weights(n_threads=3))
+    assert other.log_weights(words, 2)[-1] == pytest.approx(one.log_weights()[words[-1]])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_lazy_decay_is_decay(dtype):
     generator = np.random.default_rng(0)

@@ -81,7 +81,7 @@ def local_step(
     statistics : bool, default=False
         Whether to sum the statistics of the topics.
     weights : callable, default=None
-        Gives the weights of an array of words, in place of the topics' own.
+        Gives the weights of an array of words, with ``n_threads``, in place of the topics' own.
 
     Returns
     -------
@@ -90,11 +90,11 @@ def local_step(
     words, narrow = used_words(documents)
     each = np.ndim(inverse_temperature) > 0
     if weights is not None:
-        table = weights(words)
+        table = weights(words, n_threads=n_threads)
     elif each:
-        table = topics.log_weights(words)
+        table = topics.log_weights(words, n_threads)
     else:
-        table = topics.relative_weights(words, inverse_temperature)
+        table = topics.relative_weights(words, inverse_temperature, n_threads)
     dtype = table.dtype
     if gamma is None:
         gamma = prior + (inverse_temperature * lengths(documents) / topics.n_topics)[:, None]
@@ -121,12 +121,12 @@ def local_step(
 def collapsed_energies(step: LocalStep, topics: Topics, n_threads: int = 1) -> NDArray:
     """Log-likelihood of each document under its mean topic proportions and the mean topics, float64."""
     proportions = step.gamma / step.gamma.sum(axis=1, keepdims=True)
-    return log_likelihoods(step.documents, topics.mean_weights(step.words), proportions, n_threads)
+    return log_likelihoods(step.documents, topics.mean_weights(step.words, n_threads), proportions, n_threads)
 
 
 def expected_joints(step: LocalStep, topics: Topics, inverse_temperature: NDArray, n_threads: int = 1) -> NDArray:
     """E[log p(words, assignments)] of each document, which the paper has as its energy; float64."""
-    logs = topics.log_weights(step.words)
+    logs = topics.log_weights(step.words, n_threads)
     return joint_energies(step.documents, logs, expected_logs(step.gamma), inverse_temperature, n_threads)
 
 
@@ -229,7 +229,7 @@ class Learner:
             if self.energy is not None and n_tokens > 0:
                 self._last = (self._energies(step, rho).sum() / n_tokens, temperature_step)
         self.prior.update(step.gamma, document_lengths, rho, progress, size)
-        self.topics.blend(step.words, step.statistics, size, 1.0 / share)
+        self.topics.blend(step.words, step.statistics, size, 1.0 / share, self.n_threads)
         self.n_batches += 1
 
     def _energies(self, step, rho):
