@@ -61,10 +61,15 @@ def test_words_are_shared_by_threads(update):
     words = np.sort(rng.choice(5000, 3500, replace=False))
     batch = rng.gamma(1.0, 1.0, (3500, 4)).astype(np.float32)
     states = [topics(update, 5000, dtype=np.float32) for _ in range(2)]
+    expected = 0.7 * states[0].table
+    expected[words] += 0.6 * batch
     for state, n_threads in zip(states, (1, 3), strict=True):
         state.blend(words, batch, 0.3, 2.0, n_threads)
     one, other = states
     np.testing.assert_array_equal(one.table, other.table)
+    np.testing.assert_allclose(one.pseudo_counts(), expected.T + 0.3, rtol=1e-5)
+    logs = reference.log_weights(expected, 0.3, update)
+    np.testing.assert_allclose(one.log_weights(words), logs[words], rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(one.relative_weights(words, 0.7), other.relative_weights(words, 0.7, 3))
     np.testing.assert_array_equal(one.log_weights(), other.log_weights(n_threads=3))
     assert other.log_weights(words, 2)[-1] == pytest.approx(one.log_weights()[words[-1]])
