@@ -200,9 +200,9 @@ def test_a_failed_fit_leaves_the_model(X, monkeypatch):
 def test_an_interrupt_within_a_step_leaves_consistent_topics(X, monkeypatch):
     original = Topics.blend
 
-    def interrupted(self, words, statistics, step, ratio=1.0):
+    def interrupted(self, words, statistics, step, *more):
         totals = self.totals
-        original(self, words, statistics, step, ratio)
+        original(self, words, statistics, step, *more)
         self.totals = totals
         raise KeyboardInterrupt
 
