@@ -14,7 +14,7 @@ from sklearn_subanneal.topics._threads import share
 cdef enum:
     # Statistics are added up by blocks of documents, whatever the number of threads: memory stays bounded, and the
     # factors of a block are still near when its words are added up.
-    DOCUMENTS_A_BLOCK = 1024
+    DOCUMENTS_A_BLOCK = 2048
     DOCUMENTS_A_TASK = 16
     WORD_TASKS = 16
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
 from collections.abc import Callable
 
@@ -39,17 +40,22 @@ def share(task: Callable[[int], object], n_tasks: int, n_threads: int) -> None:
         except BaseException as failure:
             failures.append(failure)
 
-    helpers = [threading.Thread(target=work, daemon=True) for _ in range(n_threads - 1)]
-    for helper in helpers:
-        helper.start()
+    def help_out(at_work) -> None:
+        work()
+        at_work.release()
+
+    # Not threading.Thread, whose start() waits until the thread runs: a task takes less time than that may.
+    helpers = [threading.Lock() for _ in range(n_threads - 1)]
+    for at_work in helpers:
+        at_work.acquire()
+        _thread.start_new_thread(help_out, (at_work,))
     work()
-    try:
-        for helper in helpers:
-            helper.join()
-    except BaseException as failure:
-        # The interrupt of a user who waits: the others are told, and are near their end.
-        failures.append(failure)
-        for helper in helpers:
-            helper.join()
+    for at_work in helpers:
+        try:
+            at_work.acquire()
+        except BaseException as failure:
+            # The interrupt of a user who waits: the others are told, and are near their end.
+            failures.append(failure)
+            at_work.acquire()
     if failures:
         raise failures[0]
