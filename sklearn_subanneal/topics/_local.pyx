@@ -14,7 +14,7 @@ from sklearn_subanneal.topics._threads import share
 cdef enum:
     # Statistics are added up by blocks of documents, whatever the number of threads: memory stays bounded, and the
     # factors of a block are still near when its words are added up.
-    DOCUMENTS_A_BLOCK = 1024
+    DOCUMENTS_A_BLOCK = 2048
     DOCUMENTS_A_TASK = 16
     WORD_TASKS = 16
 
@@ -24,11 +24,17 @@ cdef class _LocalStep:
     cdef Problem problem
     cdef bint single
     cdef object arrays
-    cdef Py_ssize_t stop
+    cdef Py_ssize_t stop, n_words
     cdef object word_bounds
 
     def documents(self, number):
-        cdef Py_ssize_t first = self.problem.start + DOCUMENTS_A_TASK * <Py_ssize_t> number
+        """Task 0 is the order of the block's entries by word, which waits for nothing; the others are documents."""
+        if number == 0:
+            if self.problem.statistics != NULL:
+                with nogil:
+                    sort_by_word(&self.problem, self.stop, self.n_words)
+            return
+        cdef Py_ssize_t first = self.problem.start + DOCUMENTS_A_TASK * (<Py_ssize_t> number - 1)
         cdef Py_ssize_t stop = min(first + DOCUMENTS_A_TASK, self.stop)
         cdef Limits limits = limits_of(self.single)
         cdef int failed
@@ -132,6 +138,7 @@ def fit_documents(
     if weights.ndim != 2 or not weights.shape[1]:
         raise ValueError(f"weights must have two dimensions and at least one topic, got shape {weights.shape}")
     n_words, n_topics = weights.shape
+    step.n_words = n_words
     indptr = np.ascontiguousarray(indptr, np.int64)
     n_documents = len(indptr) - 1
     indices = np.ascontiguousarray(indices, np.int32)
@@ -194,9 +201,8 @@ def fit_documents(
         problem.entry_documents = <int32_t*> address(entry_documents)
     for start in range(0, n_documents, DOCUMENTS_A_BLOCK):
         problem.start, step.stop = start, min(start + DOCUMENTS_A_BLOCK, n_documents)
-        share(step.documents, (step.stop - start + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
+        share(step.documents, 1 + (step.stop - start + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
         if statistics is not None:
-            sort_by_word(problem, step.stop, n_words)
             shares = np.linspace(0, word_starts[n_words], WORD_TASKS + 1)
             bounds = np.searchsorted(word_starts, shares[1:WORD_TASKS])
             step.word_bounds = [0, *bounds.tolist(), n_words]
@@ -210,7 +216,7 @@ def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] fac
     Parameters
     ----------
     table : array of float32 or float64, shape (n_words, width)
-        n_words a multiple of 4, width one of 8.
+        n_words and width multiples of 8.
     counts : array of the same type, shape (n_words,)
     factors : array of the same type, shape (width,)
     repeat : int, default=1
@@ -222,8 +228,8 @@ def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] fac
     totals : array of the same type, shape (width,)
     """
     cdef Py_ssize_t n = table.shape[0], width = table.shape[1], _
-    if n == 0 or n % 4 or width == 0 or width % 8 or counts.shape[0] != n or factors.shape[0] != width:
-        raise ValueError(f"table must be a multiple of 4 by one of 8, and fit the others, got {(n, width)}")
+    if n == 0 or n % 8 or width == 0 or width % 8 or counts.shape[0] != n or factors.shape[0] != width:
+        raise ValueError(f"table must have multiples of 8 as its shape, and fit the others, got {(n, width)}")
     dtype = np.float32 if real is float else np.float64
     ratios, totals = np.empty(n, dtype), np.empty(width, dtype)
     cdef real[::1] ratio = ratios, total = totals
