@@ -46,5 +46,6 @@ cdef class Mixture:
     cdef Py_ssize_t find_slots(
         self, const int32_t* rows, Py_ssize_t n, bint complete_only, int32_t* kept, int32_t* slots) noexcept nogil
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil
+    cdef void refresh_prior(self, bitgen_t* bits) noexcept nogil
     cdef void resample(self, double inverse_temperature, bitgen_t* bits) noexcept nogil
     cdef double log_probability(self) noexcept nogil

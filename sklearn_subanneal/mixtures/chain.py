@@ -29,6 +29,8 @@ TRACE = np.dtype(
         ("n_moved", "i8"),
         ("concentration", "f8"),
         ("discount", "f8"),
+        ("mass", "f8"),
+        ("sigma", "f8"),
     ]
 )
 
@@ -57,7 +59,7 @@ class Draw:
     ----------
     sizes : ndarray of int32, shape (n_clusters,)
     weights : tuple of float
-        (offset, new_base, new_slope) of the partition prior.
+        (offset, new_base, new_slope) of the partition prior, for a row to come.
     prior : dict
         Parameters of the partition prior.
     columns : list of dict
@@ -76,7 +78,7 @@ def mixture_state(mixture: Mixture) -> Draw:
     """The present state of a mixture; its log joint in standard units."""
     return Draw(
         sizes=mixture.sizes,
-        weights=(mixture.prior.offset, mixture.prior.new_base, mixture.prior.new_slope),
+        weights=mixture.prior.predictive_weights(mixture.sizes),
         prior=mixture.prior.parameters,
         columns=[column.get_state(mixture.n_clusters) for column in mixture.columns],
         log_joint=mixture.log_joint(),
@@ -160,13 +162,14 @@ class MixtureChain(AnnealedChain):
         mixture.rebuild()
         if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
             mixture.learn(self.generator, step.inverse_temperature)
+        else:
+            mixture.redraw_auxiliary(self.generator)
         parameters = mixture.prior.parameters
         return {
             "log_joint": self.log_joint(),
             "n_clusters": mixture.n_clusters,
             "n_moved": n_moved,
-            "concentration": parameters.get("concentration", np.nan),
-            "discount": parameters.get("discount", np.nan),
+            **{name: parameters.get(name, np.nan) for name in ("concentration", "discount", "mass", "sigma")},
         }
 
     def log_joint(self) -> float:
