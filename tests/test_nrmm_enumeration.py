@@ -9,14 +9,17 @@ from reference import log_marginal
 from reference_chain import effective_draws, noise_floor, partition_codes, partition_counts, total_variation
 from reference_nrmm import ORACLES, posterior
 
+from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
+from sklearn_subanneal.mixtures._slice import SliceSampler
 from sklearn_subanneal.mixtures._split_merge import SplitMerge
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
 
 NORMAL_WISHART = {"mu": np.array([0.2, -0.3]), "kappa": 0.3, "psi": np.array([[1.0, 0.3], [0.3, 0.8]]), "nu": 5.0}
 POINTS = np.array([[0.3, 0.1], [0.1, -0.9], [1.9, 0.1], [2.1, 0.2], [2.4, 1.0], [0.3, 0.1], [-1.5, 0.6]])
+BAGS = np.array([[3, 0, 1, 0], [2, 1, 0, 0], [0, 0, 2, 3], [0, 1, 1, 4], [3, 0, 1, 0], [0, 0, 0, 0], [0, 2, 2, 0]])
 
 # name: prior, and mass and sigma as the reference takes them
 PROCESSES = {
@@ -33,7 +36,15 @@ def gaussian(n_rows):
     return GaussianStatistics(GaussianData(POINTS[:n_rows]), parameters), ("gaussian", POINTS[:n_rows], NORMAL_WISHART)
 
 
-LIKELIHOODS = {"gaussian": gaussian}
+def multinomial(n_rows):
+    """Bags of words of which two are equal and one is empty."""
+    return (
+        MultinomialStatistics(MultinomialData(BAGS[:n_rows]), {"beta": 0.6, "n_words": 4}),
+        ("multinomial", BAGS[:n_rows], {"beta": np.full(4, 0.6)}),
+    )
+
+
+LIKELIHOODS = {"gaussian": gaussian, "multinomial": multinomial}
 
 
 def sweeps(mixture, generator):
@@ -56,8 +67,14 @@ def proposals(make, n_proposals):
     return stepper
 
 
+def slices(mixture, generator):
+    slicer = SliceSampler(mixture.columns, mixture.n_rows)
+    return lambda: slicer.sweep(mixture, 1.0, generator)
+
+
 SAMPLERS = {
     "gibbs": sweeps,
+    "slice": slices,
     "split-merge": proposals(lambda mixture: SplitMerge(mixture.columns, mixture.n_rows), 3),
     "split-merge-3": proposals(lambda mixture: SplitMerge(mixture.columns, mixture.n_rows, n_scans=3), 3),
 }

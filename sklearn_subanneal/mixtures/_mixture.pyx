@@ -381,6 +381,10 @@ cdef class Mixture:
             self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
         self.weigh()
 
+    def reweigh(self):
+        """Weights of the clusters anew, where another has set them."""
+        self.weigh()
+
     def set_prior(self, parameters):
         """Give the prior other parameters."""
         self.prior.parameters = parameters
