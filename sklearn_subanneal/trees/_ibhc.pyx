@@ -133,7 +133,7 @@ cdef class IBHC(Trees):
 
     @property
     def log_joint(self):
-        """Sum of log h over the trees: the log joint density of partition and cells, up to what the prior leaves out."""
+        """Sum of log h over the trees: the log joint density of partition and cells, up to a constant."""
         return sum(self.log_h[k] for k in self.roots())
 
     @property
