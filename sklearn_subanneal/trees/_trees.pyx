@@ -17,9 +17,9 @@ from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 # What a dissimilarity that does not exist, that of a leaf, is: far below all others, and still finite.
 cdef double NONE = -1e300
 
-# Levels that an insertion goes down. Where many rows are alike, d(l, r) is the least dissimilarity nearly everywhere and
-# rows are put on top of one another: heights grow in proportion to the rows, and without a bound the time to insert
-# n rows grows as n^2.
+# Levels that an insertion goes down. Where many rows are alike, d(l, r) is the least dissimilarity nearly everywhere,
+# rows are put on top of one another, and heights grow with the number of rows: without a bound, the time to insert n
+# rows would grow as n^2.
 cdef Py_ssize_t MAX_DEPTH = 64
 
 
