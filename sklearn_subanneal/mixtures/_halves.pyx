@@ -24,7 +24,7 @@ cdef class Halves:
         the caller keeps up to date; None: made and kept here.
     """
 
-    def __cinit__(self, list columns, Py_ssize_t n_rows, dict twins=None):
+    def __cinit__(self, list columns, Py_ssize_t n_rows, dict twins=None, *args, **kwargs):
         self.keeps = twins is None
         self.twins = {id(column): column.twin() for column in columns} if twins is None else twins
         self.twin = <void**> malloc(max(len(columns), 1) * sizeof(void*))
