@@ -288,6 +288,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
         cdef double[:, ::1] out
         if n_clusters > self.capacity:
             raise ValueError(f"{n_clusters} slots asked for, capacity is {self.capacity}")
+        values = getattr(values, "counts", values)
         if not sparse.issparse(values):
             values = np.nan_to_num(np.asarray(values, np.float64).reshape(-1, self.width))
         bags = MultinomialData(values)

@@ -20,7 +20,7 @@ cdef class Mixture:
     cdef float[::1] log_weight, scores
     cdef int32_t[::1] renamed               # room for the clusters of a partition that is forced
     cdef LogQueue logs
-    cdef int n_stateful                     # columns that keep missing cells as state
+    cdef readonly int n_stateful            # columns that keep missing cells as state
     cdef int dress(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil
     cdef int take_on(self, Py_ssize_t n) except -1 nogil
     cdef int make_room(self, Py_ssize_t n_columns) except -1
