@@ -9,7 +9,13 @@ except ImportError as error:
     ) from error
 
 from sklearn_subanneal.callbacks import Checkpoint, TraceMonitor
-from sklearn_subanneal.estimators import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM
+from sklearn_subanneal.estimators import (
+    CrossCat,
+    CrossCatClassifier,
+    CrossCatRegressor,
+    SubsampleAnnealedDPMM,
+    TreeGuidedNRMM,
+)
 from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
 from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
 
@@ -22,6 +28,7 @@ __all__ = [
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
     "TraceMonitor",
+    "TreeGuidedNRMM",
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",
     "__version__",

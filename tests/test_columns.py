@@ -64,7 +64,8 @@ def test_every_column_class_has_examples():
 
 
 def test_every_kind_has_examples_with_and_without_missing_cells():
-    for kind in {example.kind for example in EXAMPLES}:
+    # A word that is not in a bag occurs zero times: none is missing.
+    for kind in {example.kind for example in EXAMPLES} - {"multinomial"}:
         assert {example.missing.any() for example in EXAMPLES if example.kind == kind} == {True, False}
 
 
@@ -322,7 +323,8 @@ def test_state_survives(example):
     restored.rebuild(np.full(1, -1))
     restored.set_state(statistics.get_state(N_CLUSTERS))
     assert_same_state(restored, statistics)
-    assert_array_equal(restored.log_marginals(16), statistics.log_marginals(16))
+    # The words of a bag may be summed in another order.
+    assert_allclose(restored.log_marginals(16), statistics.log_marginals(16), rtol=1e-14)
     assert_array_equal(restored.log_densities(example.new_values, 16), statistics.log_densities(example.new_values, 16))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
 from sklearn_subanneal.columns._count import CountData, CountStatistics
+from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 
@@ -38,7 +39,8 @@ class ColumnModel:
     Attributes
     ----------
     kind : str
-        "real", "categorical", "boolean", "count" or "gaussian" (a block of reals with full covariance).
+        "real", "categorical", "boolean", "count", "gaussian" (a block of reals with full covariance) or "multinomial"
+        (bags of words).
     name : str
         Of the column; of a block, its kind.
     sources : tuple of int
@@ -63,6 +65,8 @@ class ColumnModel:
         """Encode the columns of a table for the kernels."""
         if self.kind == "gaussian":
             return GaussianData(self.values(arrays))
+        if self.kind == "multinomial":
+            return MultinomialData(arrays[self.sources[0]].counts)
         cells = arrays[self.sources[0]]
         if self.kind == "real":
             return NormalData(((cells - self.center[0]) / self.scale[0]).astype(np.float32))
@@ -74,15 +78,24 @@ class ColumnModel:
             "real": NormalStatistics,
             "gaussian": GaussianStatistics,
             "count": CountStatistics,
+            "multinomial": MultinomialStatistics,
         }.get(self.kind, CategoricalStatistics)
         return kernel(data, self.parameters if parameters is None else parameters, self.grids)
 
     def values(self, arrays: list[np.ndarray]) -> np.ndarray:
-        """The columns as float64 (n_rows, width) in standard units, missing cells NaN."""
+        """The columns as float64 (n_rows, width) in standard units, missing cells NaN; bags as they are."""
+        if self.kind == "multinomial":
+            return arrays[self.sources[0]]
         values = np.column_stack([arrays[j] for j in self.sources]).astype(np.float64, copy=False)
         if self.kind in ("real", "gaussian"):
             return (values - self.center) / self.scale
         return np.where(values < 0, np.nan, values)
+
+    def cells_per_row(self, arrays: list[np.ndarray]) -> float:
+        """How many cells of a row there are to score."""
+        if self.kind == "multinomial":
+            return arrays[self.sources[0]].counts.nnz / max(len(arrays[self.sources[0]]), 1)
+        return len(self.sources)
 
     def restore(self, values: np.ndarray) -> np.ndarray:
         """Standard units back to those of the data, (n_rows, width)."""
@@ -110,6 +123,8 @@ class ColumnModel:
             }
         if self.kind == "boolean":
             return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
+        if self.kind == "multinomial":
+            return {"beta": parameters["beta"]}
         return dict(parameters)
 
 
@@ -166,12 +181,34 @@ def bind_columns(
     return models
 
 
+def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool = True) -> list[ColumnModel]:
+    """The model of a table whose only column are bags of words.
+
+    Parameters
+    ----------
+    n_words : int
+        Length of the vocabulary.
+    feature_params : dict or None
+        {"multinomial": {"beta": value}}: the hyperparameter to fix or to start from.
+    learn : bool
+        Whether it is learned.
+
+    Returns
+    -------
+    models : list of one ColumnModel
+    """
+    given = _checked_params(feature_params, ["multinomial"], ["multinomial"], "diag").get("multinomial", {})
+    start = {"beta": float(given.get("beta", 0.1)), "n_words": n_words}
+    return [ColumnModel("multinomial", "multinomial", (0,), start, {"beta": ALPHA_GRID} if learn else {})]
+
+
 PARAMETERS = {
     "real": ("mu", "kappa", "sigma2", "nu"),
     "categorical": ("alpha",),
     "boolean": ("alpha", "beta"),
     "count": ("shape", "rate"),
     "gaussian": ("mu", "kappa", "psi", "nu"),
+    "multinomial": ("beta",),
 }
 
 

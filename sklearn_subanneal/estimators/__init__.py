@@ -3,5 +3,6 @@
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
+from sklearn_subanneal.estimators.nrmm import TreeGuidedNRMM
 
-__all__ = ["CrossCat", "CrossCatClassifier", "CrossCatRegressor", "SubsampleAnnealedDPMM"]
+__all__ = ["CrossCat", "CrossCatClassifier", "CrossCatRegressor", "SubsampleAnnealedDPMM", "TreeGuidedNRMM"]
