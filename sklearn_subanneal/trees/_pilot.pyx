@@ -11,7 +11,7 @@ from sklearn_subanneal.trees._launch cimport Launch
 cdef class TreePilot(Launch):
     """Tree-guided proposals that spend their time where something may come of it.
 
-    *Splits* are informed: a cluster is drawn by its size, and a tree over (some of) its rows says which two rows stay
+    *Splits* are informed: a cluster is drawn, half by size, and a tree over (some of) its rows says which two rows stay
     apart and where the rest of the tree goes. The other rows then join a part one after the other, and those of the
     tree once more, each by its conditional: one pass, whose probability is that of the proposal.
 
@@ -33,6 +33,8 @@ cdef class TreePilot(Launch):
         Proposals that are splits; on average the others cost next to nothing.
     floor : float, default=0.05
         The least probability with which a split is tried. 1: always.
+    even : float, default=0.5
+        Clusters are drawn with this probability all alike, else by size.
     by_evidence : bool, default=True
         How the node at which a tree is cut is drawn, see :class:`TreeGuided`.
 
@@ -44,18 +46,18 @@ cdef class TreePilot(Launch):
     J. A. Christen, C. Fox (2005), Markov chain Monte Carlo using an approximation, doi:10.1198/106186005X76983.
     """
 
-    cdef readonly double share, floor
+    cdef readonly double share, floor, even
     cdef readonly Py_ssize_t n_passes       # proposals that went over the rows of their clusters
 
     def __init__(
         self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset=50, double share=0.5, double floor=0.05,
-        bint by_evidence=True
+        double even=0.5, bint by_evidence=True
     ):
         if not 0.0 < share < 1.0:
             raise ValueError(f"share is {share}, but must lie between 0 and 1: a move needs its reverse")
         if not 0.0 < floor <= 1.0:
             raise ValueError(f"floor is {floor}, but must lie between 0 and 1: a split that is never tried has no reverse")
-        self.share, self.floor, self.by_evidence = share, floor, by_evidence
+        self.share, self.floor, self.even, self.by_evidence = share, floor, even, by_evidence
         self.n_passes = 0
 
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
@@ -91,15 +93,25 @@ cdef class TreePilot(Launch):
         self.n_members = n_members
         return log_q
 
-    cdef double log_choice(self, double n_clusters, double size, double other) noexcept nogil:
-        # Log odds of the choice of two clusters, to merge, against that of what they would be as one, to split: both
-        # are by size, and so the sizes cancel. ``n_clusters``: before they merge.
-        return log_double((1.0 - self.share) / (self.share * (n_clusters - 1.0) * size * other))
+    cdef double chance_of(self, double size, double n_clusters) noexcept nogil:
+        # With which a cluster of this size is drawn.
+        return (1.0 - self.even) * size / self.n_assigned + self.even / n_clusters
+
+    cdef Py_ssize_t draw_cluster(self, bitgen_t* bits) noexcept nogil:
+        if uniform(bits) < self.even:
+            return integer_below(bits, self.mixture.n_clusters)
+        return self.mixture.slot_of[self.mixture.names[self.assigned[integer_below(bits, self.n_assigned)]]]
+
+    cdef double log_choice(self, double n_clusters, double a, double b) noexcept nogil:
+        # Log odds of the choice of two clusters of these sizes, and of their rows that stay apart, to merge, against
+        # that of what they would be as one, to split. ``n_clusters``: before they merge.
+        return log_double((1.0 - self.share) * (self.chance_of(a, n_clusters) + self.chance_of(b, n_clusters))
+                          / (self.share * self.chance_of(a + b, n_clusters - 1.0) * (n_clusters - 1.0) * a * b))
 
     cdef bint try_split(self, double beta, bitgen_t* bits) except -1 nogil:
-        cdef int name = self.mixture.names[self.assigned[integer_below(bits, self.n_assigned)]]
+        cdef Py_ssize_t c = self.draw_cluster(bits), name = self.mixture.name_of[c]
         cdef double log_ratio, log_screen
-        if self.mixture.counts[self.mixture.slot_of[name]] == 1:
+        if self.mixture.counts[c] == 1:
             return False
         log_ratio = -self.plant(name, name, beta, bits)
         log_screen = self.log_screen()
@@ -116,7 +128,7 @@ cdef class TreePilot(Launch):
         cdef double log_ratio, log_u
         if n_clusters == 1:
             return False
-        c = self.mixture.slot_of[self.mixture.names[self.assigned[integer_below(bits, self.n_assigned)]]]
+        c = self.draw_cluster(bits)
         other = integer_below(bits, n_clusters - 1)
         other += other >= c
         self.n_proposed += 1
