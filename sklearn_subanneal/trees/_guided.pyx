@@ -1,6 +1,5 @@
 """Tree-guided split-merge moves: trees say where a cluster may come apart, similarities which clusters may merge."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
 import numpy as np

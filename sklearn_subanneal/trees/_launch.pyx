@@ -92,7 +92,8 @@ cdef class Launch(Halves):
     cdef double weigh_nodes(self) noexcept nogil:
         """Chances of the inner nodes, which are on the tree's ``stack``, up to a factor; returns their sum."""
         cdef Py_ssize_t i, node, n = self.trees.internal_nodes(self.root)
-        cdef double top = self.trees.log_d[self.root], total = 0.0, x, pairs = 0.5 * self.n_planted * (self.n_planted - 1)
+        cdef double top = self.trees.log_d[self.root], total = 0.0, x
+        cdef double pairs = 0.5 * self.n_planted * (self.n_planted - 1)
         for i in range(n):
             top = max(top, self.trees.log_d[self.trees.stack[i]])
         for i in range(n):

@@ -16,7 +16,7 @@ cdef class TreePilot(Launch):
     tree once more, each by its conditional: one pass, whose probability is that of the proposal.
 
     *Screening*: where the parts that the tree suggests are not better than the cluster, a split is given up before the
-    pass, but for a small probability. That probability is part of the acceptance ratio, and so nothing is lost but time.
+    pass, but for a small probability. That is part of the acceptance ratio: what is gained is time.
 
     *Merges* are of any two clusters, and most are refused at once: what can be said without a pass over the rows bounds
     the acceptance ratio from above. So they need no guidance, and a good split is never refused because its reverse
@@ -55,8 +55,10 @@ cdef class TreePilot(Launch):
     ):
         if not 0.0 < share < 1.0:
             raise ValueError(f"share is {share}, but must lie between 0 and 1: a move needs its reverse")
+        if not 0.0 <= even <= 1.0:
+            raise ValueError(f"even is {even}, but must lie in [0, 1]: it is a probability")
         if not 0.0 < floor <= 1.0:
-            raise ValueError(f"floor is {floor}, but must lie between 0 and 1: a split that is never tried has no reverse")
+            raise ValueError(f"floor is {floor}, but must lie in (0, 1]: a split that is never tried has no reverse")
         self.share, self.floor, self.even, self.by_evidence = share, floor, even, by_evidence
         self.n_passes = 0
 
