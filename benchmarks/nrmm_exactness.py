@@ -12,26 +12,36 @@ from _common import Clock, parser, report
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from reference_chain import effective_draws, noise_floor, partition_codes, partition_counts, total_variation
+from reference_chain import (
+    noise_floor,
+    partition_autocorrelation_times,
+    partition_codes,
+    partition_counts,
+    total_variation,
+)
 from reference_nrmm import posterior
 from test_nrmm_enumeration import LIKELIHOODS, PROCESSES, SAMPLERS, sample
 
+# Draws from which the autocorrelation time is estimated.
+N_TRIAL = 2**14
+
 
 def measure(likelihood: str, process: str, sampler: str, n_draws: int, n_rows: int) -> dict:
-    """One case, with chains long enough that the draws count for ``n_draws`` independent ones."""
+    """One case, with a chain long enough that its draws count for ``n_draws`` independent ones."""
     _, mass, sigma = PROCESSES[process]
     law = posterior([LIKELIHOODS[likelihood](n_rows)[1]], mass, sigma)
+    trial = sample(likelihood, process, sampler, N_TRIAL, n_rows, seed=1)
+    time = partition_autocorrelation_times(partition_codes(trial))[0]
     with Clock() as clock:
-        draws = sample(likelihood, process, sampler, n_draws, n_rows)
-        if (share := effective_draws(partition_codes(draws)) / n_draws) < 1.0:
-            draws = np.concatenate([draws, sample(likelihood, process, sampler, int(1.1 * n_draws / share), n_rows, 1)])
-    n_effective = int(effective_draws(partition_codes(draws)))
+        draws = sample(likelihood, process, sampler, int(1.05 * n_draws * time), n_rows)
+    n_effective = int(len(draws) / time)
     floor = noise_floor(law, n_effective, rng=np.random.default_rng(0))
     distance = total_variation(law, partition_counts(draws))
     return {
         "likelihood": likelihood,
         "process": process,
         "sampler": sampler,
+        "autocorrelation_time": time,
         "effective_draws": n_effective,
         "total_variation": distance,
         "noise_floor": floor,
