@@ -86,7 +86,7 @@ def test_weights_normalised_for_each_u_would_differ():
     weights = np.array([3 + offset, 1 + offset, base])
     assert_allclose(weights / weights.sum(), [0.5316, 0.1063, 0.3621], atol=5e-5)
     rng, prior, biased = np.random.default_rng(0), NGGPPrior(1.0, 0.5), []
-    for _ in range(4000):
+    for _ in range(3000):
         prior.learn(sizes_of(3, 1), rng)
         biased.append(prior.new_base / (prior.new_base + 4 - 2 * 0.5))
     assert np.mean(biased) == pytest.approx(0.339, abs=0.005)
@@ -107,7 +107,7 @@ def test_weights_given_u(mass, sigma):
 
 @pytest.mark.parametrize(("mass", "sigma"), PARAMETERS[:4])
 def test_draws_follow_the_prior(mass, sigma):
-    prior, rng, n_draws = NGGPPrior(mass, sigma), np.random.default_rng(0), 3000
+    prior, rng, n_draws = NGGPPrior(mass, sigma), np.random.default_rng(0), 1500
     draws = np.array([prior.draw_partition(4, rng) for _ in range(n_draws)])
     assert all(canonical(labels) == tuple(labels) for labels in np.unique(draws, axis=0).tolist())
     law = {state: float(np.exp(log_eppf(np.bincount(state), mass, sigma))) for state in partitions(4)}
@@ -117,7 +117,7 @@ def test_draws_follow_the_prior(mass, sigma):
 @pairs
 @pytest.mark.parametrize("sizes", [[1], [3, 1], [40, 9, 1], [1] * 30], ids=lambda sizes: f"{len(sizes)}")
 def test_u_follows_its_conditional(mass, sigma, sizes):
-    prior, rng, n_draws = NGGPPrior(mass, sigma), np.random.default_rng(1), 4000
+    prior, rng, n_draws = NGGPPrior(mass, sigma), np.random.default_rng(1), 2000
     draws = np.empty(n_draws)
     for t in range(n_draws):
         prior.learn(sizes_of(*sizes), rng)
@@ -135,13 +135,13 @@ def test_u_follows_its_conditional(mass, sigma, sizes):
 @pytest.mark.parametrize("sizes", [[1], [3, 1], [9, 4, 1, 1, 1]], ids=str)
 def test_mass_and_sigma_follow_their_conditional(sizes):
     """Against quadrature over a grid of both, u integrated out; the first and second moments."""
-    masses, sigmas = np.exp(np.linspace(-9.0, 3.5, 101)), (np.arange(64) + 0.5) / 64
+    masses, sigmas = np.exp(np.linspace(-9.0, 3.5, 71)), (np.arange(40) + 0.5) / 40
     prior_density = stats.gamma(2.0, scale=1 / 1.5).logpdf(masses)[:, None] + np.log(masses)[:, None]
     prior_density = prior_density + stats.beta(1.5, 2.0).logpdf(sigmas)
     logs = np.array([[NGGPPrior(m, s).log_eppf(sizes_of(*sizes)) for s in sigmas] for m in masses]) + prior_density
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
-    prior, rng, n_draws = NGGPPrior(1.0, 0.5, (2.0, 1.5), (1.5, 2.0)), np.random.default_rng(2), 3000
+    prior, rng, n_draws = NGGPPrior(1.0, 0.5, (2.0, 1.5), (1.5, 2.0)), np.random.default_rng(2), 1800
     draws = np.empty((n_draws, 2))
     for t in range(n_draws):
         prior.learn(sizes_of(*sizes), rng)

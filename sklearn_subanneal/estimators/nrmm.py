@@ -21,12 +21,13 @@ from sklearn_subanneal.mixtures.chain import run_chain
 from sklearn_subanneal.mixtures.predictive import sample_bags
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
 from sklearn_subanneal.trees._guided import TreeGuided
+from sklearn_subanneal.trees._pilot import TreePilot
 from sklearn_subanneal.trees.chain import go_on, hierarchy_of, run_ibhc
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
 PROCESSES = ("nggp", "dp", "nig")
 LIKELIHOODS = ("gaussian", "diag", "multinomial")
-SAMPLERS = ("tree-guided", "split-merge", "gibbs", "slice", "ibhc", "tree-guided-paper")
+SAMPLERS = ("tree-guided", "tree-guided-similar", "split-merge", "gibbs", "slice", "ibhc", "tree-guided-paper")
 
 
 class TreeGuidedNRMM(MixtureEstimator):
@@ -49,19 +50,20 @@ class TreeGuidedNRMM(MixtureEstimator):
     likelihood : {"gaussian", "diag", "multinomial"}, default="gaussian"
         Whether the reals have a full covariance matrix within a cluster, or are independent; or whether rows are
         bags of words, sparse or dense counts.
-    sampler : {"tree-guided", "split-merge", "gibbs", "slice", "ibhc", "tree-guided-paper"}, default="tree-guided"
-        What moves the rows. "tree-guided" and "split-merge" make ``n_global`` proposals after each sweep of Gibbs
-        sampling; "gibbs" makes none; "slice" samples the masses of the clusters too. All of these draw from the exact
-        posterior. "ibhc" is no sampler but incremental Bayesian hierarchical clustering, one forest of trees for each
+    sampler : {"tree-guided", "tree-guided-similar", "split-merge", "gibbs", "slice", "ibhc", "tree-guided-paper"}, \
+            default="tree-guided"
+        What moves the rows. "tree-guided", "tree-guided-similar" and "split-merge" make ``n_global`` proposals after
+        each sweep of Gibbs sampling; trees say where a cluster is split, and with "tree-guided-similar" it is the
+        similarity of clusters that says which are to merge, as in the paper, but exact. "gibbs" makes no proposals;
+        "slice" samples the masses of the clusters too. All of these draw from the exact posterior. "ibhc" is no sampler but incremental Bayesian hierarchical clustering, one forest of trees for each
         chain, whose clusters are a point estimate. "tree-guided-paper" is the sampler as printed, which is *biased*:
         it merges too often, and finds too few clusters; it is here to reproduce, and to search for a mode.
     n_global : int or None, default=None
         Proposals after each sweep; None: as many as cost little, 2 to 16 by the number of rows.
     subset_size : int, default=50
-        Rows that a tree is made of at most, of "tree-guided": trees over all rows of large clusters cost more than they
-        are worth.
+        Rows that a tree is made of at most: trees over all rows of large clusters cost more than they are worth.
     n_scans : int, default=1
-        Of "tree-guided" and "split-merge": scans of Gibbs sampling between the two parts that prepare a proposal.
+        Of "tree-guided-similar" and "split-merge": scans of Gibbs sampling between the two parts that prepare a proposal.
     max_atoms : int, default=1000000
         Of "slice": bound for the number of empty atoms. Where it is met the smallest are left out, with a warning.
     schedule, subsampling, feature_types, feature_params, grids, unseen
@@ -223,7 +225,8 @@ class TreeGuidedNRMM(MixtureEstimator):
         if self.sampler == "ibhc":
             return recipe
         moves = {
-            "tree-guided": partial(TreeGuided, subset=self.subset_size, n_scans=self.n_scans),
+            "tree-guided": partial(TreePilot, subset=self.subset_size),
+            "tree-guided-similar": partial(TreeGuided, subset=self.subset_size, n_scans=self.n_scans),
             "split-merge": partial(SplitMerge, n_scans=self.n_scans),
         }.get(self.sampler)
         sampler = partial(SliceSampler, max_atoms=self.max_atoms) if self.sampler == "slice" else None
