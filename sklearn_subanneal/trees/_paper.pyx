@@ -218,7 +218,7 @@ cdef class TreeGuidedPaper(IBHC):
     cdef Py_ssize_t draw_sub(
         self, Py_ssize_t root, bint leaves, Py_ssize_t given, double* log_chance, bitgen_t* bits
     ) noexcept nogil:
-        """A subtree with chances d + max d (a leaf: max d), of inner nodes, or of all; ``given``: not drawn but this."""
+        """A subtree with chances d + max d (a leaf: max d), of inner nodes, or of all; or one that is given."""
         cdef Py_ssize_t i, side, node, n = self.internal_nodes(root), drawn = given
         cdef double top = self.log_d[root], total = 0.0, u
         for i in range(n):
