@@ -1,4 +1,3 @@
-"""Tree-guided split-merge moves: trees say where a cluster may come apart, similarities which clusters may merge."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from numpy.random cimport bitgen_t
 

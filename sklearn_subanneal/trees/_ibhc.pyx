@@ -33,13 +33,14 @@ cdef class IBHC(Trees):
     J. Lee, S. Choi (2014), Incremental tree-based inference with dependent normalized random measures, AISTATS.
     """
 
-    def __cinit__(self, list columns, Py_ssize_t n_rows, PartitionPrior prior, hierarchy=None):
+    def __cinit__(self, list columns, Py_ssize_t n_rows, PartitionPrior prior=None, hierarchy=None, **kwargs):
         self.root = np.zeros(max(n_rows, 1), np.int32)
         # At most 4 n + 16 trees are cut off and taken up again, and n wait.
         self.queue = np.zeros(5 * n_rows + 16, np.int32)
         self.node_of = np.full(n_rows, -1, np.int32)
         self.n_roots = self.n_reinserted = self.n_unsplit = 0
-        self.weigh(prior, 1, 1.0)
+        if prior is not None:
+            self.weigh(prior, 1, 1.0)
         if hierarchy is not None:
             self.restore(hierarchy)
 
