@@ -21,6 +21,7 @@ from sklearn_subanneal.mixtures.chain import run_chain
 from sklearn_subanneal.mixtures.predictive import sample_bags
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
 from sklearn_subanneal.trees._guided import TreeGuided
+from sklearn_subanneal.trees._paper import TreeGuidedPaper
 from sklearn_subanneal.trees._pilot import TreePilot
 from sklearn_subanneal.trees.chain import go_on, hierarchy_of, run_ibhc
 from sklearn_subanneal.trees.hierarchy import Hierarchy
@@ -59,7 +60,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         estimate. "tree-guided-paper" is the sampler as printed, which is *biased*: it merges too often, and finds too
         few clusters; it is here to reproduce, and to search for a mode.
     n_global : int or None, default=None
-        Proposals after each sweep; None: as many as cost little, 2 to 16 by the number of rows.
+        Proposals after each sweep; None: as many as cost little, 2 to 16 by the number of rows; 20 in the paper's.
     subset_size : int, default=50
         Rows that a tree is made of at most: trees over all rows of large clusters cost more than they are worth.
     n_scans : int, default=1
@@ -229,7 +230,10 @@ class TreeGuidedNRMM(MixtureEstimator):
             "tree-guided-similar": partial(TreeGuided, subset=self.subset_size, n_scans=self.n_scans),
             "split-merge": partial(SplitMerge, n_scans=self.n_scans),
         }.get(self.sampler)
-        sampler = partial(SliceSampler, max_atoms=self.max_atoms) if self.sampler == "slice" else None
+        sampler = {
+            "slice": partial(SliceSampler, max_atoms=self.max_atoms),
+            "tree-guided-paper": partial(TreeGuidedPaper, n_global=20 if self.n_global is None else self.n_global),
+        }.get(self.sampler)
         recipe["chain"] |= {"moves": moves, "n_global": self.n_global, "sampler": sampler}
         return recipe
 

@@ -40,6 +40,9 @@ TRACE = np.dtype(
     ]
 )
 
+# What global moves count.
+COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio")
+
 # Cells scored between two looks at the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
 
@@ -177,7 +180,7 @@ class MixtureChain(AnnealedChain):
             "n_clusters": mixture.n_clusters,
             "n_moved": n_moved,
             **{name: parameters.get(name, np.nan) for name in ("concentration", "discount", "mass", "sigma")},
-            **{name: getattr(self.moves, name, 0) for name in ("n_proposed", "n_accepted", "sum_log_ratio")},
+            **{name: getattr(self.moves or self.sampler, name, 0) for name in COUNTERS},
             "n_overflows": getattr(self.sampler, "n_overflows", 0),
         }
 
@@ -229,8 +232,8 @@ class MixtureChain(AnnealedChain):
             "labels": self.mixture.labels,
             "prior": self.mixture.prior.parameters,
             "columns": [column.get_prior_state() for column in self.columns],
-            # Some moves keep a state of their own.
-            "moves": self.moves.get_state() if hasattr(self.moves, "get_state") else None,
+            # A sampler may keep a state of its own.
+            "sampler": self.sampler.get_state() if hasattr(self.sampler, "get_state") else None,
         }
 
     def set_state(self, state: dict) -> None:
@@ -239,8 +242,8 @@ class MixtureChain(AnnealedChain):
             column.set_prior_state(prior_state)
         self.mixture.place(state["labels"])
         self.mixture.rebuild()
-        if state["moves"] is not None:
-            self.moves.set_state(state["moves"])
+        if state["sampler"] is not None:
+            self.sampler.set_state(state["sampler"])
 
 
 def run_chain(recipe: dict, context: ChainContext) -> ChainResult:
