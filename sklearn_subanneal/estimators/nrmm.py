@@ -263,7 +263,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         vars(self).pop("hierarchy_", None)
         if self.sampler == "ibhc":
             self.hierarchy_ = hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))])
-        if n_overflows := int(_last(self.trace_, "n_overflows").sum()):
+        if n_overflows := int(self.trace_["n_overflows"].sum()):
             warnings.warn(
                 f"In {n_overflows} sweeps there were more than max_atoms={self.max_atoms} empty atoms, of which the "
                 "smallest were left out: draws are not exact. Raise max_atoms, or take another sampler.",
@@ -353,8 +353,3 @@ class TreeGuidedNRMM(MixtureEstimator):
         return super().impute(X, return_uncertainty)
 
     sample.__doc__, impute.__doc__ = MixtureEstimator.sample.__doc__, MixtureEstimator.impute.__doc__
-
-
-def _last(trace, name: str) -> np.ndarray:
-    """The last value of each chain."""
-    return np.array([trace[name][trace["chain"] == chain][-1] for chain in np.unique(trace["chain"])])

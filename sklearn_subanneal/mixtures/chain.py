@@ -32,7 +32,7 @@ TRACE = np.dtype(
         ("discount", "f8"),
         ("mass", "f8"),
         ("sigma", "f8"),
-        # Of global moves and of slice sampling, so far.
+        # Of global moves and of slice sampling, in this sweep.
         ("n_proposed", "i8"),
         ("n_accepted", "i8"),
         ("sum_log_ratio", "f8"),
@@ -40,8 +40,8 @@ TRACE = np.dtype(
     ]
 )
 
-# What global moves count.
-COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio")
+# What moves and samplers count: the trace has it for each sweep.
+COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio", "n_overflows")
 
 # Cells scored between two looks at the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
@@ -174,14 +174,18 @@ class MixtureChain(AnnealedChain):
             mixture.learn(self.generator, step.inverse_temperature)
         else:
             mixture.redraw_auxiliary(self.generator)
-        parameters = mixture.prior.parameters
+        parameters, counted = mixture.prior.parameters, dict.fromkeys(COUNTERS, 0)
+        for mover in (self.moves, self.sampler):
+            for name in COUNTERS:
+                if hasattr(mover, name):
+                    counted[name] += getattr(mover, name)
+                    setattr(mover, name, 0)
         return {
             "log_joint": self.log_joint(),
             "n_clusters": mixture.n_clusters,
             "n_moved": n_moved,
             **{name: parameters.get(name, np.nan) for name in ("concentration", "discount", "mass", "sigma")},
-            **{name: getattr(self.moves or self.sampler, name, 0) for name in COUNTERS},
-            "n_overflows": getattr(self.sampler, "n_overflows", 0),
+            **counted,
         }
 
     def move_rows(self, step: Step, context: ChainContext) -> int:
