@@ -20,7 +20,7 @@ from reference_chain import (
     total_variation,
 )
 from reference_nrmm import posterior
-from test_nrmm_enumeration import LIKELIHOODS, PROCESSES, SAMPLERS, sample
+from test_nrmm_enumeration import BIASED, LIKELIHOODS, PROCESSES, SAMPLERS, sample
 
 # Draws from which the autocorrelation time is estimated.
 N_TRIAL = 2**14
@@ -56,7 +56,7 @@ def main() -> None:
     arguments = parser(__doc__, seeds=1)
     arguments.add_argument("--draws", type=int, default=100_000, help="effective draws at least (default 100000)")
     arguments.add_argument("--rows", type=int, default=6, help="rows of the table (default 6, at most 7)")
-    arguments.add_argument("--samplers", nargs="*", default=list(SAMPLERS))
+    arguments.add_argument("--samplers", nargs="*", default=[*SAMPLERS, *BIASED])
     given = arguments.parse_args()
     results = []
     for likelihood in LIKELIHOODS:

@@ -56,7 +56,15 @@ CONFIGURATIONS = [
 EVERY_PROCESS_AND_SAMPLER = [
     TreeGuidedNRMM(process, sampler=sampler, likelihood=likelihood, **BRIEF)
     for process in ("nggp", "dp", "nig")
-    for sampler in ("tree-guided", "tree-guided-similar", "split-merge", "gibbs", "slice", "ibhc")
+    for sampler in (
+        "tree-guided",
+        "tree-guided-similar",
+        "split-merge",
+        "gibbs",
+        "slice",
+        "ibhc",
+        "tree-guided-paper",
+    )
     for likelihood in ("gaussian", "diag")
 ]
 
@@ -67,7 +75,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:In .* sweeps there were more than max_atoms")
+@pytest.mark.filterwarnings("ignore:In .* sweeps there were more than max_atoms", "ignore:sampler=.tree-guided-paper")
 @parametrize_with_checks(EVERY_PROCESS_AND_SAMPLER)
 def test_scikit_learn_checks_of_every_process_and_sampler(estimator, check):
     check(estimator)

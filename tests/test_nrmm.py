@@ -94,17 +94,41 @@ def test_continued_chains_are_the_same_as_long_ones(sampler):
 def test_proposals_are_counted():
     X = blobs(60)
     trace = short(sampler="split-merge", n_global=7, n_chains=1, schedule=SequentialGibbs(passes=3)).fit(X).trace_
-    assert_array_equal(np.diff(trace["n_proposed"])[1:], 7)
-    assert (np.diff(trace["n_accepted"]) >= 0).all() and np.isfinite(trace["sum_log_ratio"]).all()
+    assert_array_equal(trace["n_proposed"][1:], 7)
+    assert (trace["n_accepted"] <= trace["n_proposed"]).all()
+    assert np.isfinite(trace["sum_log_ratio"]).all()
     trace = short(sampler="tree-guided", n_global=0, n_chains=1).fit(X).trace_
     assert not trace["n_proposed"].any()
+
+
+def test_the_sampler_as_printed_warns_and_is_biased():
+    X, _, column, params = CASES["gaussian"]
+    model = TreeGuidedNRMM("nggp", 1.0, 0.5, sampler="tree-guided-paper", feature_params=params, n_global=3)
+    model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=1500, random_state=0)
+    with pytest.warns(UserWarning, match="does not leave the posterior as it is"):
+        model.fit(X)
+    law = posterior([column], 1.0, 0.5)
+    expected = sum(probability * (max(state) + 1) for state, probability in law.items())
+    # The printed sampler misses some 15 %; an exact one would be within 2 %.
+    assert (model.posterior_labels_[0].max(axis=1) + 1).mean() < 0.93 * expected
+    assert model.trace_["n_proposed"].sum() > 3000
+
+
+def test_a_chain_of_the_sampler_as_printed_is_continued():
+    X = blobs(60)
+    with pytest.warns(UserWarning, match="tree-guided-paper"):
+        whole = short(sampler="tree-guided-paper", n_draws=5).fit(X)
+        parts = short(sampler="tree-guided-paper", n_draws=2, warm_start=True).fit(X)
+        parts.set_params(n_draws=5).fit(X)
+    assert_array_equal(parts.posterior_labels_, whole.posterior_labels_)
+    assert adjusted_rand_score(whole.labels_, np.arange(60) % 3) == 1.0
 
 
 def test_empty_atoms_beyond_the_bound_are_told_of():
     X = blobs(60)
     with pytest.warns(UserWarning, match="more than max_atoms=1 empty atoms"):
         model = short(process="nig", sampler="slice", max_atoms=1).fit(X)
-    assert model.trace_["n_overflows"][-1] > 0
+    assert model.trace_["n_overflows"].any()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         short(process="nig", sampler="slice").fit(X)

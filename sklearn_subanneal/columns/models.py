@@ -16,6 +16,7 @@ from sklearn_subanneal.columns._count import CountData, CountStatistics
 from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
+from sklearn_subanneal.columns.parameters import checked_params
 
 # Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
 KAPPA_GRID = np.geomspace(1e-4, 10.0, 20)
@@ -26,8 +27,6 @@ SHAPE_GRID = np.geomspace(0.05, 100.0, 20)
 RATE_GRID = np.geomspace(0.005, 100.0, 20)
 # Variance within a cluster before anything is learned, as a share of the variance of the table.
 NARROW = 0.05
-# Hyperparameters beyond these say nothing that the ends do not say, and cost the accuracy of log gamma.
-LEAST, MOST = 1e-12, 1e12
 # In standard deviations of the prior: squares must not overflow in float32, nor a matrix lose its rank in float64.
 MOST_DISTANCE = {"real": 1e15, "gaussian": 1e7}
 
@@ -162,7 +161,7 @@ def bind_columns(
     -------
     models : list of ColumnModel
     """
-    given = _checked_params(feature_params, names, kinds, covariance_type)
+    given = checked_params(feature_params, names, kinds, covariance_type)
     block = tuple(j for j, kind in enumerate(kinds) if kind == "real") if covariance_type == "full" else ()
     models = []
     for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
@@ -197,65 +196,9 @@ def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool =
     -------
     models : list of one ColumnModel
     """
-    given = _checked_params(feature_params, ["multinomial"], ["multinomial"], "diag").get("multinomial", {})
+    given = checked_params(feature_params, ["multinomial"], ["multinomial"], "diag").get("multinomial", {})
     start = {"beta": float(given.get("beta", 0.1)), "n_words": n_words}
     return [ColumnModel("multinomial", "multinomial", (0,), start, {"beta": ALPHA_GRID} if learn else {})]
-
-
-PARAMETERS = {
-    "real": ("mu", "kappa", "sigma2", "nu"),
-    "categorical": ("alpha",),
-    "boolean": ("alpha", "beta"),
-    "count": ("shape", "rate"),
-    "gaussian": ("mu", "kappa", "psi", "nu"),
-    "multinomial": ("beta",),
-}
-
-
-def _checked_params(feature_params, names, kinds, covariance_type):
-    """``feature_params`` with every key and value checked."""
-    present = set(kinds)
-    if covariance_type == "full" and "real" in present:
-        present = (present - {"real"}) | {"gaussian"}
-    kind_of = dict(zip(names, kinds, strict=True))
-    for key, values in (feature_params or {}).items():
-        kind = key if key in PARAMETERS else kind_of.get(key)
-        if kind is None:
-            raise ValueError(
-                f"feature_params has the key {key!r}, which is neither a column nor one of {sorted(PARAMETERS)}"
-            )
-        if kind == "real" and covariance_type == "full":
-            raise ValueError(
-                f"feature_params has the key {key!r}, but with covariance_type='full' the reals are one block; "
-                "use the key 'gaussian'"
-            )
-        if key in PARAMETERS and key not in present:
-            raise ValueError(f"feature_params has the key {key!r}, but the table has no such columns")
-        if not isinstance(values, dict) or (unknown := set(values) - set(PARAMETERS[kind])):
-            detail = f"unknown: {sorted(unknown)}" if isinstance(values, dict) else f"got {values!r}"
-            raise ValueError(f"feature_params[{key!r}] must be a dict with keys among {PARAMETERS[kind]}; {detail}")
-        for name, value in values.items():
-            _check_value(key, kind, name, value)
-    return feature_params or {}
-
-
-def _check_value(key, kind, name, value):
-    """Refuse a hyperparameter that is no number, or no number that it can be."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if name in ("mu", "psi"):
-        fits, wanted = np.isfinite(array).all(), "a finite number"
-    elif name == "sigma2":
-        fits, wanted = not array.ndim and 0.0 < array < np.inf, "a finite positive number"
-    else:
-        fits = LEAST <= array.min(initial=np.inf) <= array.max(initial=0.0) <= MOST
-        wanted = f"a number from {LEAST:g} to {MOST:g}"
-    one_each = (kind, name) in (("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "psi"))
-    if not fits or (array.ndim and not one_each):
-        wanted += ", or an array of such" * one_each
-        raise ValueError(f"feature_params[{key!r}][{name!r}] must be {wanted}, got {value!r}")
 
 
 def _standard_units(values, learn, grids):

@@ -21,6 +21,7 @@ from sklearn_subanneal.mixtures.chain import run_chain
 from sklearn_subanneal.mixtures.predictive import sample_bags
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
 from sklearn_subanneal.trees._guided import TreeGuided
+from sklearn_subanneal.trees._paper import TreeGuidedPaper
 from sklearn_subanneal.trees._pilot import TreePilot
 from sklearn_subanneal.trees.chain import go_on, hierarchy_of, run_ibhc
 from sklearn_subanneal.trees.hierarchy import Hierarchy
@@ -50,20 +51,20 @@ class TreeGuidedNRMM(MixtureEstimator):
     likelihood : {"gaussian", "diag", "multinomial"}, default="gaussian"
         Whether the reals have a full covariance matrix within a cluster, or are independent; or whether rows are
         bags of words, sparse or dense counts.
-    sampler : {"tree-guided", "tree-guided-similar", "split-merge", "gibbs", "slice", "ibhc", "tree-guided-paper"}, \
-            default="tree-guided"
+    sampler : str, default="tree-guided"
         What moves the rows. "tree-guided", "tree-guided-similar" and "split-merge" make ``n_global`` proposals after
         each sweep of Gibbs sampling; trees say where a cluster is split, and with "tree-guided-similar" it is the
         similarity of clusters that says which are to merge, as in the paper, but exact. "gibbs" makes no proposals;
-        "slice" samples the masses of the clusters too. All of these draw from the exact posterior. "ibhc" is no sampler but incremental Bayesian hierarchical clustering, one forest of trees for each
-        chain, whose clusters are a point estimate. "tree-guided-paper" is the sampler as printed, which is *biased*:
-        it merges too often, and finds too few clusters; it is here to reproduce, and to search for a mode.
+        "slice" samples the masses of the clusters too. All of these draw from the exact posterior. "ibhc" is no sampler
+        but incremental Bayesian hierarchical clustering, one forest of trees for each chain, whose clusters are a point
+        estimate. "tree-guided-paper" is the sampler as printed, which is *biased*: it merges too often, and finds too
+        few clusters; it is here to reproduce, and to search for a mode.
     n_global : int or None, default=None
-        Proposals after each sweep; None: as many as cost little, 2 to 16 by the number of rows.
+        Proposals after each sweep; None: as many as cost little, 2 to 16 by the number of rows; 20 in the paper's.
     subset_size : int, default=50
         Rows that a tree is made of at most: trees over all rows of large clusters cost more than they are worth.
     n_scans : int, default=1
-        Of "tree-guided-similar" and "split-merge": scans of Gibbs sampling between the two parts that prepare a proposal.
+        Of "tree-guided-similar" and "split-merge": scans of Gibbs sampling between the two parts of a proposal.
     max_atoms : int, default=1000000
         Of "slice": bound for the number of empty atoms. Where it is met the smallest are left out, with a warning.
     schedule, subsampling, feature_types, feature_params, grids, unseen
@@ -229,7 +230,10 @@ class TreeGuidedNRMM(MixtureEstimator):
             "tree-guided-similar": partial(TreeGuided, subset=self.subset_size, n_scans=self.n_scans),
             "split-merge": partial(SplitMerge, n_scans=self.n_scans),
         }.get(self.sampler)
-        sampler = partial(SliceSampler, max_atoms=self.max_atoms) if self.sampler == "slice" else None
+        sampler = {
+            "slice": partial(SliceSampler, max_atoms=self.max_atoms),
+            "tree-guided-paper": partial(TreeGuidedPaper, n_global=20 if self.n_global is None else self.n_global),
+        }.get(self.sampler)
         recipe["chain"] |= {"moves": moves, "n_global": self.n_global, "sampler": sampler}
         return recipe
 
@@ -259,7 +263,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         vars(self).pop("hierarchy_", None)
         if self.sampler == "ibhc":
             self.hierarchy_ = hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))])
-        if n_overflows := int(_last(self.trace_, "n_overflows").sum()):
+        if n_overflows := int(self.trace_["n_overflows"].sum()):
             warnings.warn(
                 f"In {n_overflows} sweeps there were more than max_atoms={self.max_atoms} empty atoms, of which the "
                 "smallest were left out: draws are not exact. Raise max_atoms, or take another sampler.",
@@ -349,8 +353,3 @@ class TreeGuidedNRMM(MixtureEstimator):
         return super().impute(X, return_uncertainty)
 
     sample.__doc__, impute.__doc__ = MixtureEstimator.sample.__doc__, MixtureEstimator.impute.__doc__
-
-
-def _last(trace, name: str) -> np.ndarray:
-    """The last value of each chain."""
-    return np.array([trace[name][trace["chain"] == chain][-1] for chain in np.unique(trace["chain"])])

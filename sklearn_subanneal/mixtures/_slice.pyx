@@ -36,7 +36,7 @@ cdef class SliceSampler:
     Attributes
     ----------
     n_sweeps, n_overflows : int
-        Sweeps so far, and those in which atoms were left out: these are not exact.
+        Sweeps since these were last set to 0, and those in which atoms were left out: these are not exact.
 
     References
     ----------
@@ -47,7 +47,8 @@ cdef class SliceSampler:
     doi:10.1214/13-STS422
     """
 
-    cdef readonly Py_ssize_t max_atoms, n_sweeps, n_overflows
+    cdef readonly Py_ssize_t max_atoms
+    cdef public Py_ssize_t n_sweeps, n_overflows
     cdef double[::1] mass                   # of each cluster, by its name
     cdef double[::1] threshold              # of each row
     cdef double[::1] atoms                  # masses of the empty ones, ascending

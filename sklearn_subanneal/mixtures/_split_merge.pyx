@@ -48,7 +48,7 @@ cdef class SplitMerge:
     Attributes
     ----------
     n_proposed, n_accepted : int
-        Proposals so far.
+        Proposals since these were last set to 0.
     sum_log_ratio : float
         Sum of the logarithms of their acceptance ratios.
 
@@ -62,8 +62,9 @@ cdef class SplitMerge:
     """
 
     cdef Halves halves
-    cdef readonly Py_ssize_t n_scans, n_proposed, n_accepted
-    cdef readonly double sum_log_ratio
+    cdef readonly Py_ssize_t n_scans
+    cdef public Py_ssize_t n_proposed, n_accepted
+    cdef public double sum_log_ratio
 
     def __cinit__(self, list columns, Py_ssize_t n_rows, dict twins=None, Py_ssize_t n_scans=0):
         self.halves = Halves(columns, n_rows, twins)

@@ -32,13 +32,16 @@ TRACE = np.dtype(
         ("discount", "f8"),
         ("mass", "f8"),
         ("sigma", "f8"),
-        # Of global moves and of slice sampling, so far.
+        # Of global moves and of slice sampling, in this sweep.
         ("n_proposed", "i8"),
         ("n_accepted", "i8"),
         ("sum_log_ratio", "f8"),
         ("n_overflows", "i8"),
     ]
 )
+
+# What moves and samplers count: the trace has it for each sweep.
+COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio", "n_overflows")
 
 # Cells scored between two looks at the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
@@ -171,14 +174,18 @@ class MixtureChain(AnnealedChain):
             mixture.learn(self.generator, step.inverse_temperature)
         else:
             mixture.redraw_auxiliary(self.generator)
-        parameters = mixture.prior.parameters
+        parameters, counted = mixture.prior.parameters, dict.fromkeys(COUNTERS, 0)
+        for mover in (self.moves, self.sampler):
+            for name in COUNTERS:
+                if hasattr(mover, name):
+                    counted[name] += getattr(mover, name)
+                    setattr(mover, name, 0)
         return {
             "log_joint": self.log_joint(),
             "n_clusters": mixture.n_clusters,
             "n_moved": n_moved,
             **{name: parameters.get(name, np.nan) for name in ("concentration", "discount", "mass", "sigma")},
-            **{name: getattr(self.moves, name, 0) for name in ("n_proposed", "n_accepted", "sum_log_ratio")},
-            "n_overflows": getattr(self.sampler, "n_overflows", 0),
+            **counted,
         }
 
     def move_rows(self, step: Step, context: ChainContext) -> int:
@@ -229,8 +236,8 @@ class MixtureChain(AnnealedChain):
             "labels": self.mixture.labels,
             "prior": self.mixture.prior.parameters,
             "columns": [column.get_prior_state() for column in self.columns],
-            # Some moves keep a state of their own.
-            "moves": self.moves.get_state() if hasattr(self.moves, "get_state") else None,
+            # A sampler may keep a state of its own.
+            "sampler": self.sampler.get_state() if hasattr(self.sampler, "get_state") else None,
         }
 
     def set_state(self, state: dict) -> None:
@@ -239,8 +246,8 @@ class MixtureChain(AnnealedChain):
             column.set_prior_state(prior_state)
         self.mixture.place(state["labels"])
         self.mixture.rebuild()
-        if state["moves"] is not None:
-            self.moves.set_state(state["moves"])
+        if state["sampler"] is not None:
+            self.sampler.set_state(state["sampler"])
 
 
 def run_chain(recipe: dict, context: ChainContext) -> ChainResult:

@@ -41,8 +41,9 @@ cdef class TreeGuidedPaper(IBHC):
     J. Lee, S. Choi (2015), Tree-guided MCMC inference for normalized random measure mixture models, NeurIPS.
     """
 
-    cdef readonly Py_ssize_t n_global, n_local, n_proposed, n_accepted
-    cdef readonly double sum_log_ratio
+    cdef readonly Py_ssize_t n_global, n_local
+    cdef public Py_ssize_t n_proposed, n_accepted
+    cdef public double sum_log_ratio
     cdef object parameters
     cdef int32_t[::1] made, old             # nodes that a proposal has made, and those of the tree it takes apart
     cdef int32_t[::1] fresh                 # of each node: whether this proposal has made it
