@@ -37,13 +37,13 @@ SAMPLERS = [*GLOBAL, *WHOLE]
 
 
 def blobs(n_rows: int = 1300, n_clusters: int = 13, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the plane in clusters of equal size that touch one another."""
+    """Points of the plane in clusters of equal size, of which some touch."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n_rows) % n_clusters
     centers = np.empty((0, 2))
     while len(centers) < n_clusters:
-        center = rng.uniform(-7, 7, 2)
-        if (np.linalg.norm(centers - center, axis=1) > 2.2).all():
+        center = rng.uniform(-10, 10, 2)
+        if (np.linalg.norm(centers - center, axis=1) > 3.2).all():
             centers = np.vstack([centers, center])
     factors = 0.4 * rng.normal(size=(n_clusters, 2, 2)) + 0.4 * np.eye(2)
     return centers[labels] + np.einsum("nij,nj->ni", factors[labels], rng.normal(size=(n_rows, 2))), labels

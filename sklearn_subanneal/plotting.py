@@ -3,11 +3,13 @@
 from sklearn_subanneal._dependence_display import DependenceDisplay
 from sklearn_subanneal._partition_displays import ClusterSizesDisplay, CoClusteringDisplay
 from sklearn_subanneal._progress_displays import ScheduleDisplay, TraceDisplay
+from sklearn_subanneal._tree_display import DendrogramDisplay
 from sklearn_subanneal._view_displays import ViewsDisplay
 
 __all__ = [
     "ClusterSizesDisplay",
     "CoClusteringDisplay",
+    "DendrogramDisplay",
     "DependenceDisplay",
     "ScheduleDisplay",
     "TraceDisplay",

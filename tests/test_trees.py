@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import log
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from column_examples import BY_NAME, EXAMPLES
@@ -12,10 +13,12 @@ from reference import log_marginal
 from reference_trees import Weight, consistent_partitions, ibhc, insert, join, leaf, shape
 from scipy.cluster import hierarchy as scipy_hierarchy
 from scipy.special import logsumexp
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.partitions import CRP, PitmanYor
+from sklearn_subanneal.plotting import DendrogramDisplay
 from sklearn_subanneal.trees._ibhc import IBHC
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
@@ -211,17 +214,15 @@ def test_linkage_is_valid_and_cuts_into_the_clusters(tree):
 def test_newick_has_all_leaves_and_the_heights(tree):
     text = tree.newick(precision=9)
     assert text.count("(") == len(tree.rows) - 1 == text.count(",")
-    depth, depths, number = 0.0, {}, []
     # Lengths from the root to each leaf: read from the right, where a subtree's own length comes first.
-    for token in reversed([t for t in text[:-1].replace("(", " ( ").replace(")", " ) ").replace(",", " ").split()]):
+    depth, depths, lengths = 0.0, {}, [0.0]
+    for token in reversed(text[:-1].replace("(", " ( ").replace(")", " ) ").replace(",", " ").split()):
         if token == "(":
-            depth -= number.pop()
-        elif token == ")":
-            number.append(0.0)
+            depth -= lengths.pop()
         elif token.startswith(":"):
-            number.append(float(token[1:]))
-            depth += number[-1]
-        else:
+            lengths.append(float(token[1:]))
+            depth += lengths[-1]
+        elif token != ")":
             name, length = token.split(":")
             depths[int(name)] = depth + float(length)
     assert sorted(depths) == tree.rows.tolist()
@@ -242,3 +243,22 @@ def test_trees_of_none_and_one():
     assert forest.hierarchy().newick() == "1;" and forest.labels.tolist() == [-1, 0]
     with pytest.raises(ValueError, match="at least 2 rows, got 1"):
         forest.hierarchy().linkage()
+
+
+def test_dendrogram(tree):
+    display = DendrogramDisplay.from_hierarchy(tree)
+    assert sorted(display.order_) == tree.rows.tolist()
+    # Clusters hang together, and each has a colour of its own.
+    labels = tree.labels[np.searchsorted(tree.rows, display.order_)]
+    assert np.count_nonzero(np.diff(labels)) == tree.n_clusters - 1
+    assert len({tuple(lines.get_color()[0]) for lines in display.ax_.collections}) == 1 + np.count_nonzero(
+        np.bincount(tree.labels) > 1
+    )
+    top = DendrogramDisplay.from_hierarchy(tree, max_leaves=5)
+    assert sum(len(lines.get_segments()) for lines in top.ax_.collections) == 4
+    plt.close("all")
+
+
+def test_dendrogram_of_an_estimator_without_trees():
+    with pytest.raises(AttributeError, match="keeps no trees"):
+        DendrogramDisplay.from_estimator(KMeans(2, n_init=1).fit(np.arange(4.0)[:, None]))

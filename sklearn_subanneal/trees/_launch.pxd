@@ -18,6 +18,7 @@ cdef class Launch(Halves):
     cdef Py_ssize_t n_planted, root
     cdef double log_launch                  # log h of the parts of the launch over that of the tree
     cdef Py_ssize_t take_rows(self, int32_t name_a, int32_t name_b, bitgen_t* bits) noexcept nogil
+    cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t row_of(self, int32_t name, Py_ssize_t which, Py_ssize_t n) noexcept nogil
     cdef void grow(self, double beta) noexcept nogil
     cdef double weigh_nodes(self) noexcept nogil

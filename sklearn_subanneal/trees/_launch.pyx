@@ -18,6 +18,10 @@ from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.trees._trees cimport Trees
 
 
+# A tree has one of so many rows, but all of them if they are few.
+cdef Py_ssize_t ROWS_FOR_EACH = 8, LEAST_ROWS = 10
+
+
 cdef class Launch(Halves):
     """What all tree-guided proposals share.
 
@@ -27,8 +31,8 @@ cdef class Launch(Halves):
         Those of the mixtures that proposals will be made for.
     n_rows : int
     subset : int, default=50
-        Rows that a tree is made of; of larger clusters a random subset, since trees of many rows cost much and get
-        high. At least 2.
+        Rows that a tree is made of at most, at least 2; of all but the smallest clusters a random subset, since trees
+        of many rows cost much and get high.
 
     Attributes
     ----------
@@ -67,6 +71,11 @@ cdef class Launch(Halves):
             self.members[i], self.members[swap] = self.members[swap], self.members[i]
         self.name_a, self.name_b = name_a, name_b
         return n
+
+    cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil:
+        # A function of the number of rows to be split, or to be merged, alone. A row of a tree costs some ten times as
+        # much as one that is only allocated.
+        return min(n, min(self.subset, max(n // ROWS_FOR_EACH, LEAST_ROWS)))
 
     cdef Py_ssize_t row_of(self, int32_t name, Py_ssize_t which, Py_ssize_t n) noexcept nogil:
         # The place among the first n members of a row of this cluster, ``which`` others of which come before it.
@@ -131,7 +140,7 @@ cdef class Launch(Halves):
         cdef Py_ssize_t n = self.take_rows(name_a, name_b, bits), i, a, b, node
         cdef Py_ssize_t n_a = self.mixture.counts[self.mixture.slot_of[name_a]]
         cdef double total, log_chance = 0.0
-        self.n_planted = min(n, self.subset)
+        self.n_planted = self.n_rows_of_tree(n)
         if name_a != name_b:
             # One row of each cluster comes first, then places among the planted rows are drawn anew.
             a = self.row_of(name_a, integer_below(bits, n_a), n)
@@ -157,8 +166,8 @@ cdef class Launch(Halves):
             node = self.parting()
         log_chance = log_double(self.chance[node] / total) - log_double(
             <double> self.trees.size[self.trees.left[node]] * self.trees.size[self.trees.right[node]])
-        if n > self.subset:
-            log_chance += log_double(self.subset * (self.subset - 1.0) / (n * (n - 1.0)))
+        if n > self.n_planted:
+            log_chance += log_double(self.n_planted * (self.n_planted - 1.0) / (n * (n - 1.0)))
         # Members are what is left: first those of the tree.
         self.n_members = 0
         for i in range(n):
