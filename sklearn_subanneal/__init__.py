@@ -14,6 +14,7 @@ from sklearn_subanneal.estimators import (
     CrossCatClassifier,
     CrossCatRegressor,
     SubsampleAnnealedDPMM,
+    TreeGuidedNRMM,
     VariationalTemperingFMM,
     VariationalTemperingLDA,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
     "TraceMonitor",
+    "TreeGuidedNRMM",
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",
     "__version__",
