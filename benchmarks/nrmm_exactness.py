@@ -56,11 +56,13 @@ def main() -> None:
     arguments = parser(__doc__, seeds=1)
     arguments.add_argument("--draws", type=int, default=100_000, help="effective draws at least (default 100000)")
     arguments.add_argument("--rows", type=int, default=6, help="rows of the table (default 6, at most 7)")
+    arguments.add_argument("--likelihoods", nargs="*", default=list(LIKELIHOODS))
+    arguments.add_argument("--processes", nargs="*", default=list(PROCESSES))
     arguments.add_argument("--samplers", nargs="*", default=[*SAMPLERS, *BIASED])
     given = arguments.parse_args()
     results = []
-    for likelihood in LIKELIHOODS:
-        for process in PROCESSES:
+    for likelihood in given.likelihoods:
+        for process in given.processes:
             for sampler in given.samplers:
                 result = measure(likelihood, process, sampler, 2000 if given.quick else given.draws, given.rows)
                 results.append(result)

@@ -15,9 +15,9 @@ from sklearn_subanneal.estimators import (
     CrossCatRegressor,
     SubsampleAnnealedDPMM,
     TreeGuidedNRMM,
+    VariationalTemperingFMM,
+    VariationalTemperingLDA,
 )
-from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
-from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
 
 __version__ = "0.1.0.dev0"
 

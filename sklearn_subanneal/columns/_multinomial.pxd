@@ -21,7 +21,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
     # Words that the cluster has, or had: all that is done to a cluster goes through its list, not the vocabulary.
     cdef int32_t[:, ::1] listed             # (capacity, n_words), never touched beyond
     cdef int32_t[::1] n_listed
-    cdef int64_t[::1] total                 # words of the cluster, with repetition
+    cdef double[::1] total                  # words of the cluster, with repetition
     cdef double[::1] log_gamma_total        # log Gamma(beta_total + total)
     cdef double[::1] sums
     cdef double[::1] table                  # log Gamma(beta + count), up to the largest count there can be
@@ -29,7 +29,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
     cdef int32_t[::1] histogram
     cdef double rising(self, Py_ssize_t count) noexcept nogil
     cdef void bump(self, Py_ssize_t word, Py_ssize_t k, int32_t by) noexcept nogil
-    cdef void count_total(self, Py_ssize_t k, int64_t by) noexcept nogil
+    cdef void count_total(self, Py_ssize_t k, double by) noexcept nogil
     cdef void change(self, Py_ssize_t row, Py_ssize_t k, int32_t sign) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef void add_log_densities(

@@ -35,7 +35,7 @@ cdef void add_rising(
 
 
 cdef simd_void take_shares(
-    const double* sums, const double* log_gamma_total, const int64_t* total, double beta_total, double length,
+    const double* sums, const double* log_gamma_total, const double* total, double beta_total, double length,
     float* scores, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t k
@@ -111,7 +111,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
         cdef Py_ssize_t present = self.capacity
         cell, logs = np.zeros((self.width, capacity), np.int32), np.zeros((self.width, capacity), np.float32)
         listed, n_listed = np.empty((capacity, self.width), np.int32), np.zeros(capacity, np.int32)
-        total = np.zeros(capacity, np.int64)
+        total = np.zeros(capacity)
         if present:
             cell[:, :present] = self.cell
             logs[:] = log_float(<float> self.beta)
@@ -140,7 +140,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
         self.cell[word, k] += by
         self.log_count[word, k] = log_float(<float> (self.beta + (self.cell[word, k] - 1)))
 
-    cdef void count_total(self, Py_ssize_t k, int64_t by) noexcept nogil:
+    cdef void count_total(self, Py_ssize_t k, double by) noexcept nogil:
         self.total[k] += by
         self.log_gamma_total[k] = log_gamma(self.beta_total + self.total[k])
 

@@ -3,6 +3,16 @@
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
+from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
+from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
 from sklearn_subanneal.estimators.nrmm import TreeGuidedNRMM
 
-__all__ = ["CrossCat", "CrossCatClassifier", "CrossCatRegressor", "SubsampleAnnealedDPMM", "TreeGuidedNRMM"]
+__all__ = [
+    "CrossCat",
+    "CrossCatClassifier",
+    "CrossCatRegressor",
+    "SubsampleAnnealedDPMM",
+    "TreeGuidedNRMM",
+    "VariationalTemperingFMM",
+    "VariationalTemperingLDA",
+]
