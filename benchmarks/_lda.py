@@ -62,9 +62,13 @@ def load(name: str, data: str | None, quick: bool = False) -> Corpus | None:
     X = read(name, data)
     if X is None:
         return None
-    X = X[lengths(X) >= SHORTEST]
+    return split(X[lengths(X) >= SHORTEST], 400 if quick else None)
+
+
+def split(X: sparse.csr_matrix, n_documents: int | None = None) -> Corpus:
+    """A tenth of the documents, or of so many random ones, held out."""
     generator = np.random.default_rng(0)
-    order = generator.permutation(X.shape[0])[: 400 if quick else None]
+    order = generator.permutation(X.shape[0])[:n_documents]
     n_test = round(0.1 * len(order))
     train = X[np.sort(order[n_test:])]
     observed, held_out = split_words(X[np.sort(order[:n_test])], generator)
