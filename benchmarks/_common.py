@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-PACKAGES = ("sklearn-subanneal", "scikit-learn", "numpy", "scipy", "pandas", "pylace")
+PACKAGES = ("sklearn-subanneal", "scikit-learn", "numpy", "scipy", "pandas", "pylace", "gensim", "tomotopy")
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -1,181 +1,117 @@
-"""Held-out document completion against processor seconds: this package, scikit-learn and tomotopy on NIPS and arXiv.
+"""Held-out document completion of topics against processor seconds: this package, scikit-learn, gensim, tomotopy.
 
-One document in ten is held out. Half of the distinct words of each is observed; topic proportions are fitted to these,
-with the topics at their means, and the tokens of the other half are predicted: nats a token. All systems are judged by
-the same evaluator, with alpha = 1 / K. Seconds are of training alone, all threads included; every method runs on one.
+All systems have the same documents, the same evaluator (see ``_lda.py``) and one thread. "default" is ``fit`` with
+nothing but the number of topics; "two passes" is the same with ``max_iter=2``, a point every quarter of a pass, for the
+time to the score of scikit-learn's four passes. A figure of nats over seconds goes to the output folder.
 
-    python lda_completion.py --corpus nips --seeds 5
+    python lda_completion.py --corpora nips --seeds 5
 """
 
 from __future__ import annotations
 
-import time
-from typing import NamedTuple
+from pathlib import Path
 
-import _common
-import numpy as np
-from scipy import sparse
-from sklearn.decomposition import LatentDirichletAllocation
+from _common import note, parser, pyplot, report, skip, spread
+from _lda import FILES, N_TOPICS, curve, fitted, learned, load
+from _lda_peers import gensim, scikit_learn, tomotopy
 
-from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.topics.inference import lengths, local_step
-from sklearn_subanneal.topics.scores import log_likelihoods, split_words
-from sklearn_subanneal.topics.topics import Topics
-
-FILES = {"nips": ("nips", "nips_uci_1500x7605.npz"), "arxiv": ("arxiv", "arxiv_bow_40k.npz")}
-N_TOPICS = {"nips": 50, "arxiv": 100}
-SHORTEST = 20
-# The paper's steps, at which plain stochastic variational inference is at its best here.
-PAPER = {"learning_offset": 1024.0, "learning_decay": 0.7, "batch_size": 100}
-OURS = {
-    "default": {},
-    "SVI": {"tempering": "none", "topic_update": "variational", **PAPER},
-    "AVI": {"tempering": "annealed", "topic_update": "variational", **PAPER},
-    "VT": {"tempering": "global", "topic_update": "variational", **PAPER},
-    "LVT": {"tempering": "local", "topic_update": "variational", **PAPER},
-    "VT, plug-in": {"tempering": "global"},
-    "LVT, plug-in": {"tempering": "local"},
-    "no annealing, plug-in": {"tempering": "none"},
+SWEEPS = [10, 20, 50, 100, 200, 400]
+PEERS = ("scikit-learn", "gensim", "tomotopy")
+BARS = {
+    "time to scikit-learn's score, at most": {"nips": 1 / 10, "arxiv": 1 / 30},
+    "default, nats at least": {"nips": -7.35, "arxiv": -7.50},
+    "time of the default over tomotopy's 400 sweeps, at most": 1 / 20,
 }
 
 
-class Corpus(NamedTuple):
-    """Documents to train on, and the halves of those held out."""
-
-    train: sparse.csr_matrix
-    observed: sparse.csr_matrix
-    held_out: sparse.csr_matrix
-
-
-def load(name: str, data: str | None) -> Corpus | None:
-    """The corpus, split; None if its file is not there."""
-    path = _common.find_data(data, *FILES[name])
-    if path is None:
-        return None
-    with np.load(path, allow_pickle=True) as file:
-        arrays = file["data"].astype(np.float32), file["indices"].astype(np.int32), file["indptr"]
-        X = sparse.csr_matrix(arrays, shape=tuple(file["shape"]))
-    X.sort_indices()
-    X = X[lengths(X) >= SHORTEST]
-    generator = np.random.default_rng(0)
-    order = generator.permutation(X.shape[0])
-    n_test = round(0.1 * X.shape[0])
-    train = X[np.sort(order[n_test:])]
-    observed, held_out = split_words(X[np.sort(order[:n_test])], generator)
-    # A word without training is predicted by nobody.
-    held_out.data[~np.asarray(train.sum(axis=0) > 0).ravel()[held_out.indices]] = 0.0
-    return Corpus(train, observed, held_out)
+def methods(n_topics: int, arguments) -> dict:
+    """Functions of a corpus and a seed that give a curve."""
+    quick = arguments.quick
+    passes, sweeps = (1, [1, 2]) if quick else (4, SWEEPS)
+    all_of_them = {
+        "default": lambda corpus, seed: fitted(corpus, n_topics, seed, {}),
+        "two passes": lambda corpus, seed: learned(corpus, n_topics, seed, {"max_iter": 2}, parts=1 if quick else 4),
+        "scikit-learn": lambda corpus, seed: scikit_learn(corpus, n_topics, seed, passes),
+        "gensim": lambda corpus, seed: gensim(corpus, n_topics, seed, passes),
+        "tomotopy": lambda corpus, seed: tomotopy(corpus, n_topics, seed, sweeps),
+    }
+    return {name: run for name, run in all_of_them.items() if name not in PEERS or name in arguments.peers}
 
 
-def completion(corpus: Corpus, probabilities: np.ndarray, alpha: float) -> float:
-    """Nats a held-out token, for topics given as their words' probabilities (n_topics, n_words)."""
-    topics = Topics(np.ascontiguousarray(probabilities.T, dtype=np.float32), 0.0, "plug-in")
-    prior = np.full(topics.n_topics, alpha)
-    gamma = local_step(corpus.observed, topics, prior, max_iter=200, tol=1e-4).gamma
-    proportions = gamma / gamma.sum(axis=1, keepdims=True)
-    total = log_likelihoods(corpus.held_out, topics.mean_weights(), proportions).sum()
-    return float(total / lengths(corpus.held_out).sum())
+def compared(curves: dict) -> dict:
+    """What the bars ask, seed by seed."""
+    out = {}
+    theirs = curves.get("scikit-learn", [])
+    ratios = []
+    for ours, of in zip(curves["two passes"], theirs, strict=False):
+        reached = [at["cpu"] for at in ours if at["nats"] >= of[-1]["nats"]]
+        ratios.append(of[-1]["cpu"] / reached[0] if reached else 0.0)
+    if ratios:
+        out["times_faster_to_the_score_of_scikit_learn"] = spread(ratios)
+    pairs = list(zip(curves["default"], curves.get("tomotopy", []), strict=False))
+    if pairs:
+        out["times_faster_than_tomotopy"] = spread([of[-1]["cpu"] / ours[-1]["cpu"] for ours, of in pairs])
+        out["nats_over_tomotopy"] = spread([ours[-1]["nats"] - of[-1]["nats"] for ours, of in pairs])
+    return out
 
 
-def point(corpus, probabilities, cpu, **more) -> dict:
-    """One point of a curve."""
-    probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
-    score = completion(corpus, probabilities, 1.0 / len(probabilities))
-    return {"cpu": round(cpu, 3), "nats": round(score, 4), **more}
-
-
-def ours(corpus, n_topics, seed, settings) -> list[dict]:
-    """The package; its whole run is one point, for a schedule knows its end."""
-    model = VariationalTemperingLDA(n_topics, random_state=seed, **settings)
-    with _common.Clock() as clock:
-        model.fit(corpus.train)
-    trace = np.median(np.atleast_2d(model.temperatures_.T), axis=0)
-    every = max(1, len(trace) // 40)
-    return [
-        point(corpus, model.topic_word_, clock.cpu, passes=model.n_iter_, inverse_temperature=trace[::every].tolist())
-    ]
-
-
-def scikit_learn(corpus, n_topics, seed, n_passes) -> list[dict]:
-    """Scikit-learn, online, with the paper's steps; a point after each pass."""
-    model = LatentDirichletAllocation(
-        n_topics, learning_method="online", total_samples=corpus.train.shape[0], random_state=seed, **PAPER
-    )
-    generator = np.random.default_rng(seed)
-    points, cpu = [], 0.0
-    for number in range(n_passes):
-        documents = corpus.train[generator.permutation(corpus.train.shape[0])]
-        with _common.Clock() as clock:
-            model.partial_fit(documents)
-        cpu += clock.cpu
-        points.append(point(corpus, model.components_, cpu, passes=number + 1))
-    return points
-
-
-def tomotopy(corpus, n_topics, seed, sweeps) -> list[dict] | None:
-    """Collapsed Gibbs sampling on one worker; a point at some numbers of sweeps. None if it is not installed."""
-    try:
-        import tomotopy as tp
-    except ImportError:
-        return None
-    X = corpus.train
-    model = tp.LDAModel(k=n_topics, alpha=1.0 / n_topics, eta=0.01, seed=seed)
-    model.optim_interval = 0
-    for d in range(X.shape[0]):
-        entries = slice(X.indptr[d], X.indptr[d + 1])
-        model.add_doc([str(v) for v in np.repeat(X.indices[entries], X.data[entries].astype(int))])
-    points, cpu, done = [], 0.0, 0
-    for target in sweeps:
-        start = time.process_time()
-        model.train(target - done, workers=1)
-        cpu += time.process_time() - start
-        done = target
-        probabilities = np.full((n_topics, X.shape[1]), 1e-12)
-        words = [int(word) for word in model.used_vocabs]
-        probabilities[:, words] = [model.get_topic_word_dist(k) for k in range(n_topics)]
-        points.append(point(corpus, probabilities, cpu, sweeps=target))
-    return points
+def draw(results: dict, path: Path) -> None:
+    """Nats over seconds, a panel for each corpus; means over seeds."""
+    plt = pyplot()
+    figure, panels = plt.subplots(1, len(results), figsize=(5 * len(results), 4), layout="constrained", squeeze=False)
+    for panel, (name, result) in zip(panels[0], results.items(), strict=True):
+        for method, curves in result["curves"].items():
+            panel.plot(*curve(curves), marker="o", markersize=4, label=method)
+        panel.set(xscale="log", xlabel="CPU seconds of training", title=name)
+    panels[0, 0].set_ylabel("nats a held-out token")
+    panels[0, 0].legend(fontsize="small")
+    figure.savefig(path, dpi=100)
 
 
 def main() -> None:
-    """Run and print."""
-    arguments = _common.parser(__doc__.splitlines()[0])
-    arguments.add_argument("--corpus", choices=sorted(FILES), default="nips")
-    arguments.add_argument("--data", default=None, help="folder of the development data")
-    arguments.add_argument("--methods", nargs="*", default=["default"], help=f"of {sorted(OURS)}, or all")
-    arguments.add_argument("--others", nargs="*", default=["scikit-learn", "tomotopy"])
-    arguments.add_argument("--passes", type=int, default=None, help="of this package, in place of its default")
-    given = arguments.parse_args()
-    corpus = load(given.corpus, given.data)
-    if corpus is None:
-        _common.skip("lda_completion", given, f"no {given.corpus} in the data folder")
+    given = parser(__doc__)
+    given.add_argument("--corpora", nargs="+", choices=list(FILES), default=list(FILES))
+    given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
+    given.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
+    given.add_argument("--peer-seeds", type=int, help="seeds of gensim and tomotopy, which take long")
+    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
+    arguments = given.parse_args()
+    n_seeds = 1 if arguments.quick else arguments.seeds
+    results = {}
+    for name in arguments.corpora:
+        corpus = load(name, arguments.data, arguments.quick)
+        if corpus is None:
+            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            continue
+        n_topics = 5 if arguments.quick else N_TOPICS[name]
+        curves: dict[str, list] = {}
+        for seed in range(n_seeds):
+            for method, run in methods(n_topics, arguments).items():
+                if method in PEERS[1:] and seed >= (arguments.peer_seeds or n_seeds):
+                    continue
+                found = run(corpus, seed)
+                if found is None:
+                    note(f"{method}: skipped, it is not installed: pip install {method}")
+                    continue
+                curves.setdefault(method, []).append(found)
+                note(f"{name} {method} seed {seed}: {found[-1]['nats']} at {found[-1]['cpu']} s")
+        last = {
+            method: {key: spread([of[-1][key] for of in found]) for key in ("nats", "cpu")}
+            for method, found in curves.items()
+        }
+        shape = {"documents": corpus.train.shape[0], "words": corpus.train.shape[1], "topics": n_topics}
+        results[name] = {**shape, "last": last, **compared(curves), "curves": curves}
+        for key, value in compared(curves).items():
+            note(f"{name} {key}: {value['median']:.3g} ({value['min']:.3g} to {value['max']:.3g})")
+    if not results:
+        skip("lda_completion", arguments, "no corpus was found")
         return
-    n_topics = 5 if given.quick else N_TOPICS[given.corpus]
-    n_seeds = 1 if given.quick else given.seeds
-    more = {} if given.passes is None else {"max_iter": given.passes}
-    methods = {
-        name: lambda seed, settings=OURS[name]: ours(corpus, n_topics, seed, settings | more)
-        for name in (OURS if given.methods == ["all"] else given.methods)
-    }
-    if "scikit-learn" in given.others:
-        methods["scikit-learn"] = lambda seed: scikit_learn(corpus, n_topics, seed, 1 if given.quick else 4)
-    if "tomotopy" in given.others:
-        sweeps = [1] if given.quick else [10, 20, 50, 100, 200, 400]
-        methods["tomotopy"] = lambda seed: tomotopy(corpus, n_topics, seed, sweeps)
-    results = {name: {"curves": []} for name in methods}
-    for seed in range(n_seeds):
-        for name, method in methods.items():
-            curve = method(seed)
-            if curve is None:
-                _common.note(f"{name} is not installed")
-                continue
-            results[name]["curves"].append(curve)
-            _common.note(f"{given.corpus} {name} seed {seed}: {curve[-1]['nats']} at {curve[-1]['cpu']} s")
-    for result in results.values():
-        if result["curves"]:
-            result["nats"] = _common.spread([curve[-1]["nats"] for curve in result["curves"]])
-            result["cpu"] = _common.spread([curve[-1]["cpu"] for curve in result["curves"]])
-    _common.report("lda_completion", given, results, n_topics=n_topics, documents=corpus.train.shape[0])
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        draw(results, arguments.output / "lda_completion.png")
+    except ImportError as error:
+        note(f"no figure: {error}")
+    report("lda_completion", arguments, results, bars=BARS)
 
 
 if __name__ == "__main__":

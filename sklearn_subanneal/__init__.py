@@ -9,9 +9,14 @@ except ImportError as error:
     ) from error
 
 from sklearn_subanneal.callbacks import Checkpoint, TraceMonitor
-from sklearn_subanneal.estimators import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM
-from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
-from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
+from sklearn_subanneal.estimators import (
+    CrossCat,
+    CrossCatClassifier,
+    CrossCatRegressor,
+    SubsampleAnnealedDPMM,
+    VariationalTemperingFMM,
+    VariationalTemperingLDA,
+)
 
 __version__ = "0.1.0.dev0"
 

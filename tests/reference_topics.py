@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import digamma, gammaln, logsumexp, xlogy
+from scipy.special import digamma, gammaln, xlogy
+
+
+def log_sum_exp(x, axis):
+    """That of scipy takes a quarter of a millisecond, however little there is to add up."""
+    largest = x.max(axis=axis, keepdims=True)
+    return np.log(np.exp(x - largest).sum(axis=axis)) + largest.squeeze(axis)
 
 
 def log_weights(statistics, eta, topic_update):
@@ -24,7 +30,7 @@ def responsibilities(logs, gamma, rho, factor="digamma"):
         scores = rho * (digamma(gamma) - digamma(gamma.sum()) + logs)
     else:
         scores = rho * (np.log(gamma) + logs)
-    return np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    return np.exp(scores - log_sum_exp(scores, 1)[:, None])
 
 
 def fit_document(counts, logs, gamma, prior, rho, max_iter, tol, factor="digamma"):
@@ -65,7 +71,7 @@ def document_bound(counts, logs, gamma, prior, rho):
     one document never let it fall.
     """
     expected = digamma(gamma) - digamma(gamma.sum())
-    words = (counts * logsumexp(rho * (expected + logs), axis=1)).sum() if len(counts) else 0.0
+    words = (counts * log_sum_exp(rho * (expected + logs), 1)).sum() if len(counts) else 0.0
     theta = gammaln(prior.sum()) - gammaln(prior).sum() + gammaln(gamma).sum() - gammaln(gamma.sum())
     return words + theta + ((prior - gamma) * expected).sum()
 

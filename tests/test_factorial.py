@@ -333,9 +333,10 @@ def test_stream_improves_on_its_first_rows():
         X[:100], settings, lambda c, n: Cooling(LinearCooling(3.0)), generator, max_iter=200, tol=1e-5
     )
     before = fitted.components.means.copy()
-    stream = FactorialStream(fitted, settings)
+    stream = FactorialStream(settings, fitted.components, fitted.statistics)
     for first in range(100, 3000, 100):
-        stream.learn(X[first : first + 100], RobbinsMonro(1.0, 0.7))
+        stream, bound = stream.after(X[first : first + 100], RobbinsMonro(1.0, 0.7))
+    assert bound == stream.components.bound(stream.statistics)
     np.testing.assert_array_equal(fitted.components.means, before)
     assert stream.statistics.n_rows == 3000
 

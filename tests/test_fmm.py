@@ -6,7 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.callback import ProgressBar
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -20,6 +22,7 @@ from sklearn_subanneal.variational import (
     RobbinsMonro,
     exponential_temperatures,
 )
+from sklearn_subanneal.variational.factorial import Components
 
 SHAPES = (
     "1111000000000000",
@@ -269,6 +272,27 @@ def test_one_iteration_is_at_temperature_one():
     assert VariationalTemperingFMM(2, max_iter=1, random_state=0).fit(X).temperatures_ == [1.0]
 
 
+class Step(BaseEstimator):
+    """A step size that is always the same."""
+
+    def __init__(self, size=0.5):
+        self.size = size
+
+    def step(self, t, progress, share_of_batch):
+        return self.size
+
+
+@pytest.mark.parametrize("size", [3.0, -0.1, np.nan])
+def test_steps_must_be_shares(size):
+    with pytest.raises(ValueError, match=rf"step_size=Step\(.*\) must give steps from 0 to 1, got {size}"):
+        small(step_size=Step(size), batch_size=100).fit(X)
+    model = small(step_size=Step(size)).partial_fit(X[:100])
+    before = model.transform(X)
+    with pytest.raises(ValueError, match="steps from 0 to 1"):
+        model.partial_fit(X[100:])
+    np.testing.assert_array_equal(model.transform(X), before)
+
+
 class Hot(BaseEstimator):
     """A schedule that never cools."""
 
@@ -283,10 +307,10 @@ class Hot(BaseEstimator):
         ({"temperature_schedule": GeometricCooling(share=0.0)}, "share must be in"),
         ({"temperature_schedule": Hot()}, "must reach 1"),
         ({"temperature_schedule": LinearCooling}, "an object"),
-        ({"tempering": "global", "temperatures": [2.0, 3.0]}, "temperatures must increase, and from 1"),
-        ({"tempering": "global", "temperatures": [1.0, 0.5]}, "temperatures must increase, and from 1"),
-        ({"tempering": "global", "temperatures": [1.0]}, "temperatures must increase, and from 1"),
-        ({"tempering": "global", "temperatures": [1.0, np.nan]}, "NaN"),
+        ({"tempering": "global", "temperatures": [2.0, 3.0]}, "temperatures must be finite and increase from 1"),
+        ({"tempering": "global", "temperatures": [1.0, 0.5]}, "temperatures must be finite and increase from 1"),
+        ({"tempering": "global", "temperatures": [1.0]}, "temperatures must be finite and increase from 1"),
+        ({"tempering": "global", "temperatures": [1.0, np.nan]}, "temperatures must be finite"),
         ({"step_size": RobbinsMonro(decay=0.1)}, "decay must be"),
         ({"step_size": PassFraction}, "write its name with"),
         ({"tempering": "local"}, "'tempering' parameter"),
@@ -306,10 +330,43 @@ def test_bad_parameters_are_refused_before_anything_is_learned(parameters, messa
     assert not hasattr(model, "n_features_in_")
 
 
+def test_a_fit_that_fails_leaves_the_model_before_as_it_was(monkeypatch):
+    model = small().fit(X)
+    before = model.transform(X)
+    calls = []
+
+    def interrupted(self, statistics, inverse_temperature, cyclic=False):
+        calls.append(1)
+        update(self, statistics, inverse_temperature, cyclic)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+
+    update = Components.update
+    monkeypatch.setattr(Components, "update", interrupted)
+    unfitted = small()
+    for call in (lambda: model.fit(X[:, :5]), lambda: unfitted.fit(X), lambda: unfitted.partial_fit(X)):
+        calls.clear()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    assert model.n_features_in_ == 16 and not hasattr(unfitted, "n_features_in_")
+    # In the midst of a minibatch, when the components have moved and what is learned besides has not.
+    calls[:] = [1] * 4
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[:100] + 1.0)
+    np.testing.assert_array_equal(model.transform(X), before)
+    assert len(model.bounds_) == model.n_iter_
+
+
 def test_bad_data_are_refused():
     model = small().fit(X)
     with pytest.raises(ValueError, match="NaN"):
         small().fit(np.where(X > 1.5, np.nan, X))
+    for data in (np.where(X > 1.5, 1e40, X), np.where(X > 1.5, -1e40, X)):
+        for method in (small().fit, model.transform, model.partial_fit):
+            with pytest.raises(ValueError, match=r"no cells beyond 1e\+30, .*got 1e\+40; rescale"):
+                method(data)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        small().fit(sparse.csr_matrix(X))
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(X[:, :3])
     with pytest.raises(ValueError, match="features"):
@@ -360,6 +417,23 @@ def test_callbacks():
     np.testing.assert_array_equal(model.components_, small(n_init=2).fit(X).components_)
     idle = TraceMonitor(monitor="bound", patience=3, tol=np.inf)
     assert small().set_callbacks(idle).fit(X).n_iter_ < small().fit(X).n_iter_
+
+
+def test_progress_bar(capsys):
+    pytest.importorskip("rich")
+    model = small(n_init=2).set_callbacks(ProgressBar()).fit(X)
+    assert "VariationalTemperingFMM" in capsys.readouterr().out
+    np.testing.assert_array_equal(model.components_, small(n_init=2).fit(X).components_)
+
+
+def test_verbose(capsys):
+    model = small(verbose=1, n_init=2).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("start: 1, iteration: 1 of max_iter: 30, E[1/T]: 0.3333, bound of a row: ")
+    assert lines[-1].startswith("start: 2, iteration: ")
+    assert len(lines) > model.n_iter_
+    small().fit(X)
+    assert capsys.readouterr().out == ""
 
 
 def test_pickle():

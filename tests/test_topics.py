@@ -11,13 +11,14 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from sklearn_subanneal.topics import scores
+from sklearn_subanneal.topics._scores import joint_energies
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, batch_starts
 from sklearn_subanneal.topics.inference import (
     DocumentPrior,
     Learner,
     WholeStep,
     collapsed_energies,
-    joint_energies,
+    expected_joints,
     local_step,
     used_words,
 )
@@ -48,11 +49,30 @@ def test_weights_are_tempered_expectations(update):
     expected = reference.log_weights(state.table, eta, update)
     words = np.array([4, 2, 20])
     np.testing.assert_allclose(state.log_weights(), expected, rtol=1e-12)
-    np.testing.assert_allclose(state.weights(words, 0.6), np.exp(0.6 * expected[words]), rtol=1e-12)
-    np.testing.assert_allclose(state.weights(words), np.exp(expected[words]), rtol=1e-12)
-    ratios = state.relative_weights(words, 0.6) / state.weights(words, 0.6)
-    np.testing.assert_allclose(ratios, np.repeat(ratios[:, :1], 4, axis=1), rtol=1e-12)
+    for rho in (0.6, 1.0):
+        ratios = state.relative_weights(words, rho) / np.exp(rho * expected[words])
+        np.testing.assert_allclose(ratios, np.repeat(ratios[:, :1], 4, axis=1), rtol=1e-12)
     np.testing.assert_allclose(state.means().sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_words_are_shared_by_threads(update):
+    rng = np.random.default_rng(0)
+    words = np.sort(rng.choice(5000, 3500, replace=False))
+    batch = rng.gamma(1.0, 1.0, (3500, 4)).astype(np.float32)
+    states = [topics(update, 5000, dtype=np.float32) for _ in range(2)]
+    expected = 0.7 * states[0].table
+    expected[words] += 0.6 * batch
+    for state, n_threads in zip(states, (1, 3), strict=True):
+        state.blend(words, batch, 0.3, 2.0, n_threads)
+    one, other = states
+    np.testing.assert_array_equal(one.table, other.table)
+    np.testing.assert_allclose(one.pseudo_counts(), expected.T + 0.3, rtol=1e-5)
+    logs = reference.log_weights(expected, 0.3, update)
+    np.testing.assert_allclose(one.log_weights(words), logs[words], rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(one.relative_weights(words, 0.7), other.relative_weights(words, 0.7, 3))
+    np.testing.assert_array_equal(one.log_weights(), other.log_weights(n_threads=3))
+    assert other.log_weights(words, 2)[-1] == pytest.approx(one.log_weights()[words[-1]])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -125,9 +145,7 @@ def test_the_annealed_bound_never_falls_in_batch_learning(update, temperature):
     for _ in range(25):
         step = local_step(X, learner.topics, prior, rho, max_iter=200, tol=1e-10, drop=0.0)
         bounds.append(
-            scores.document_bounds(
-                step.documents, learner.topics.weights(step.words, rho), step.gamma, prior, rho
-            ).sum()
+            scores.document_bounds(step.documents, learner.topics.log_weights(step.words), step.gamma, prior, rho).sum()
             + scores.topics_bound(learner.topics)
         )
         learner.topics.blend(
@@ -143,7 +161,7 @@ def test_the_annealed_bound_never_falls_in_batch_learning(update, temperature):
 def test_document_bounds_are_the_reference(update):
     X, state, prior, rho = corpus(), topics(update), np.array([0.1, 0.2, 0.3, 0.4]), 0.7
     step = local_step(X, state, prior, rho)
-    bounds = scores.document_bounds(step.documents, state.weights(step.words, rho), step.gamma, prior, rho)
+    bounds = scores.document_bounds(step.documents, state.log_weights(step.words), step.gamma, prior, rho)
     logs = reference.log_weights(state.table, 0.3, update)
     for d in range(X.shape[0]):
         row = X[d]
@@ -162,7 +180,7 @@ def test_energies():
     step = local_step(X, state, prior, 0.8)
     theta = step.gamma / step.gamma.sum(axis=1, keepdims=True)
     logs = reference.log_weights(state.table, 0.3, "variational")
-    collapsed, joint = collapsed_energies(step, state), joint_energies(step, state, np.array([0.8]))
+    collapsed, joint = collapsed_energies(step, state), expected_joints(step, state, np.array([0.8]))
     for d in (0, 3, 29):
         row = X[d]
         expected = sum(n * np.log(theta[d] @ state.means()[:, v]) for n, v in zip(row.data, row.indices, strict=True))
@@ -170,6 +188,70 @@ def test_energies():
         phi = reference.responsibilities(logs[row.indices], step.gamma[d], 0.8)
         mixing = scores.expected_logs(step.gamma[d : d + 1])[0]
         assert joint[d] == pytest.approx((row.data[:, None] * phi * (mixing + logs[row.indices])).sum())
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_bounds_in_single_precision_know_words_that_training_did_not(update):
+    """exp(E[log beta]) of such a word is e^-110 here, which float32 does not hold."""
+    X, prior = sparse.csr_matrix(np.array([[3.0, 0.0, 2.0], [0.0, 4.0, 0.0]])), np.full(2, 0.01)
+    bounds = []
+    for dtype in (np.float32, np.float64):
+        state = Topics(np.array([[5000.0, 3.0], [40.0, 9000.0], [0.0, 0.0]], dtype), 0.01, update)
+        step = local_step(X, state, prior, tol=1e-6)
+        bounds.append(scores.document_bounds(step.documents, state.log_weights(step.words), step.gamma, prior))
+    np.testing.assert_allclose(bounds[0], bounds[1], rtol=1e-4)
+
+
+def log_likelihoods(X, weights, mixing):
+    """The same by plain numpy."""
+    return np.array([row.data @ np.log(weights[row.indices] @ theta) for row, theta in zip(X, mixing, strict=True)])
+
+
+def expected_log_joints(X, logs, log_mixing, rho):
+    """The same by plain numpy."""
+    out = np.zeros(X.shape[0])
+    for d, row in enumerate(X):
+        joint = logs[row.indices] + log_mixing[d]
+        shares = np.exp(rho[d] * joint - logsumexp(rho[d] * joint, axis=1, keepdims=True))
+        out[d] = row.data @ (shares * joint).sum(axis=1)
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n_words", "n_topics"), [(1, 1), (9, 5), (64, 8), (67, 13), (300, 40)])
+def test_sums_over_words(n_words, n_topics, dtype):
+    """Whole and broken blocks of words, whole and broken vectors of topics, an empty document."""
+    rng = np.random.default_rng(n_words)
+    X = sparse.csr_matrix(rng.poisson(rng.choice([0.0, 0.3, 3.0], (70, 1)), (70, n_words)).astype(dtype))
+    X = sparse.vstack([X, sparse.csr_matrix((1, n_words), dtype=dtype)], format="csr")
+    weights = rng.dirichlet(np.full(n_words, 0.2), n_topics).T.astype(dtype) + dtype(1e-6)
+    mixing = rng.dirichlet(np.full(n_topics, 0.2), 71).astype(dtype)
+    rho, tolerance = rng.uniform(0.3, 1.0, 71), 1e-12 if dtype == np.float64 else 2e-5
+    logs, log_mixing = np.log(weights.astype(float)), np.log(mixing.astype(float) + 1e-5)
+    cases = [
+        (
+            lambda n: scores.log_likelihoods(X, weights, mixing, n),
+            log_likelihoods(X, weights.astype(float), mixing.astype(float)),
+        ),
+        (
+            lambda n: joint_energies(X, logs.astype(dtype), log_mixing.astype(dtype), rho, n),
+            expected_log_joints(X, logs, log_mixing, rho),
+        ),
+    ]
+    for kernel, expected in cases:
+        np.testing.assert_allclose(kernel(1), expected, rtol=tolerance, atol=tolerance)
+        assert kernel(1)[-1] == 0.0
+        for n_threads in (2, 5):
+            np.testing.assert_array_equal(kernel(n_threads), kernel(1))
+
+
+def test_sums_over_words_refuse_what_does_not_fit():
+    X = sparse.csr_matrix(np.ones((3, 4)))
+    with pytest.raises(ValueError, match=r"shapes \(4, n_topics\) and \(3, n_topics\).*got \(5, 2\) and \(3, 2\)"):
+        scores.log_likelihoods(X, np.ones((5, 2)), np.ones((3, 2)))
+    X.indices[0] = 4
+    with pytest.raises(ValueError, match="indices from 0 to 3"):
+        scores.log_likelihoods(X, np.ones((4, 2)), np.ones((3, 2)))
 
 
 def test_log_likelihood_of_an_impossible_word_is_a_number():
@@ -182,7 +264,7 @@ def test_learned_prior_finds_the_planted_one():
     planted = np.array([0.1, 0.5, 2.0])
     counts = np.array([generator.multinomial(60, theta) for theta in generator.dirichlet(planted, 3000)])
     prior = DocumentPrior(np.full(3, 0.4), learned=True)
-    for _ in range(200):
+    for _ in range(40):
         prior.update(prior.values + counts, counts.sum(axis=1), 1.0, 1.0, 1.0)
     np.testing.assert_allclose(prior.values, planted, rtol=0.1)
     early = DocumentPrior(np.full(3, 0.4), learned=True)

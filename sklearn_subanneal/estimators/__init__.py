@@ -3,5 +3,14 @@
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
+from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
+from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
 
-__all__ = ["CrossCat", "CrossCatClassifier", "CrossCatRegressor", "SubsampleAnnealedDPMM"]
+__all__ = [
+    "CrossCat",
+    "CrossCatClassifier",
+    "CrossCatRegressor",
+    "SubsampleAnnealedDPMM",
+    "VariationalTemperingFMM",
+    "VariationalTemperingLDA",
+]

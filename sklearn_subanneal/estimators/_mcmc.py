@@ -18,6 +18,7 @@ from sklearn_subanneal._annealing import ChainResult, n_sweeps
 from sklearn_subanneal._chains import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal._checkpoint import Checkpoint, SavedChain
 from sklearn_subanneal._frames import read_table
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
 
 # What may change between fits under ``warm_start``: how long chains go on, not what they draw from.
 CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
@@ -79,17 +80,8 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, type):
                 raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
-        features = {
-            name: value for name, value in vars(self).items() if name in ("n_features_in_", "feature_names_in_")
-        }
-        try:
+        with unchanged_on_failure(self):
             return self._fit(X)
-        except BaseException:
-            # A fit that fails or is interrupted leaves the model of the fit before as it was.
-            for name in ("n_features_in_", "feature_names_in_"):
-                vars(self).pop(name, None)
-            vars(self).update(features)
-            raise
 
     def _fit(self, X):
         table, arrays = read_table(self, X, self.feature_types)

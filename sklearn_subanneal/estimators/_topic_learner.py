@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import entr
+from sklearn.utils.validation import _num_samples
 
 from sklearn_subanneal.estimators._topics import read_documents
 from sklearn_subanneal.topics.inference import DocumentPrior, Learner, WholeStep, count_words
@@ -25,11 +26,15 @@ from sklearn_subanneal.variational import (
     RobbinsMonro,
     exponential_temperatures,
 )
+from sklearn_subanneal.variational.temperature import checked_temperatures
 
 # Documents shorter than this need a hotter start.
 SHORT_DOCUMENT = 100.0
 # Nats by which a token of the prior varies more than one of the corpus, for the partition function.
 ENTROPY_MARGIN = 0.1
+
+# Dirichlet priors beyond these are lost in single precision.
+PRIOR_RANGE = (1e-10, 1e10)
 
 # Passes that q(y) remembers are more than those that topics do: it must not cool before topics have formed.
 TEMPERATURE_PASSES = (0.6, 0.15)
@@ -96,11 +101,15 @@ def _step_size(estimator):
 def _prior(estimator, name, value, size) -> NDArray:
     """A Dirichlet parameter for each topic, or each word."""
     value = 1.0 / estimator.n_components if value is None else value
-    values = np.asarray(value, dtype=np.float64)
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.full(size, np.nan)
     if values.ndim == 0:
         values = np.full(size, float(values))
-    if values.shape != (size,) or not (np.isfinite(values) & (values > 0.0)).all():
-        raise ValueError(f"{name} must be a positive number, or one for each of {size}, got {value!r}")
+    if values.shape != (size,) or not ((values >= PRIOR_RANGE[0]) & (values <= PRIOR_RANGE[1])).all():
+        low, high = PRIOR_RANGE
+        raise ValueError(f"{name} must be a number from {low:g} to {high:g}, or one for each of {size}, got {value!r}")
     return values
 
 
@@ -135,12 +144,7 @@ def _temperature(estimator, doc_prior, word_prior, n_documents, word_counts, gen
 def _temperature_grid(estimator) -> NDArray:
     if estimator.temperatures is None:
         return exponential_temperatures(10.0 if estimator.tempering.endswith("paper") else 2.0)
-    grid = np.asarray(estimator.temperatures, dtype=np.float64)
-    if grid.ndim != 1 or not np.isfinite(grid).all() or grid[0] != 1.0 or (np.diff(grid) <= 0.0).any():
-        raise ValueError(
-            f"temperatures must increase from 1, the model itself, and be finite, got {estimator.temperatures!r}"
-        )
-    return grid
+    return checked_temperatures(estimator.temperatures)
 
 
 class Chunks(NamedTuple):
@@ -163,6 +167,10 @@ def open_chunks(estimator, chunks: Iterable) -> Chunks:
     ValueError
         If there are no documents, chunks differ in width, or they cannot be read as often as needed.
     """
+    if isinstance(chunks, str) or hasattr(chunks, "shape"):
+        raise ValueError(
+            f"chunks must be an iterable of matrices, got a {type(chunks).__name__}; give it to fit, or as [X]"
+        )
     once = iter(chunks) is chunks
     if once and (estimator.total_samples is None or estimator.max_iter != 1):
         raise ValueError(
@@ -189,7 +197,7 @@ def open_chunks(estimator, chunks: Iterable) -> Chunks:
 
 def _read(estimator, chunks, reset):
     for chunk in chunks:
-        if chunk.shape[0]:
+        if _num_samples(chunk):
             yield read_documents(estimator, chunk, "fit_chunks", reset=reset)
             reset = False
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
@@ -13,7 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal.topics import scores
-from sklearn_subanneal.topics.inference import lengths, local_step
+from sklearn_subanneal.topics.inference import local_step
+
+# Beyond this, digamma functions in single precision are not what they should be.
+MOST_TOKENS = 1e12
 
 
 def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
@@ -29,6 +30,9 @@ def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
             f"Negative values in data passed to {type(estimator).__name__}.{method}: X must hold counts of words, got "
             f"{least:g}; remove or clip them"
         )
+    n_tokens = X.data.sum(dtype=np.float64)
+    if not n_tokens < MOST_TOKENS:
+        raise ValueError(f"X must be counts of words, fewer than {MOST_TOKENS:g} in all, got {n_tokens:g}; divide them")
     if not X.has_canonical_format or (X.data == 0.0).any():
         X = X.copy()
         X.sum_duplicates()
@@ -74,17 +78,6 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted; call fit")
         return self._topics
 
-    @contextmanager
-    def _restored_on_failure(self):
-        """A fit that fails or is interrupted leaves the model of the fit before as it was."""
-        before = dict(vars(self))
-        try:
-            yield
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
     def _local_step(self, documents, **options):
         """Fit topic proportions at T = 1."""
         prior = np.broadcast_to(np.asarray(self.doc_topic_prior_, dtype=np.float64), self._topics.n_topics)
@@ -102,8 +95,8 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """Bound of each document."""
         step = self._local_step(documents)
         prior = np.broadcast_to(self.doc_topic_prior_, self._topics.n_topics)
-        weights = self._topics.astype(documents.dtype).weights(step.words)
-        return scores.document_bounds(step.documents, weights, step.gamma, prior)
+        logs = self._topics.astype(documents.dtype).log_weights(step.words)
+        return scores.document_bounds(step.documents, logs, step.gamma, prior, n_threads=effective_n_jobs(self.n_jobs))
 
     def _perplexity(self, documents):
         n_tokens = documents.data.sum(dtype=np.float64)
@@ -242,7 +235,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
                     f"X_held_out must have the shape of X, {observed.shape}, got {held_out.shape}; give each document "
                     "a row in both"
                 )
-        n_tokens = lengths(held_out).sum()
+        n_tokens = scores.lengths(held_out).sum()
         if n_tokens == 0:
             raise ValueError(
                 "X has no document of two distinct words, so that no token can be held out; give longer ones"
@@ -250,7 +243,9 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         topics = self._topics.astype(observed.dtype)
         gamma = self._local_step(observed, weights=topics.mean_weights).gamma
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return float(scores.log_likelihoods(held_out, topics.mean_weights(), proportions).sum() / n_tokens)
+        n_threads = effective_n_jobs(self.n_jobs)
+        likelihoods = scores.log_likelihoods(held_out, topics.mean_weights(), proportions, n_threads)
+        return float(likelihoods.sum() / n_tokens)
 
     def top_words(self, n_words: int = 10, feature_names=None) -> np.ndarray:
         """The most probable words of every topic.
@@ -264,12 +259,18 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         Returns
         -------
         words : ndarray of shape (n_components, n_words)
-            The most probable first.
+            The most probable first; no more than there are features.
         """
         check_is_fitted(self)
         words = scores.top_words(self._topics.means(), n_words)
-        names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
-        return words if names is None else np.asarray(names)[words]
+        names = getattr(self, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
+        if names is None:
+            return words
+        if names.shape != (self._topics.n_words,):
+            raise ValueError(
+                f"feature_names must have shape ({self._topics.n_words},), a name for each feature, got {names.shape}"
+            )
+        return names[words]
 
     def coherence(self, X, n_words: int = 10) -> np.ndarray:
         """UMass coherence of every topic: how often its top words share documents.

@@ -6,13 +6,14 @@ from copy import deepcopy
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.base import _fit_context
+from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal._chains import spawn_generators
+from sklearn_subanneal.estimators._factors import FactorialModel, one_thread, read_rows
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._progress import steps_told
 from sklearn_subanneal.variational import (
     Cooling,
     Fixed,
@@ -24,9 +25,10 @@ from sklearn_subanneal.variational import (
 )
 from sklearn_subanneal.variational.factorial_fit import FactorialStream, Settings, fit_factorial
 from sklearn_subanneal.variational.schedules import check_cooling
+from sklearn_subanneal.variational.temperature import checked_temperatures
 
 
-class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class VariationalTemperingFMM(FactorialModel):
     """Factorial mixture: each row is the sum of the components that are active in it, with Gaussian noise.
 
     Any number of components may be active in a row, so that K components stand for 2^K clusters. The bound of
@@ -72,6 +74,8 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
         ``fit`` ends when an iteration at temperature 1 gains less than this in the bound of a row.
     n_init : int, default=1
         Random starts, of which the one with the highest bound is kept.
+    verbose : int, default=0
+        Whether to print a line for each iteration.
     random_state : int, RandomState instance or None, default=None
         Starts, and the order of rows in minibatches.
 
@@ -134,6 +138,7 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
 
@@ -155,6 +160,7 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
         n_sweeps: int = 2,
         tol: float = 1e-5,
         n_init: int = 1,
+        verbose: int = 0,
         random_state=None,
     ):
         self.n_components = n_components
@@ -172,16 +178,8 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
         self.n_sweeps = n_sweeps
         self.tol = tol
         self.n_init = n_init
+        self.verbose = verbose
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self):
-        return len(self.components_)
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -205,11 +203,10 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
         """
         make_temperature = self._temperature_maker()
         self._step_size(PassFraction(10.0, 2.0))
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        root = self._init_callback_context(max_subtasks=self.n_init * self.max_iter, sequential_subtasks=True)
-        root.call_on_fit_task_begin(estimator=self, X=X)
-        self._fit(X, make_temperature, root)
-        root.call_on_fit_task_end(estimator=self, X=X)
+        with unchanged_on_failure(self):
+            X = read_rows(self, X, reset=True)
+            with steps_told(self, X, self.n_init * self.max_iter, "iteration") as tell:
+                self._fit(X, make_temperature, tell)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -237,22 +234,27 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
         make_temperature = self._temperature_maker()
         step_size = self._step_size(RobbinsMonro(1.0, 0.7))
         first = not hasattr(self, "_stream")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=first)
-        if first:
-            self._fit(X, make_temperature)
-            return self
-        with _one_thread():
-            self.bound_ = self._stream.learn(X, step_size)
-        vars(self).update(self._attributes(self._stream.components, X.dtype))
-        self.bounds_ = np.append(self.bounds_, self.bound_ / self._stream.statistics.n_rows)
-        self.temperatures_ = np.append(self.temperatures_, 1.0)
-        self.n_iter_ += 1
+        with unchanged_on_failure(self):
+            X = read_rows(self, X, reset=first)
+            if first:
+                self._fit(X, make_temperature)
+                return self
+            with one_thread():
+                stream, bound = self._stream.after(X, step_size)
+            vars(self).update(
+                self._attributes(stream.components, X.dtype),
+                _stream=stream,
+                bound_=bound,
+                bounds_=np.append(self.bounds_, bound / stream.statistics.n_rows),
+                temperatures_=np.append(self.temperatures_, 1.0),
+                n_iter_=self.n_iter_ + 1,
+            )
         return self
 
-    def _fit(self, X, make_temperature, root=None):
+    def _fit(self, X, make_temperature, tell=None):
         settings, best = self._settings(), None
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
-            with _one_thread():
+            with one_thread():
                 fitted = fit_factorial(
                     X,
                     settings,
@@ -264,12 +266,12 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
                     temperature_step=self.temperature_step,
                     batch_size=self.batch_size,
                     step_size=self._step_size(PassFraction(10.0, 2.0)),
-                    tell=self._reporter(root, X, number),
+                    tell=self._reporter(tell, X.dtype, number),
                 )
             if best is None or fitted.bound > best.bound:
                 best = fitted
         vars(self).update(self._attributes(best.components, X.dtype))
-        self._stream = FactorialStream(best, settings)
+        self._stream = FactorialStream(settings, best.components, best.statistics)
         self.bound_ = best.bound
         self.bounds_, self.temperatures_ = best.trace["bound"].copy(), best.trace["inverse_temperature"].copy()
         self.n_iter_ = len(best.trace)
@@ -297,7 +299,8 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
     def _temperature_maker(self):
         """A function of components and a number of rows that gives the temperature of a run."""
         if self.tempering == "global":
-            grid = exponential_temperatures(6.0) if self.temperatures is None else self._checked_temperatures()
+            given = exponential_temperatures(6.0) if self.temperatures is None else self.temperatures
+            grid = checked_temperatures(given)
 
             def inferred(components, n_rows):
                 temperature = GlobalTemperature(grid, components.log_partition(grid), n_rows)
@@ -313,30 +316,20 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
             return lambda components, n_rows: Cooling(schedule)
         return lambda components, n_rows: Fixed()
 
-    def _checked_temperatures(self):
-        grid = check_array(self.temperatures, ensure_2d=False, dtype=np.float64, input_name="temperatures")
-        if grid.ndim != 1 or len(grid) < 2 or grid[0] != 1.0 or (np.diff(grid) <= 0.0).any():
-            raise ValueError(
-                f"temperatures must increase, and from 1, got {self.temperatures!r}; give np.geomspace(1.0, 6.0)"
-            )
-        return grid
+    def _reporter(self, tell, dtype, number):
+        """Tells of every iteration from the start ``number``: the callbacks, by ``tell``, and the terminal."""
 
-    def _reporter(self, root, X, number):
-        """Tells scikit-learn's callbacks of every iteration, where there are any."""
-        if root is None or not getattr(self, "_skl_callbacks", []):
-            return None
+        def report(record, components):
+            if self.verbose:
+                temperature = f"E[1/T]: {record['inverse_temperature']:.4f}, bound of a row: {record['bound']:.6g}"
+                print(
+                    f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self.max_iter}, {temperature}"
+                )
+            if tell is None:
+                return False
+            return tell({"chain": number, **record}, lambda: self._attributes(deepcopy(components), dtype))
 
-        def tell(record, components):
-            task = root.subcontext(task_name="iteration")
-            task.call_on_fit_task_begin(estimator=self, X=X)
-            return task.call_on_fit_task_end(
-                estimator=self,
-                X=X,
-                metadata={"trace": {"chain": number, **record}},
-                reconstruction_attributes=lambda: self._attributes(deepcopy(components), X.dtype),
-            )
-
-        return tell
+        return report
 
     def _attributes(self, components, dtype):
         return {
@@ -347,94 +340,3 @@ class VariationalTemperingFMM(CallbackSupportMixin, ClassNamePrefixFeaturesOutMi
             "noise_variance_": components.noise_variance,
             "component_variance_": components.component_variance,
         }
-
-    def _infer(self, X):
-        """Rows in double precision, their probabilities (n_components, n_samples), and the precision asked for."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        rows = X.astype(np.float64, copy=False)
-        with _one_thread():
-            return rows, self._components.infer(rows), X.dtype
-
-    def transform(self, X) -> np.ndarray:
-        """Probability that each component is active in each row, given the components.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        activations : ndarray of shape (n_samples, n_components)
-        """
-        _, activations, dtype = self._infer(X)
-        return np.ascontiguousarray(activations.T, dtype=dtype)
-
-    def predict(self, X) -> np.ndarray:
-        """Which components are active in each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        active : ndarray of int64, shape (n_samples, n_components)
-            1 where a component is more probably active than not.
-        """
-        return (self._infer(X)[1].T > 0.5).astype(np.int64)
-
-    def inverse_transform(self, X) -> np.ndarray:
-        """The rows that activations stand for, without noise.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            What ``transform`` or ``predict`` gave.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        activations = check_array(X, dtype=[np.float64, np.float32])
-        if activations.shape[1] != len(self.components_):
-            raise ValueError(
-                f"X must have a column for each of the {len(self.components_)} components, got {activations.shape[1]}; "
-                "give what transform returned"
-            )
-        return activations @ self.components_
-
-    def score_samples(self, X) -> np.ndarray:
-        """Lower bound of the log density of each row, given q of the components, at temperature 1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        bounds : ndarray of shape (n_samples,)
-        """
-        rows, activations, _ = self._infer(X)
-        return self._components.row_bounds(rows, activations)
-
-    def score(self, X, y=None) -> float:
-        """Mean of ``score_samples(X)``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        score : float
-        """
-        return float(np.mean(self.score_samples(X)))
-
-
-def _one_thread():
-    """BLAS on one thread: its products are too small to share, and the bits would depend on how they were."""
-    return threadpool_limits(limits=1, user_api="blas")

@@ -12,7 +12,10 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._progress import steps_told
 from sklearn_subanneal.estimators._topic_learner import make_learner, open_chunks, settle
+from sklearn_subanneal.estimators._topic_passes import PassReporter
 from sklearn_subanneal.estimators._topics import TopicModel, read_documents
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus
 from sklearn_subanneal.topics.inference import count_words, run
@@ -214,8 +217,9 @@ class VariationalTemperingLDA(TopicModel):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Counts of words; CSR is not copied, and may be mapped from disk. float64 is computed in double precision,
-            everything else in single.
+            Counts of words; CSR is not copied, and may be mapped from disk, anything else is converted to it. float64
+            is computed in double precision, everything else in single. Numbers that are not whole, such as tf-idf,
+            count as so many tokens.
         y : None
             Ignored.
 
@@ -228,14 +232,14 @@ class VariationalTemperingLDA(TopicModel):
         ValueError
             If counts are negative or not finite, or a parameter is not as described. The message names the remedy.
         """
-        with self._restored_on_failure():
+        with unchanged_on_failure(self):
             X = read_documents(self, X, "fit", reset=True)
             generator = self._generator()
             batch = self.learning_method == "batch"
             batch_size = X.shape[0] if batch else self._batch_size(X.shape[0])
             corpus = MemoryCorpus(X, batch_size, generator if self.shuffle else None)
             learner = make_learner(self, X.dtype, corpus.n_documents, count_words(X), generator, batch=batch)
-            self._run(learner, corpus, X, lambda: X)
+            self._run(learner, corpus, X)
             stride = -(-X.shape[0] // N_BOUND)
             self.bound_ = self._perplexity(X if stride == 1 else X[::stride])
         return self
@@ -265,11 +269,11 @@ class VariationalTemperingLDA(TopicModel):
         """
         if self.learning_method == "batch":
             raise ValueError('learning_method="batch" needs all documents at once; use "online" with chunks')
-        with self._restored_on_failure():
+        with unchanged_on_failure(self):
             opened = open_chunks(self, chunks)
             corpus = StreamedCorpus(opened.read, opened.n_documents, self._batch_size(opened.n_documents))
             learner = make_learner(self, opened.dtype, opened.n_documents, opened.word_counts, self._generator())
-            self._run(learner, corpus, None, None)
+            self._run(learner, corpus)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -278,7 +282,8 @@ class VariationalTemperingLDA(TopicModel):
 
         With ``total_samples`` there is a plan, of ``max_iter`` passes over so many documents, for steps and
         temperature. Without, the documents seen so far stand for all, and the temperature is 1 unless it is inferred.
-        After ``fit``, learning goes on from its topics.
+        After ``fit``, learning goes on from its topics. If it is interrupted, it keeps the minibatches learned until
+        then.
 
         Parameters
         ----------
@@ -295,64 +300,36 @@ class VariationalTemperingLDA(TopicModel):
         ValueError
             As :meth:`fit`, and if the number of features is not that of the calls before.
         """
-        first = not hasattr(self, "_learner_state")
-        X = read_documents(self, X, "partial_fit", reset=first)
-        planned = self.total_samples
-        if first:
-            n_documents = planned or X.shape[0]
-            word_counts = count_words(X) * (n_documents / X.shape[0])
-            learner = make_learner(self, X.dtype, n_documents, word_counts, self._generator(), planned is not None)
-            self._learner_state, self._n_seen = learner, 0
-            self._keep(learner, 0)
+        first, planned = not hasattr(self, "_learner_state"), self.total_samples
+        with unchanged_on_failure(self):
+            X = read_documents(self, X, "partial_fit", reset=first)
+            if first:
+                n_documents = planned or X.shape[0]
+                word_counts = count_words(X) * (n_documents / X.shape[0])
+                learner = make_learner(self, X.dtype, n_documents, word_counts, self._generator(), planned is not None)
+                self._learner_state, self._n_seen = learner, 0
         learner = self._learner_state
         learner.n_threads = effective_n_jobs(self.n_jobs)
-        batch_size = self._batch_size(planned or X.shape[0])
         try:
-            for documents in MemoryCorpus(X, batch_size).batches():
-                self._n_seen += documents.shape[0]
-                n_documents = planned or self._n_seen
-                progress = 0.0 if planned is None else min(1.0, self._n_seen / (planned * self._n_passes(planned)))
-                learner.learn(documents, max(n_documents, documents.shape[0]), progress)
+            for documents in MemoryCorpus(X, self._batch_size(planned or X.shape[0])).batches():
+                n_seen = self._n_seen + documents.shape[0]
+                progress = 0.0 if planned is None else min(1.0, n_seen / (planned * self._n_passes(planned)))
+                learner.learn(documents, max(planned or n_seen, documents.shape[0]), progress)
+                self._n_seen = n_seen
         finally:
             # An interrupt between two steps of a minibatch leaves topics that are still consistent.
             learner.topics.recount()
             self._keep(learner, 1 if planned is None else max(1, int(self._n_seen // planned)))
         return self
 
-    def _run(self, learner, corpus, X, documents):
-        """Pass over the corpus, with callbacks."""
+    def _run(self, learner, corpus, X=None):
+        """Pass over the corpus, whose documents are X if they are in memory."""
         n_passes = self._n_passes(corpus.n_documents)
-        root = self._init_callback_context(max_subtasks=n_passes, sequential_subtasks=True)
-        root.call_on_fit_task_begin(estimator=self, X=X)
-        last = None
-
-        def report(record):
-            nonlocal last
-            done = record["sweep"]
-            task = root.subcontext(task_name="pass")
-            task.call_on_fit_task_begin(estimator=self, X=X)
-            stop = task.call_on_fit_task_end(
-                estimator=self,
-                X=X,
-                metadata={"trace": record},
-                reconstruction_attributes=lambda: self._fitted_attributes(learner, done),
-            )
-            message = f"iteration: {done} of max_iter: {n_passes}"
-            if documents is not None and self.evaluate_every > 0 and done % self.evaluate_every == 0:
-                vars(self).update(self._fitted_attributes(learner, done))
-                perplexity = self._perplexity(documents())
-                message += f", perplexity: {perplexity:.4f}"
-                cold = record["inverse_temperature"] == 1.0
-                stop = stop or (cold and last is not None and abs(last - perplexity) < self.perp_tol)
-                last = perplexity if cold else None
-            if self.verbose:
-                print(message)
-            return stop
-
-        done = run(learner, corpus, n_passes, report, self.tol if self.learning_method == "batch" else 0.0)
-        self._keep(learner, done)
-        self._learner_state, self._n_seen = settle(learner, self), corpus.n_documents
-        root.call_on_fit_task_end(estimator=self, X=X)
+        with steps_told(self, X, n_passes, "pass") as tell:
+            report = PassReporter(self, n_passes, lambda done: self._fitted_attributes(learner, done), tell, X)
+            done = run(learner, corpus, n_passes, report, self.tol if self.learning_method == "batch" else 0.0)
+            self._keep(learner, done)
+            self._learner_state, self._n_seen = settle(learner, self), corpus.n_documents
 
     def _keep(self, learner, n_passes):
         vars(self).update(self._fitted_attributes(learner, n_passes))

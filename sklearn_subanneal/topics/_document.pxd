@@ -11,7 +11,7 @@ from sklearn_subanneal.topics._sweep cimport sweep_double, sweep_float
 
 
 cdef inline Py_ssize_t whole_blocks(Py_ssize_t n_words) noexcept nogil:
-    return (n_words + 3) & ~(<Py_ssize_t> 3)
+    return (n_words + 7) & ~(<Py_ssize_t> 7)
 
 
 cdef inline void sweep(

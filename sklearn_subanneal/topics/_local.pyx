@@ -5,7 +5,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport padded
 from sklearn_subanneal.topics._document cimport fit_range, sweep
-from sklearn_subanneal.topics._problem cimport Limits, Problem
+from sklearn_subanneal.topics._problem cimport Limits, Problem, address, limits_of
 from sklearn_subanneal.topics._rows cimport real
 from sklearn_subanneal.topics._statistics cimport add_statistics, sort_by_word
 
@@ -14,18 +14,9 @@ from sklearn_subanneal.topics._threads import share
 cdef enum:
     # Statistics are added up by blocks of documents, whatever the number of threads: memory stays bounded, and the
     # factors of a block are still near when its words are added up.
-    DOCUMENTS_A_BLOCK = 1024
+    DOCUMENTS_A_BLOCK = 2048
     DOCUMENTS_A_TASK = 16
     WORD_TASKS = 16
-
-
-# Products of two of the least of float32 are not yet denormal: such numbers would halve the speed.
-cdef Limits FLOAT = Limits(-40.0, 4.248354255e-18, 1e-37)
-cdef Limits DOUBLE = Limits(-700.0, 0.0, 1e-307)
-
-
-cdef void* address(array) except? NULL:
-    return <void*> <size_t> array.ctypes.data
 
 
 cdef class _LocalStep:
@@ -33,29 +24,37 @@ cdef class _LocalStep:
     cdef Problem problem
     cdef bint single
     cdef object arrays
-    cdef Py_ssize_t stop
+    cdef Py_ssize_t stop, n_words
     cdef object word_bounds
 
     def documents(self, number):
-        cdef Py_ssize_t first = self.problem.start + DOCUMENTS_A_TASK * <Py_ssize_t> number
+        """Task 0 is the order of the block's entries by word, which waits for nothing; the others are documents."""
+        if number == 0:
+            if self.problem.statistics != NULL:
+                with nogil:
+                    sort_by_word(&self.problem, self.stop, self.n_words)
+            return
+        cdef Py_ssize_t first = self.problem.start + DOCUMENTS_A_TASK * (<Py_ssize_t> number - 1)
         cdef Py_ssize_t stop = min(first + DOCUMENTS_A_TASK, self.stop)
+        cdef Limits limits = limits_of(self.single)
         cdef int failed
         with nogil:
             if self.single:
-                failed = fit_range(&self.problem, first, stop, &FLOAT, <float> 0.0)
+                failed = fit_range(&self.problem, first, stop, &limits, <float> 0.0)
             else:
-                failed = fit_range(&self.problem, first, stop, &DOUBLE, <double> 0.0)
+                failed = fit_range(&self.problem, first, stop, &limits, <double> 0.0)
         if failed:
             raise MemoryError("no memory for the table of a document's words")
 
     def words(self, number):
         cdef Py_ssize_t first = self.word_bounds[number], stop = self.word_bounds[number + 1]
+        cdef Limits limits = limits_of(self.single)
         cdef int failed
         with nogil:
             if self.single:
-                failed = add_statistics(&self.problem, first, stop, &FLOAT, <float> 0.0)
+                failed = add_statistics(&self.problem, first, stop, &limits, <float> 0.0)
             else:
-                failed = add_statistics(&self.problem, first, stop, &DOUBLE, <double> 0.0)
+                failed = add_statistics(&self.problem, first, stop, &limits, <double> 0.0)
         if failed:
             raise MemoryError("no memory for the statistics of a word")
 
@@ -139,6 +138,7 @@ def fit_documents(
     if weights.ndim != 2 or not weights.shape[1]:
         raise ValueError(f"weights must have two dimensions and at least one topic, got shape {weights.shape}")
     n_words, n_topics = weights.shape
+    step.n_words = n_words
     indptr = np.ascontiguousarray(indptr, np.int64)
     n_documents = len(indptr) - 1
     indices = np.ascontiguousarray(indices, np.int32)
@@ -201,9 +201,8 @@ def fit_documents(
         problem.entry_documents = <int32_t*> address(entry_documents)
     for start in range(0, n_documents, DOCUMENTS_A_BLOCK):
         problem.start, step.stop = start, min(start + DOCUMENTS_A_BLOCK, n_documents)
-        share(step.documents, (step.stop - start + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
+        share(step.documents, 1 + (step.stop - start + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
         if statistics is not None:
-            sort_by_word(problem, step.stop, n_words)
             shares = np.linspace(0, word_starts[n_words], WORD_TASKS + 1)
             bounds = np.searchsorted(word_starts, shares[1:WORD_TASKS])
             step.word_bounds = [0, *bounds.tolist(), n_words]
@@ -217,7 +216,7 @@ def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] fac
     Parameters
     ----------
     table : array of float32 or float64, shape (n_words, width)
-        n_words a multiple of 4, width one of 8.
+        n_words and width multiples of 8.
     counts : array of the same type, shape (n_words,)
     factors : array of the same type, shape (width,)
     repeat : int, default=1
@@ -229,8 +228,8 @@ def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] fac
     totals : array of the same type, shape (width,)
     """
     cdef Py_ssize_t n = table.shape[0], width = table.shape[1], _
-    if n == 0 or n % 4 or width == 0 or width % 8 or counts.shape[0] != n or factors.shape[0] != width:
-        raise ValueError(f"table must be a multiple of 4 by one of 8, and fit the others, got {(n, width)}")
+    if n == 0 or n % 8 or width == 0 or width % 8 or counts.shape[0] != n or factors.shape[0] != width:
+        raise ValueError(f"table must have multiples of 8 as its shape, and fit the others, got {(n, width)}")
     dtype = np.float32 if real is float else np.float64
     ratios, totals = np.empty(n, dtype), np.empty(width, dtype)
     cdef real[::1] ratio = ratios, total = totals

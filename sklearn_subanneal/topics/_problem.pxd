@@ -38,6 +38,20 @@ cdef struct Limits:
     double tiny
 
 
+cdef inline Limits limits_of(bint single) noexcept nogil:
+    cdef Limits limits
+    if single:
+        # Products of two of the least of float32 are not yet denormal: such numbers would halve the speed.
+        limits.least_log, limits.least, limits.tiny = -40.0, 4.248354255e-18, 1e-37
+    else:
+        limits.least_log, limits.least, limits.tiny = -700.0, 0.0, 1e-307
+    return limits
+
+
+cdef inline void* address(array) except? NULL:
+    return <void*> <size_t> array.ctypes.data
+
+
 cdef inline double temperature_of(const Problem* problem, Py_ssize_t document) noexcept nogil:
     return problem.inverse_temperature[document if problem.each else 0]
 

@@ -174,3 +174,10 @@ cdef inline simd_void set_exp_digamma(const real* x, Py_ssize_t n, real rho, rea
     else:
         for k in range(n):
             out[k] = exp_double(rho * digamma_double(x[k]))
+
+
+cdef inline simd_void set_log_reciprocals(const real* x, Py_ssize_t n, double* out) noexcept nogil:
+    """-log(x), in float64."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] = -log_double(<double> x[k])

@@ -18,49 +18,67 @@ cdef extern from *:
     #ifdef SUBANNEAL_VECTORS
     typedef float subanneal_floats __attribute__((vector_size(32)));
     typedef float subanneal_loose_floats __attribute__((vector_size(32), aligned(4), may_alias));
+    typedef int subanneal_floats_mask __attribute__((vector_size(32)));
     typedef double subanneal_doubles __attribute__((vector_size(32)));
     typedef double subanneal_loose_doubles __attribute__((vector_size(32), aligned(8), may_alias));
-    /* The sums of the lanes of four vectors; in float32 as ((0 + 2) + (1 + 3)) + ((4 + 6) + (5 + 7)). */
-    #define SUBANNEAL_FOLD_floats(out, s) do { \\
-        subanneal_floats first = __builtin_shufflevector((s)[0], (s)[1], 0, 8, 1, 9, 4, 12, 5, 13) \\
-                               + __builtin_shufflevector((s)[0], (s)[1], 2, 10, 3, 11, 6, 14, 7, 15); \\
-        subanneal_floats second = __builtin_shufflevector((s)[2], (s)[3], 0, 8, 1, 9, 4, 12, 5, 13) \\
-                                + __builtin_shufflevector((s)[2], (s)[3], 2, 10, 3, 11, 6, 14, 7, 15); \\
-        subanneal_floats halves = __builtin_shufflevector(first, second, 0, 1, 8, 9, 4, 5, 12, 13) \\
-                                + __builtin_shufflevector(first, second, 2, 3, 10, 11, 6, 7, 14, 15); \\
-        for (int lane = 0; lane < 4; lane++) (out)[lane] = halves[lane] + halves[lane + 4]; \\
-    } while (0)
+    typedef long long subanneal_doubles_mask __attribute__((vector_size(32)));
+    /* out = the sums of the lanes of as many vectors; in float32 as ((0 + 2) + (1 + 3)) + ((4 + 6) + (5 + 7)). */
+    #define SUBANNEAL_HALVES(out, s) \\
+        subanneal_floats out##_a = __builtin_shufflevector((s)[0], (s)[1], 0, 8, 1, 9, 4, 12, 5, 13) \\
+                                 + __builtin_shufflevector((s)[0], (s)[1], 2, 10, 3, 11, 6, 14, 7, 15); \\
+        subanneal_floats out##_b = __builtin_shufflevector((s)[2], (s)[3], 0, 8, 1, 9, 4, 12, 5, 13) \\
+                                 + __builtin_shufflevector((s)[2], (s)[3], 2, 10, 3, 11, 6, 14, 7, 15); \\
+        subanneal_floats out = __builtin_shufflevector(out##_a, out##_b, 0, 1, 8, 9, 4, 5, 12, 13) \\
+                             + __builtin_shufflevector(out##_a, out##_b, 2, 3, 10, 11, 6, 7, 14, 15)
+    #define SUBANNEAL_FOLD_floats(out, s) \\
+        SUBANNEAL_HALVES(first, s); \\
+        SUBANNEAL_HALVES(second, s + 4); \\
+        out = __builtin_shufflevector(first, second, 0, 1, 2, 3, 8, 9, 10, 11) \\
+            + __builtin_shufflevector(first, second, 4, 5, 6, 7, 12, 13, 14, 15)
     /* In float64 as (0 + 1) + (2 + 3). */
-    #define SUBANNEAL_FOLD_doubles(out, s) do { \\
+    #define SUBANNEAL_FOLD_doubles(out, s) \\
         subanneal_doubles first = __builtin_shufflevector((s)[0], (s)[1], 0, 4, 2, 6) \\
                                 + __builtin_shufflevector((s)[0], (s)[1], 1, 5, 3, 7); \\
         subanneal_doubles second = __builtin_shufflevector((s)[2], (s)[3], 0, 4, 2, 6) \\
                                  + __builtin_shufflevector((s)[2], (s)[3], 1, 5, 3, 7); \\
-        *(subanneal_loose_doubles*) (out) = __builtin_shufflevector(first, second, 0, 1, 4, 5) \\
-                                          + __builtin_shufflevector(first, second, 2, 3, 6, 7); \\
-    } while (0)
-    #define SUBANNEAL_BLOCK(WORDS, REAL, KIND, LANES) \\
-        for (; v + WORDS <= n; v += WORDS, row += WORDS * width) { \\
-            subanneal_##KIND sums[WORDS] = {{0}}; \\
-            REAL ratio[WORDS]; \\
+        out = __builtin_shufflevector(first, second, 0, 1, 4, 5) + __builtin_shufflevector(first, second, 2, 3, 6, 7)
+    #define SUBANNEAL_SUMS(KIND, LANES) \\
+        for (Py_ssize_t k = 0; k < width; k += LANES) { \\
+            subanneal_##KIND f = *(const subanneal_loose_##KIND*) (factors + k); \\
+            for (int i = 0; i < 8; i++) \\
+                sums[i] += f * *(const subanneal_loose_##KIND*) (row + i * width + k); \\
+        }
+    #define SUBANNEAL_RATIOS(KIND, LANES) \\
+        for (int i = 0; i < 8; i += LANES) { \\
+            subanneal_##KIND norm, least = tiny - (subanneal_##KIND) {0}; \\
+            SUBANNEAL_FOLD_##KIND(norm, sums + i); \\
+            subanneal_##KIND##_mask enough = norm > least; \\
+            norm = (subanneal_##KIND) ((enough & (subanneal_##KIND##_mask) norm) \\
+                                     | (~enough & (subanneal_##KIND##_mask) least)); \\
+            *(subanneal_loose_##KIND*) (ratios + v + i) = \\
+                scale * *(const subanneal_loose_##KIND*) (counts + v + i) / norm; \\
+        }
+    #define SUBANNEAL_ADD(REAL, KIND, LANES) \\
+        if (totals && v) { \\
+            REAL ratio[8]; \\
+            for (int i = 0; i < 8; i++) ratio[i] = ratios[v - 8 + i]; \\
             for (Py_ssize_t k = 0; k < width; k += LANES) { \\
-                subanneal_##KIND f = *(const subanneal_loose_##KIND*) (factors + k); \\
-                for (int i = 0; i < WORDS; i++) \\
-                    sums[i] += f * *(const subanneal_loose_##KIND*) (row + i * width + k); \\
-            } \\
-            for (int i = 0; i < WORDS; i += 4) SUBANNEAL_FOLD_##KIND(ratio + i, sums + i); \\
-            for (int i = 0; i < WORDS; i++) \\
-                ratio[i] = scale * counts[v + i] / (ratio[i] > tiny ? ratio[i] : tiny); \\
-            for (int i = 0; i < WORDS; i++) ratios[v + i] = ratio[i]; \\
-            if (totals) for (Py_ssize_t k = 0; k < width; k += LANES) { \\
                 subanneal_##KIND total = *(subanneal_loose_##KIND*) (totals + k); \\
-                for (int i = 0; i < WORDS; i++) \\
-                    total += ratio[i] * *(const subanneal_loose_##KIND*) (row + i * width + k); \\
+                for (int i = 0; i < 8; i++) \\
+                    total += ratio[i] * *(const subanneal_loose_##KIND*) (row + (i - 8) * width + k); \\
                 *(subanneal_loose_##KIND*) (totals + k) = total; \\
             } \\
         }
+    /* Rows are added one block late, for the fold and the divisions of a block are a long chain that would be waited
+       for. */
     #define SUBANNEAL_BLOCKS(REAL, KIND, LANES) \\
-        SUBANNEAL_BLOCK(8, REAL, KIND, LANES) SUBANNEAL_BLOCK(4, REAL, KIND, LANES)
+        for (; v < n; v += 8, row += 8 * width) { \\
+            subanneal_##KIND sums[8] = {{0}}; \\
+            SUBANNEAL_SUMS(KIND, LANES) \\
+            SUBANNEAL_RATIOS(KIND, LANES) \\
+            SUBANNEAL_ADD(REAL, KIND, LANES) \\
+        } \\
+        SUBANNEAL_ADD(REAL, KIND, LANES)
     #else
     #define SUBANNEAL_BLOCKS(REAL, KIND, LANES) \\
         for (; v < n; v++, row += width) { \\
@@ -89,7 +107,7 @@ cdef extern from *:
     SUBANNEAL_SWEEP(subanneal_sweep_double, double, doubles, 4)
     """
     # ratios_v = scale counts_v / sum_k table_vk factors_k (held at tiny from below), and, unless totals is NULL,
-    # totals_k = sum_v ratios_v table_vk. n is a multiple of 4, width one of LANES.
+    # totals_k = sum_v ratios_v table_vk. n is a multiple of 8, width one of LANES.
     void sweep_float "subanneal_sweep_float"(
         const float* table, const float* counts, Py_ssize_t n, Py_ssize_t width, const float* factors, float scale,
         float tiny, float* ratios, float* totals) noexcept nogil

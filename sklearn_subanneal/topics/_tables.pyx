@@ -81,7 +81,8 @@ def tempered(const real[:, ::1] logs, double rho):
 
 
 def word_weights(
-    const real[:, ::1] statistics, const integer[::1] words, scale, eta, normalisers, update="plug-in", rho=None
+    const real[:, ::1] statistics, const integer[::1] words, scale, eta, normalisers, update="plug-in", rho=None,
+    real[:, ::1] out=None,
 ):
     """Weights of some words, from the statistics of all.
 
@@ -102,6 +103,8 @@ def word_weights(
     rho : float or None
         The inverse temperature; None: logarithms, untempered. Tempered weights are scaled as by :func:`tempered`, but
         for "plug-in" at rho = 1, which are E[beta] itself.
+    out : array of the type of statistics, shape (n_words, n_topics), or None
+        Where the weights go; None: a new array.
 
     Returns
     -------
@@ -123,7 +126,10 @@ def word_weights(
         )
     if n_words and not 0 <= np.min(words) <= np.max(words) < statistics.shape[0]:
         raise ValueError(f"words must be rows of statistics, 0 to {statistics.shape[0] - 1}")
-    out = np.empty((n_words, n_topics), dtype)
+    if out is None:
+        out = np.empty((n_words, n_topics), dtype)
+    if out.shape[0] != n_words or out.shape[1] != n_topics:
+        raise ValueError(f"out must have shape {(n_words, n_topics)}, got {(out.shape[0], out.shape[1])}")
     cdef real[:, ::1] view = out
     if plain:
         offsets = 1.0 / totals
@@ -139,7 +145,7 @@ def word_weights(
             set_logs(&view[i, 0], &offset[0], n_topics, variational, &view[i, 0])
             if not logarithms:
                 temper_row(&view[i, 0], n_topics, power, <real> LEAST_WEIGHT, &view[i, 0])
-    return out
+    return np.asarray(view)
 
 
 def add_to_rows(real[:, ::1] statistics, const integer[::1] words, const real[:, ::1] batch, double factor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
 from collections.abc import Callable
 
@@ -39,17 +40,30 @@ def share(task: Callable[[int], object], n_tasks: int, n_threads: int) -> None:
         except BaseException as failure:
             failures.append(failure)
 
-    helpers = [threading.Thread(target=work, daemon=True) for _ in range(n_threads - 1)]
-    for helper in helpers:
-        helper.start()
-    work()
+    def help_out(at_work) -> None:
+        work()
+        at_work.release()
+
+    # Not threading.Thread, whose start() waits until the thread runs: a task takes less time than that may.
+    helpers = []
     try:
-        for helper in helpers:
-            helper.join()
+        for _ in range(n_threads - 1):
+            at_work = threading.Lock()
+            at_work.acquire()
+            _thread.start_new_thread(help_out, (at_work,))
+            helpers.append(at_work)
+        work()
+        _wait_for(helpers)
     except BaseException as failure:
         # The interrupt of a user who waits: the others are told, and are near their end.
         failures.append(failure)
-        for helper in helpers:
-            helper.join()
+        _wait_for(helpers)
     if failures:
         raise failures[0]
+
+
+def _wait_for(helpers: list) -> None:
+    """Return when no lock is held any more; may be called again if interrupted."""
+    for at_work in helpers:
+        with at_work:
+            pass

@@ -13,10 +13,12 @@ from scipy import sparse
 from scipy.special import psi
 
 from sklearn_subanneal.topics._local import fit_documents
+from sklearn_subanneal.topics._scores import joint_energies
 from sklearn_subanneal.topics._tables import distinct_words
-from sklearn_subanneal.topics.scores import expected_logs, log_likelihoods
+from sklearn_subanneal.topics.scores import expected_logs, lengths, log_likelihoods
 from sklearn_subanneal.topics.temperatures import LocalTemperatures
 from sklearn_subanneal.topics.topics import Topics
+from sklearn_subanneal.variational.schedules import step_of
 
 # The least that a learned prior of a topic may become: below it a topic is dead for ever.
 SMALLEST_PRIOR = 1e-4
@@ -42,11 +44,6 @@ def used_words(documents: sparse.csr_matrix) -> tuple[NDArray, sparse.csr_matrix
     words, places = distinct_words(documents.indices, documents.shape[1])
     narrow = sparse.csr_matrix((documents.data, places, documents.indptr), shape=(documents.shape[0], len(words)))
     return words, narrow
-
-
-def lengths(documents: sparse.csr_matrix) -> NDArray:
-    """Number of tokens of each document, float64."""
-    return np.asarray(documents.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def count_words(documents: sparse.csr_matrix) -> NDArray:
@@ -84,7 +81,7 @@ def local_step(
     statistics : bool, default=False
         Whether to sum the statistics of the topics.
     weights : callable, default=None
-        Gives the weights of an array of words, in place of the topics' own.
+        Gives the weights of an array of words, with ``n_threads``, in place of the topics' own.
 
     Returns
     -------
@@ -93,11 +90,11 @@ def local_step(
     words, narrow = used_words(documents)
     each = np.ndim(inverse_temperature) > 0
     if weights is not None:
-        table = weights(words)
+        table = weights(words, n_threads=n_threads)
     elif each:
-        table = topics.log_weights(words)
+        table = topics.log_weights(words, n_threads)
     else:
-        table = topics.relative_weights(words, inverse_temperature)
+        table = topics.relative_weights(words, inverse_temperature, n_threads)
     dtype = table.dtype
     if gamma is None:
         gamma = prior + (inverse_temperature * lengths(documents) / topics.n_topics)[:, None]
@@ -121,25 +118,16 @@ def local_step(
     return LocalStep(narrow, words, gamma, sums)
 
 
-def collapsed_energies(step: LocalStep, topics: Topics) -> NDArray:
+def collapsed_energies(step: LocalStep, topics: Topics, n_threads: int = 1) -> NDArray:
     """Log-likelihood of each document under its mean topic proportions and the mean topics, float64."""
-    means = topics.mean_weights(step.words)
-    return log_likelihoods(step.documents, means, step.gamma / step.gamma.sum(axis=1, keepdims=True))
+    proportions = step.gamma / step.gamma.sum(axis=1, keepdims=True)
+    return log_likelihoods(step.documents, topics.mean_weights(step.words, n_threads), proportions, n_threads)
 
 
-def joint_energies(step: LocalStep, topics: Topics, inverse_temperature: NDArray) -> NDArray:
+def expected_joints(step: LocalStep, topics: Topics, inverse_temperature: NDArray, n_threads: int = 1) -> NDArray:
     """E[log p(words, assignments)] of each document, which the paper has as its energy; float64."""
-    logs = topics.log_weights(step.words).astype(np.float64)
-    mixing = expected_logs(step.gamma)
-    out = np.zeros(len(mixing))
-    inverse_temperature = np.broadcast_to(inverse_temperature, len(mixing))
-    for d, (row, rho) in enumerate(zip(mixing, inverse_temperature, strict=True)):
-        entries = slice(step.documents.indptr[d], step.documents.indptr[d + 1])
-        joint = logs[step.documents.indices[entries]] + row
-        shares = np.exp(rho * (joint - joint.max(axis=1, keepdims=True, initial=-np.inf)))
-        shares /= shares.sum(axis=1, keepdims=True)
-        out[d] = step.documents.data[entries] @ (shares * joint).sum(axis=1)
-    return out
+    logs = topics.log_weights(step.words, n_threads)
+    return joint_energies(step.documents, logs, expected_logs(step.gamma), inverse_temperature, n_threads)
 
 
 class DocumentPrior:
@@ -223,8 +211,8 @@ class Learner:
     def learn(self, documents: sparse.csr_matrix, n_documents: float, progress: float) -> None:
         """Learn from a minibatch of a corpus of ``n_documents``, at ``progress`` in [0, 1]."""
         share = documents.shape[0] / n_documents
-        size = float(self.step_size.step(self.n_batches, progress, share))
-        temperature_step = float(self.temperature_step.step(self.n_batches, progress, share))
+        size = step_of(self.step_size, self.n_batches, progress, share)
+        temperature_step = step_of(self.temperature_step, self.n_batches, progress, share)
         rho = self.temperature.update(progress, *self._last)
         options = {"max_iter": self.max_iter, "tol": self.tol, "n_threads": self.n_threads}
         prior = self.prior.values
@@ -241,13 +229,13 @@ class Learner:
             if self.energy is not None and n_tokens > 0:
                 self._last = (self._energies(step, rho).sum() / n_tokens, temperature_step)
         self.prior.update(step.gamma, document_lengths, rho, progress, size)
-        self.topics.blend(step.words, step.statistics, size, 1.0 / share)
+        self.topics.blend(step.words, step.statistics, size, 1.0 / share, self.n_threads)
         self.n_batches += 1
 
     def _energies(self, step, rho):
         if self.energy == "joint":
-            return joint_energies(step, self.topics, rho)
-        return collapsed_energies(step, self.topics)
+            return expected_joints(step, self.topics, rho, self.n_threads)
+        return collapsed_energies(step, self.topics, self.n_threads)
 
 
 def run(learner: Learner, corpus, n_passes: int, report: Callable[[dict], bool], tol: float = 0.0) -> int:
@@ -276,16 +264,16 @@ def run(learner: Learner, corpus, n_passes: int, report: Callable[[dict], bool],
             n = documents.shape[0]
             learner.learn(documents, corpus.n_documents, done / (total - n) if total > n else 1.0)
             done += n
+        cold = np.min(learner.trace[-1]) == 1.0
         record = {
             "chain": 0,
             "sweep": number,
             "seconds": perf_counter() - start,
-            "progress": number / n_passes,
+            "progress": 1.0 if cold else number / n_passes,
             "inverse_temperature": float(np.mean(learner.trace[-1])),
         }
         if report(record):
             return number
-        if tol > 0.0 and np.min(learner.trace[-1]) == 1.0:
-            if 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
-                return number
+        if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
+            return number
     return n_passes

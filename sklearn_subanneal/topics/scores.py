@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln, psi
 
-# Where float32 has lost a probability altogether, its logarithm is still a number.
-SMALLEST_PROBABILITY = 1e-300
+from sklearn_subanneal.topics._scores import log_likelihoods
+from sklearn_subanneal.topics._tables import tempered
+
+__all__ = [
+    "dirichlet_divergences",
+    "document_bounds",
+    "expected_logs",
+    "lengths",
+    "log_likelihoods",
+    "split_words",
+    "top_words",
+    "topics_bound",
+    "umass_coherence",
+]
 
 
-def log_likelihoods(documents: sparse.csr_matrix, weights: NDArray, mixing: NDArray) -> NDArray:
-    """Log-likelihood of each document: sum over its words v of n_v log(sum over topics k of weights_vk mixing_k).
-
-    Parameters
-    ----------
-    documents : csr_matrix of shape (n_documents, n_words)
-    weights : ndarray of shape (n_words, n_topics)
-    mixing : ndarray of shape (n_documents, n_topics)
-
-    Returns
-    -------
-    log_likelihoods : ndarray of float64, shape (n_documents,)
-    """
-    indptr, indices, counts = documents.indptr, documents.indices, documents.data
-    out = np.zeros(documents.shape[0])
-    for d, row in enumerate(mixing):
-        words = slice(indptr[d], indptr[d + 1])
-        probabilities = (weights[indices[words]] @ row).astype(np.float64)
-        out[d] = counts[words] @ np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
-    return out
+def lengths(documents: sparse.csr_matrix) -> NDArray:
+    """Number of tokens of each document, float64."""
+    return np.asarray(documents.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def expected_logs(parameters: NDArray) -> NDArray:
@@ -58,27 +55,39 @@ def dirichlet_divergences(parameters: NDArray, prior: NDArray) -> NDArray:
 
 
 def document_bounds(
-    documents: sparse.csr_matrix, weights: NDArray, gamma: NDArray, prior: NDArray, inverse_temperature=1.0
+    documents: sparse.csr_matrix,
+    log_weights: NDArray,
+    gamma: NDArray,
+    prior: NDArray,
+    inverse_temperature: float = 1.0,
+    n_threads: int = 1,
 ) -> NDArray:
     """Bound on the log probability of each document, given the topics, with the assignments z at their optimum.
 
     Parameters
     ----------
     documents : csr_matrix of shape (n_documents, n_words)
-    weights : ndarray of shape (n_words, n_topics)
-        Weights of the topics to the power of the inverse temperature.
+    log_weights : ndarray of shape (n_words, n_topics)
+        Log of the topics' weights.
     gamma : ndarray of shape (n_documents, n_topics)
         Dirichlet parameters of the documents' topic proportions.
     prior : ndarray of shape (n_topics,)
-    inverse_temperature : float or ndarray of shape (n_documents,), default=1.0
+    inverse_temperature : float, default=1.0
+    n_threads : int, default=1
 
     Returns
     -------
     bounds : ndarray of float64, shape (n_documents,)
     """
-    inverse_temperature = np.reshape(inverse_temperature, (-1, 1))
-    mixing = np.exp(inverse_temperature * expected_logs(gamma))
-    return log_likelihoods(documents, weights, mixing) - dirichlet_divergences(gamma, prior)
+    # What is largest of a word or a document is taken out, and added as logarithm: float32 need not hold it.
+    log_mixing = expected_logs(gamma)
+    largest = log_mixing.max(axis=1, keepdims=True)
+    mixing = np.exp(inverse_temperature * (log_mixing - largest))
+    bounds = log_likelihoods(documents, tempered(log_weights, inverse_temperature), mixing, n_threads)
+    scales = inverse_temperature * log_weights.max(axis=1).astype(np.float64)
+    bounds += documents @ scales
+    bounds += inverse_temperature * largest[:, 0] * lengths(documents)
+    return bounds - dirichlet_divergences(gamma, prior)
 
 
 def topics_bound(topics) -> float:
@@ -133,6 +142,8 @@ def top_words(probabilities: NDArray, n_words: int) -> NDArray:
     -------
     words : ndarray of int, shape (n_topics, n_words)
     """
+    if isinstance(n_words, bool) or not isinstance(n_words, Integral) or n_words < 1:
+        raise ValueError(f"n_words must be an integer of at least 1, got {n_words!r}")
     return np.argsort(-probabilities, axis=1, kind="stable")[:, :n_words]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 # Weight of a minibatch in the mean over documents, from which the next minibatch starts.
 MEMORY = 0.1
@@ -84,7 +83,9 @@ class LocalTemperatures:
         else:
             energies = energies + lengths * (self.energy - mean)
             log_weights = energies[:, None] * self.grid - lengths[:, None] * self.log_partition
-        weights = np.exp(log_weights - logsumexp(log_weights, axis=1, keepdims=True))
+        log_weights -= log_weights.max(axis=1, keepdims=True)
+        weights = np.exp(log_weights)
+        weights /= weights.sum(axis=1, keepdims=True)
         # Rounding must not lead beyond T = 1.
         inverse_temperatures = np.minimum(weights @ self.grid, 1.0)
         self.inverse_temperature += MEMORY * (float(inverse_temperatures.mean()) - self.inverse_temperature)

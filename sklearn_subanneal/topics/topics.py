@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_subanneal.topics._tables import add_to_rows, word_weights
+from sklearn_subanneal.topics._threads import share
 
 # Below this the common factor of the statistics is multiplied out, long before it could underflow.
 SMALLEST_SCALE = 1e-12
+# Words that a thread takes at a time.
+WORDS_A_TASK = 1024
 
 
 class Topics:
@@ -77,64 +82,63 @@ class Topics:
         """Parameters of each topic's Dirichlet distribution, summed over the words."""
         return self.totals + self.prior.sum()
 
-    def _table(self, words: NDArray | None, rho: float | None, update: str) -> NDArray:
+    def _table(self, words: NDArray | None, rho: float | None, update: str, n_threads: int) -> NDArray:
         words = np.arange(self.n_words) if words is None else words
-        return word_weights(self.table, words, self.scale, self.prior[words], self._masses(), update, rho)
+        out = np.empty((len(words), self.n_topics), self.table.dtype)
+        prior, masses = self.prior[words], self._masses()
 
-    def log_weights(self, words: NDArray | None = None) -> NDArray:
+        def fill(some: slice) -> None:
+            word_weights(self.table, words[some], self.scale, prior[some], masses, update, rho, out[some])
+
+        _by_words(fill, len(words), n_threads)
+        return out
+
+    def log_weights(self, words: NDArray | None = None, n_threads: int = 1) -> NDArray:
         """Log of the untempered weights.
 
         Parameters
         ----------
         words : ndarray of int, shape (n,), default=None
             Some words; None: all.
+        n_threads : int, default=1
 
         Returns
         -------
         log_weights : ndarray of shape (n, n_topics)
         """
-        return self._table(words, None, self.update)
+        return self._table(words, None, self.update, n_threads)
 
-    def weights(self, words: NDArray | None = None, inverse_temperature: float = 1.0) -> NDArray:
-        """What a topic's probability of a word counts for in a document, to the power of the inverse temperature.
+    def relative_weights(
+        self, words: NDArray | None = None, inverse_temperature: float = 1.0, n_threads: int = 1
+    ) -> NDArray:
+        """Probabilities to the power of the inverse temperature, those of each word divided by some number.
 
-        Parameters
-        ----------
-        words : ndarray of int, shape (n,), default=None
-            Some words; None: all.
-        inverse_temperature : float, default=1.0
-
-        Returns
-        -------
-        weights : ndarray of shape (n, n_topics)
+        That is enough to fit documents, and never denormal; shape (n, n_topics).
         """
-        exponents = self.log_weights(words)
-        exponents *= exponents.dtype.type(inverse_temperature)
-        return np.exp(exponents, out=exponents)
+        return self._table(words, inverse_temperature, self.update, n_threads)
 
-    def relative_weights(self, words: NDArray | None = None, inverse_temperature: float = 1.0) -> NDArray:
-        """The weights, those of each word divided by some number: enough to fit documents, and never denormal."""
-        return self._table(words, inverse_temperature, self.update)
-
-    def mean_weights(self, words: NDArray | None = None) -> NDArray:
+    def mean_weights(self, words: NDArray | None = None, n_threads: int = 1) -> NDArray:
         """Mean probabilities of some words, or all, under every topic.
 
         Parameters
         ----------
         words : ndarray of int, shape (n,), default=None
             Some words; None: all.
+        n_threads : int, default=1
 
         Returns
         -------
         weights : ndarray of shape (n, n_topics)
         """
-        return self._table(words, 1.0, "plug-in")
+        return self._table(words, 1.0, "plug-in", n_threads)
 
     def shares(self) -> NDArray:
         """Statistics divided by their sum, shape (n_words, n_topics)."""
         return self.table * self.table.dtype.type(self.scale / max(self.totals.sum(), SMALLEST_SCALE))
 
-    def blend(self, words: NDArray | None, statistics: NDArray, step: float, ratio: float = 1.0) -> None:
+    def blend(
+        self, words: NDArray | None, statistics: NDArray, step: float, ratio: float = 1.0, n_threads: int = 1
+    ) -> None:
         """Take a step from the statistics as they are towards those of a minibatch: (1 - step) S + step ratio S_batch.
 
         Parameters
@@ -146,6 +150,7 @@ class Topics:
             In [0, 1].
         ratio : float, default=1.0
             Documents of the corpus for each document of the minibatch.
+        n_threads : int, default=1
         """
         if step >= 1.0:
             self.table[...], self.scale = 0.0, 1.0
@@ -155,7 +160,8 @@ class Topics:
                 self.table *= self.table.dtype.type(self.scale)
                 self.scale = 1.0
         words = np.arange(self.n_words) if words is None else words
-        add_to_rows(self.table, words, statistics, step * ratio / self.scale)
+        factor = step * ratio / self.scale
+        _by_words(lambda some: add_to_rows(self.table, words[some], statistics[some], factor), len(words), n_threads)
         self.totals = (1.0 - step) * self.totals + step * ratio * statistics.sum(axis=0, dtype=np.float64)
 
     def pseudo_counts(self) -> NDArray:
@@ -166,3 +172,9 @@ class Topics:
     def means(self) -> NDArray:
         """Probabilities of the words in every topic, shape (n_topics, n_words)."""
         return np.ascontiguousarray(self.mean_weights().T)
+
+
+def _by_words(task: Callable[[slice], None], n_words: int, n_threads: int) -> None:
+    """Do something for every word, the words shared by threads; each is independent of the others."""
+    n_tasks = -(-n_words // WORDS_A_TASK)
+    share(lambda number: task(slice(WORDS_A_TASK * number, WORDS_A_TASK * (number + 1))), n_tasks, n_threads)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 
 from sklearn_subanneal.variational.factorial import Components, Statistics
+from sklearn_subanneal.variational.schedules import step_of
 from sklearn_subanneal.variational.temperature import Fixed, GlobalTemperature
 
 # The share of the components that a row is supposed to have before any is known.
@@ -185,7 +186,7 @@ def fit_factorial(
         for first in range(0, n_rows, batch_size):
             rows = order[first : first + batch_size]
             progress = progress_at(iteration + first / n_rows)
-            step = float(step_size.step(n_batches, progress, len(rows) / n_rows))
+            step = step_of(step_size, n_batches, progress, len(rows) / n_rows)
             rho = run.temperature.inverse_temperature
             activations[:, rows] = run.components.activate(X[rows], activations[:, rows], rho, n_sweeps)
             batch = Statistics.of(X[rows], activations[:, rows])
@@ -219,27 +220,34 @@ def fit_factorial(
     return Fitted(run.components, run.statistics, run.components.bound(run.statistics), np.array(trace, TRACE))
 
 
+@dataclass(frozen=True)
 class FactorialStream:
     """Learning at T = 1 from rows that come once, in minibatches, after a fit of the first ones.
 
-    Parameters
+    Attributes
     ----------
-    fitted : Fitted
-        Of the first rows; it is left as it is.
     settings : Settings
+    components : Components
+    statistics : Statistics
+    n_batches : int
+        Minibatches so far, the first fit being one.
     """
 
-    def __init__(self, fitted: Fitted, settings: Settings):
-        self.settings = settings
-        self.components, self.statistics = deepcopy(fitted.components), fitted.statistics
-        self.n_batches = 1
+    settings: Settings
+    components: Components
+    statistics: Statistics
+    n_batches: int = 1
 
-    def learn(self, X: np.ndarray, step_size) -> float:
-        """Learn from the next minibatch; the bound of as many rows as were seen, by the running statistics."""
+    def after(self, X: np.ndarray, step_size) -> tuple[FactorialStream, float]:
+        """What it is after the next minibatch, and the bound of as many rows as were seen, by the running statistics.
+
+        It stays as it is, so that an interrupt does no harm.
+        """
         n_seen = self.statistics.n_rows + len(X)
-        step = float(step_size.step(self.n_batches, 1.0, len(X) / n_seen))
+        step = step_of(step_size, self.n_batches, 1.0, len(X) / n_seen)
         batch = Statistics.of(X, self.components.infer(X))
-        self.statistics = self.statistics.blend(batch, step, n_seen)
-        self.settings.improve(self.components, self.statistics, 1.0)
-        self.n_batches += 1
-        return self.components.bound(self.statistics)
+        statistics, components = self.statistics.blend(batch, step, n_seen), deepcopy(self.components)
+        self.settings.improve(components, statistics, 1.0)
+        return replace(
+            self, components=components, statistics=statistics, n_batches=self.n_batches + 1
+        ), components.bound(statistics)

@@ -106,7 +106,10 @@ def check_cooling(schedule) -> None:
         )
     if callable(getattr(schedule, "check", None)):
         schedule.check()
-    temperatures = np.array([float(schedule.temperature(progress)) for progress in LOOKS])
+    try:
+        temperatures = np.array([float(schedule.temperature(progress)) for progress in LOOKS])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"temperature_schedule={schedule!r} must give a number for each progress: {error}") from error
     if not np.isfinite(temperatures).all() or temperatures.min() < 1.0:
         raise ValueError(
             f"temperature_schedule={schedule!r} must give finite temperatures of at least 1, got "
@@ -117,6 +120,14 @@ def check_cooling(schedule) -> None:
             f"temperature_schedule={schedule!r} must reach 1 at progress 1, got {temperatures[-1]!r}; the model itself "
             "is that of temperature 1"
         )
+
+
+def step_of(step_size, t: int, progress: float, share_of_batch: float) -> float:
+    """The weight that ``step_size`` gives a minibatch; ValueError unless it is from 0 to 1."""
+    step = float(step_size.step(t, progress, share_of_batch))
+    if not 0.0 <= step <= 1.0:
+        raise ValueError(f"step_size={step_size!r} must give steps from 0 to 1, got {step!r} for minibatch {t}")
+    return step
 
 
 class RobbinsMonro(BaseEstimator):

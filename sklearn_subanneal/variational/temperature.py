@@ -153,12 +153,10 @@ class GlobalTemperature:
     """
 
     def __init__(self, temperatures, log_partition, n_observations: float, log_prior=None, paper: bool = False):
-        self.temperatures = np.array(temperatures, dtype=float)
+        self.temperatures = checked_temperatures(temperatures)
         self.log_partition = np.array(log_partition, dtype=float)
         n = len(self.temperatures)
         self.log_prior = np.full(n, -np.log(n)) if log_prior is None else np.array(log_prior, dtype=float)
-        if self.temperatures[0] != 1.0 or (np.diff(self.temperatures) <= 0.0).any():
-            raise ValueError(f"temperatures must increase, and from 1, got {self.temperatures!r}")
         for name in ("log_partition", "log_prior"):
             if getattr(self, name).shape != (n,) or np.isnan(getattr(self, name)).any():
                 raise ValueError(f"{name} must have a number for each of the {n} temperatures")
@@ -227,6 +225,32 @@ class GlobalTemperature:
         self.inverse_temperature = float(state["inverse_temperature"])
         self.probabilities = np.array(state["probabilities"], dtype=float)
         self.energy = None if np.isnan(state["energy"]) else float(state["energy"])
+
+
+def checked_temperatures(temperatures) -> np.ndarray:
+    """A copy of the temperatures that there may be, float64; ValueError unless there are two that increase from 1.
+
+    Parameters
+    ----------
+    temperatures : array-like of shape (n_temperatures,)
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.variational.temperature import checked_temperatures
+    >>> checked_temperatures([0.5, 1.0])
+    Traceback (most recent call last):
+        ...
+    ValueError: temperatures must be finite and increase from 1, got [0.5, 1.0]; give np.geomspace(1.0, 2.0)
+    """
+    try:
+        grid = np.array(temperatures, dtype=float)
+    except (TypeError, ValueError):
+        grid = np.empty(0)
+    if grid.ndim != 1 or len(grid) < 2 or not np.isfinite(grid).all() or grid[0] != 1.0 or np.diff(grid).min() <= 0.0:
+        raise ValueError(
+            f"temperatures must be finite and increase from 1, got {temperatures!r}; give np.geomspace(1.0, 2.0)"
+        )
+    return grid
 
 
 def exponential_temperatures(largest: float = 10.0, n_temperatures: int = 100) -> np.ndarray:

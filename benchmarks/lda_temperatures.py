@@ -1,0 +1,117 @@
+"""Figure 2 of the variational-tempering paper: topics by SVI, AVI, VT and LVT at equal passes, held-out completion.
+
+"paper's steps" are coordinate updates of the bound with the paper's minibatches and steps, "default" is the package's
+way; SVI, at T = 1, is once in each. AVI has the package's default schedule; "AVI, tuned" is the best of a grid of
+starting temperatures and shares, chosen on the held-out documents that score it, which flatters it: VT, which has no
+schedule, is to come near. The figure with the traces of E[1/T] goes to the output folder.
+
+S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS, figure 2.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from _common import note, parser, pyplot, report, skip, spread
+from _lda import FILES, N_TOPICS, PAPER, curve, learned, load
+
+from sklearn_subanneal.variational import LinearCooling
+
+METHODS = {
+    "SVI": {"tempering": "none"},
+    "AVI": {"tempering": "annealed"},
+    "VT": {"tempering": "global"},
+    "LVT": {"tempering": "local"},
+}
+FAMILIES = {"paper's steps": {"topic_update": "variational", **PAPER}, "default": {}}
+# The paper's steps, so small, need more passes where documents are few; else the package's default number of passes.
+PASSES = {"kos": {"paper's steps": 20, "default": 7}, "nips": {"paper's steps": 40, "default": 11}}
+STARTS, SHARES = (1.25, 1.6, 2.0, 2.5), (0.3, 0.5, 0.7)
+BARS = {
+    "AVI and VT over SVI, at least": {"nips": 0.15, "arxiv": 0.10},
+    "VT below the tuned AVI, at most": 0.02,
+    "LVT below VT, at most": 0.04,
+}
+
+
+def tune(run, corpus, n_seeds: int, starts, shares) -> tuple[dict, dict]:
+    """The AVI settings of the highest mean score, and the scores of all."""
+    scores = {}
+    for start in starts:
+        for share in shares:
+            schedule = {"tempering": "annealed", "temperature_schedule": LinearCooling(start, share)}
+            nats = [run(corpus, seed, schedule, 1)[-1]["nats"] for seed in range(n_seeds)]
+            scores[start, share] = float(np.mean(nats))
+            note(f"AVI from {start} in {share}: {scores[start, share]:.4f}")
+    start, share = max(scores, key=scores.get)
+    named = {f"from {start:g} in {share:g}": score for (start, share), score in scores.items()}
+    return {"tempering": "annealed", "temperature_schedule": LinearCooling(start, share)}, named
+
+
+def draw(results: dict, path: Path) -> None:
+    """Above nats over seconds of the first seed, below the traces of E[1/T]; a column for each corpus and family."""
+    plt = pyplot()
+    columns = [(name, family) for name, result in results.items() for family in result]
+    figure, grid = plt.subplots(
+        2, len(columns), figsize=(3.6 * len(columns), 6), layout="constrained", squeeze=False, sharey="row"
+    )
+    for (above, below), (name, family) in zip(grid.T, columns, strict=True):
+        for method, found in results[name][family]["curves"].items():
+            above.plot(*curve(found[:1]), marker="o", markersize=3, label=method)
+            values = found[0][-1]["inverse_temperature"]
+            below.plot(np.linspace(0, 1, len(values)), values, label=method)
+        above.set(title=f"{name}, {family}", xlabel="CPU seconds")
+        below.set(xlabel="share of the passes", ylim=(0.35, 1.03))
+    grid[0, 0].set_ylabel("nats a held-out token")
+    grid[1, 0].set_ylabel("E[1/T]")
+    grid[0, 0].legend(fontsize="small")
+    figure.savefig(path, dpi=80)
+
+
+def main() -> None:
+    given = parser(__doc__)
+    given.add_argument("--corpora", nargs="+", choices=list(FILES), default=["nips", "arxiv"])
+    given.add_argument("--families", nargs="+", choices=list(FAMILIES), default=list(FAMILIES))
+    given.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
+    given.add_argument("--grid-seeds", type=int, default=2, help="seeds of each point of the grid; 0: no grid")
+    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
+    arguments = given.parse_args()
+    quick, results = arguments.quick, {}
+    n_seeds, starts, shares = (1, STARTS[:1], SHARES[:1]) if quick else (arguments.seeds, STARTS, SHARES)
+    for name in arguments.corpora:
+        corpus = load(name, arguments.data, quick)
+        if corpus is None:
+            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            continue
+        n_topics = 5 if quick else N_TOPICS[name]
+        for family in arguments.families:
+            given_settings = {**FAMILIES[family], "max_iter": 2 if quick else PASSES.get(name, {}).get(family, 6)}
+
+            def run(corpus, seed, method, n_points=None, given_settings=given_settings, n_topics=n_topics):
+                return learned(corpus, n_topics, seed, given_settings | method, n_points=n_points)
+
+            curves, result = {}, {}
+            methods = {method: METHODS[method] for method in arguments.methods}
+            if arguments.grid_seeds:
+                methods["AVI, tuned"], result["grid"] = tune(run, corpus, arguments.grid_seeds, starts, shares)
+            for method, settings in methods.items():
+                curves[method] = [run(corpus, seed, settings, 1 if seed else 10) for seed in range(n_seeds)]
+                last = {key: spread([of[-1][key] for of in curves[method]]) for key in ("nats", "cpu")}
+                result[method] = last
+                note(f"{name} {family} {method}: {last['nats']['mean']:.4f} at {last['cpu']['median']:.3g} s")
+            results.setdefault(name, {})[family] = {"passes": given_settings["max_iter"], **result, "curves": curves}
+    if not results:
+        skip("lda_temperatures", arguments, "no corpus was found")
+        return
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        draw(results, arguments.output / "lda_temperatures.png")
+    except ImportError as error:
+        note(f"no figure: {error}")
+    report("lda_temperatures", arguments, results, bars=BARS)
+
+
+if __name__ == "__main__":
+    main()
