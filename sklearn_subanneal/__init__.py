@@ -14,6 +14,7 @@ from sklearn_subanneal.estimators import (
     CrossCatClassifier,
     CrossCatRegressor,
     SubsampleAnnealedDPMM,
+    TemperedGaussianProcessRegressor,
     VariationalTemperingFMM,
     VariationalTemperingLDA,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "CrossCatClassifier",
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
+    "TemperedGaussianProcessRegressor",
     "TraceMonitor",
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",

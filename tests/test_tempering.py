@@ -240,7 +240,9 @@ def test_cost_of_subsampled_parallel_tempering(alpha, theory):
     model = GaussianMean(np.random.default_rng(0).normal(size=(1024, 2)), np.eye(2))
     ladder = geometric_ladder(7, 1 / 8)
     inner = HamiltonianMonteCarlo(0.02, n_steps=4, metric="unit", jitter=0.0)
-    tempered = ParallelTempering(inner=inner, betas=ladder, refresh=False, n_warmup=0).sample(model, 200, random_state=0)
+    tempered = ParallelTempering(inner=inner, betas=ladder, refresh=False, n_warmup=0).sample(
+        model, 200, random_state=0
+    )
     plain = ParallelTempering(inner=inner, betas=[1.0], n_warmup=0).sample(model, 200, random_state=0)
     ratio = tempered.cost(alpha, value=0.0).mean() / plain.cost(alpha, value=0.0).mean()
     # A swap leaves a point whose gradient is not known there: up to one more evaluation for a move's four.
@@ -280,7 +282,9 @@ def test_evidence(subsample):
 @pytest.mark.parametrize("name", ["SPT", "PT", "STT"])
 def test_same_draws_for_any_number_of_jobs(name):
     model = GaussianMean(np.random.default_rng(0).normal(size=(30, 2)), np.eye(2))
-    draws = [SAMPLERS[name](None).sample(model, 20, n_chains=2, random_state=3, n_jobs=jobs).draws for jobs in (1, 2, 4)]
+    draws = [
+        SAMPLERS[name](None).sample(model, 20, n_chains=2, random_state=3, n_jobs=jobs).draws for jobs in (1, 2, 4)
+    ]
     assert np.array_equal(draws[0], draws[1]) and np.array_equal(draws[0], draws[2])
 
 
@@ -288,7 +292,9 @@ def test_same_draws_for_any_number_of_jobs(name):
 def test_few_rows(n):
     model = GaussianMean(np.ones((n, 2)), np.eye(2))
     for name in SAMPLERS:
-        assert np.isfinite(SAMPLERS[name](None).set_params(betas=None).sample(model, 10, n_chains=2, random_state=0).draws).all()
+        assert np.isfinite(
+            SAMPLERS[name](None).set_params(betas=None).sample(model, 10, n_chains=2, random_state=0).draws
+        ).all()
 
 
 def test_ladders():

@@ -65,5 +65,7 @@ class GaussianMean:
 
     def posterior(self) -> tuple[NDArray, NDArray]:
         """Mean and covariance of the posterior, in closed form."""
-        covariance = np.linalg.inv(np.eye(self.n_parameters) / self.prior_variance + self.n_observations * self._precision)
+        covariance = np.linalg.inv(
+            np.eye(self.n_parameters) / self.prior_variance + self.n_observations * self._precision
+        )
         return covariance @ self._precision @ self.X.sum(axis=0), covariance

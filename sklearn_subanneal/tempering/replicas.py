@@ -55,7 +55,9 @@ class Replicas:
         return np.array([level.beta for level in self.levels])
 
     def _make_levels(self, betas):
-        self.levels = [Level(self.model, float(beta), rows) for beta, rows in zip(betas, self._subsets(betas), strict=True)]
+        self.levels = [
+            Level(self.model, float(beta), rows) for beta, rows in zip(betas, self._subsets(betas), strict=True)
+        ]
 
     def _subsets(self, betas):
         """Rows of the levels: a prefix of one order each, so that they are nested; None for all rows."""
@@ -224,5 +226,7 @@ def start_of(model, generator) -> NDArray:
         raise ValueError(f"{type(model).__name__} must have initial(rng) or sample_prior(rng), where chains start")
     theta = np.array(maker(generator), dtype=float)
     if theta.shape != (model.n_parameters,):
-        raise ValueError(f"a start of {type(model).__name__} must have shape ({model.n_parameters},), got {theta.shape}")
+        raise ValueError(
+            f"a start of {type(model).__name__} must have shape ({model.n_parameters},), got {theta.shape}"
+        )
     return theta

@@ -48,7 +48,12 @@ class TemperedSampler(BaseEstimator):
         raise NotImplementedError
 
     def sample(
-        self, model, n_draws: int, n_chains: int = 4, random_state=None, n_jobs: int | None = None,
+        self,
+        model,
+        n_draws: int,
+        n_chains: int = 4,
+        random_state=None,
+        n_jobs: int | None = None,
         time_limit: float | None = None,
     ) -> TemperingResult:
         """Draw from the posterior of a model.
@@ -143,7 +148,9 @@ def run_chain(argument: tuple, context: ChainContext) -> ChainRecord:
             draws.append(replicas.points[0].theta)
             log_density.append(replicas.levels[0].log_density(replicas.points[0]))
     if not draws:
-        raise ValueError(f"time_limit={time_limit!r} ended in warm-up, before the first draw; raise it, or set n_warmup")
+        raise ValueError(
+            f"time_limit={time_limit!r} ended in warm-up, before the first draw; raise it, or set n_warmup"
+        )
     return ChainRecord(
         draws=np.array(draws),
         log_density=np.array(log_density),
