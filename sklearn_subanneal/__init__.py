@@ -14,7 +14,11 @@ from sklearn_subanneal.estimators import (
     CrossCatClassifier,
     CrossCatRegressor,
     SubsampleAnnealedDPMM,
+<<<<<<< HEAD
     TemperedGaussianProcessRegressor,
+=======
+    TreeGuidedNRMM,
+>>>>>>> ba6287c141d33a095c30dd159d8b1eadbe36d3b9
     VariationalTemperingFMM,
     VariationalTemperingLDA,
 )
@@ -29,6 +33,7 @@ __all__ = [
     "SubsampleAnnealedDPMM",
     "TemperedGaussianProcessRegressor",
     "TraceMonitor",
+    "TreeGuidedNRMM",
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",
     "__version__",

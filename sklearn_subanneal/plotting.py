@@ -6,12 +6,14 @@ from sklearn_subanneal._partition_displays import ClusterSizesDisplay, CoCluster
 from sklearn_subanneal._progress_displays import ScheduleDisplay, TraceDisplay
 from sklearn_subanneal._temperature_display import TemperatureDisplay
 from sklearn_subanneal._topics_display import TopicsDisplay
+from sklearn_subanneal._tree_display import DendrogramDisplay
 from sklearn_subanneal._view_displays import ViewsDisplay
 
 __all__ = [
     "ClusterSizesDisplay",
     "CoClusteringDisplay",
     "ComponentsDisplay",
+    "DendrogramDisplay",
     "DependenceDisplay",
     "ScheduleDisplay",
     "TemperatureDisplay",

@@ -17,6 +17,7 @@ from sklearn_subanneal import columns
 from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
 from sklearn_subanneal.columns._count import CountData, CountStatistics
+from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 
@@ -26,6 +27,7 @@ CLASSES = {
     "boolean": (CategoricalData, CategoricalStatistics),
     "count": (CountData, CountStatistics),
     "gaussian": (GaussianData, GaussianStatistics),
+    "multinomial": (MultinomialData, MultinomialStatistics),
 }
 
 
@@ -101,13 +103,14 @@ class ColumnExample:
         params = self.params if params is None else params
         if self.kind == "boolean":
             return {"alpha": np.array([params["beta"], params["alpha"]])}
-        return {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
+        known = {"n_words": self.width} if self.kind == "multinomial" else {}
+        return known | {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
 
     def reference_params(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """What the kernel calls its parameters, as the reference takes them."""
         if self.kind == "boolean":
             return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
-        return parameters
+        return {name: value for name, value in parameters.items() if name != "n_words"}
 
     def kernel_grids(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
         grids = {name: np.asarray(grid, float) for name, grid in self.grids.items()}
@@ -198,6 +201,10 @@ def _examples() -> Iterator[ColumnExample]:
     triples = rng.normal(size=(48, 3)) @ np.array([[0.9, 0.7, -0.5], [0.0, 0.5, 0.3], [0.0, 0.0, 0.01]])
     new = np.array([[0.0, 0.5, 0.2], [np.nan, 0.3, -1.0], [0.4, np.nan, np.nan]])
     yield ColumnExample("gaussian-covariance", "gaussian", triples, full, {}, new)
+
+    words = rng.multinomial(rng.integers(0, 30, 48), rng.dirichlet([0.4] * 7, 48))
+    new = np.array([[0, 0, 1, 0, 3, 0, 0], [0] * 7, [1, 2, 0, 40, 5, 1, 900]], float)
+    yield ColumnExample("multinomial", "multinomial", words, {"beta": 0.3}, {}, new)
 
 
 def _with_gaps(cells, sign):

@@ -13,12 +13,15 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
+from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 
 LABELS = np.array([0] * 12 + [1] * 5 + [2] + [-1] * 30)
 N_CLUSTERS = 3
 
-examples = pytest.mark.parametrize("example", EXAMPLES, ids=[example.name for example in EXAMPLES])
+# How long a bag is must be known to draw one: it has a test of its own.
+CELLS = [example for example in EXAMPLES if example.kind != "multinomial"]
+examples = pytest.mark.parametrize("example", CELLS, ids=[example.name for example in CELLS])
 
 
 def filled(example, **kwargs):
@@ -92,6 +95,22 @@ def test_cells_drawn_together_are_dependent():
     statistics.draws(np.ones(n_draws, np.int32), one_by_one, np.random.default_rng(5))
     densities = [statistics.log_densities(v, 2)[:, 1] for v in (values, one_by_one)]
     assert stats.ks_2samp(*densities).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("k", [0, 1, N_CLUSTERS], ids=["large", "small", "empty"])
+def test_bags_have_their_density(k):
+    example = BY_NAME["multinomial"]
+    statistics, n_draws = filled(example), 6000
+    bags = statistics.draw_bags(np.full(n_draws, k, np.int32), np.full(n_draws, 2, np.int32), np.random.default_rng(k))
+    pairs, counts = np.unique(bags.toarray(), axis=0, return_counts=True)
+    assert (pairs.sum(axis=1) == 2).all()
+    # Two different words could stand in either order.
+    support = np.array([np.eye(7)[i] + np.eye(7)[j] for i in range(7) for j in range(i + 1)])
+    orders = np.where(support.max(axis=1) == 2, 1, 2)
+    law = dict(zip(map(tuple, support), orders * np.exp(statistics.log_densities(support, k + 1)[:, k]), strict=True))
+    assert sum(law.values()) == pytest.approx(1.0)
+    seen = dict(zip(map(tuple, pairs), counts, strict=True))
+    assert total_variation(law, seen) <= 1.5 * noise_floor(law, n_draws, rng=np.random.default_rng(0))
 
 
 @examples
@@ -212,6 +231,29 @@ def test_hyperparameters_follow_their_conditional(name, names, power):
     row = np.flatnonzero((LABELS < 0) & ~example.missing)[0]
     exact = [example.log_predictive(example.scored[row], np.flatnonzero(LABELS == k), params) for k in range(4)]
     assert_allclose(statistics.scores(row, 4), exact, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("power", [1.0, 0.4])
+def test_the_beta_of_bags_follows_its_conditional(power):
+    example, betas, rng, n_draws = BY_NAME["multinomial"], [0.3, 0.6, 0.9, 1.3], np.random.default_rng(7), 4000
+    statistics = MultinomialStatistics(MultinomialData(example.cells), {"beta": 9.0, "n_words": 7}, {"beta": betas})
+    statistics.rebuild(LABELS)
+    logs = np.array(
+        [sum(example.log_marginal(np.flatnonzero(LABELS == k), {"beta": b}) for k in range(N_CLUSTERS)) for b in betas]
+    )
+    law = dict(zip(betas, np.exp(power * logs - logsumexp(power * logs)), strict=True))
+    counts = dict.fromkeys(betas, 0)
+    for _ in range(n_draws):
+        statistics.learn(N_CLUSTERS, rng, power)
+        counts[statistics.parameters["beta"]] += 1
+    assert max(law.values()) < 0.95
+    assert total_variation(law, counts) <= 1.2 * noise_floor(law, n_draws, 0.999, rng=rng)
+    # The cached coefficients are those of the last draw.
+    params = {"beta": statistics.parameters["beta"]}
+    exact = [example.log_marginal(np.flatnonzero(LABELS == k), params) for k in range(N_CLUSTERS)]
+    assert_allclose(statistics.log_marginals(N_CLUSTERS), exact, rtol=1e-10)
+    exact = [example.log_predictive(example.scored[20], np.flatnonzero(LABELS == k), params) for k in range(4)]
+    assert_allclose(statistics.scores(20, 4), exact, rtol=2e-6)
 
 
 @examples

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.partitions import CRP, PitmanYor
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal.partitions import CRP, NGGP, PitmanYor
 from sklearn_subanneal.schedules import Accelerating, EnergyAnneal, PriorGibbs, SequentialGibbs, SubsampleAnneal
 from sklearn_subanneal.subsampling import Random, Stratified
 from sklearn_subanneal.views.kernels import ViewKernel
@@ -28,6 +29,15 @@ CONFIGURATIONS = [
     SubsampleAnnealedDPMM(learn_hyperparameters=False, **SHORT),
     SubsampleAnnealedDPMM(partition=CRP(concentration=1.0), **SHORT),
     SubsampleAnnealedDPMM(partition=PitmanYor(discount=0.25), n_jobs=2, **SHORT),
+    SubsampleAnnealedDPMM(partition=NGGP(), **SHORT),
+    TreeGuidedNRMM(),
+    TreeGuidedNRMM("dp", sampler="slice", **BRIEF),
+    TreeGuidedNRMM("nig", sampler="ibhc", **BRIEF),
+    TreeGuidedNRMM("nig", sampler="split-merge", **BRIEF),
+    TreeGuidedNRMM("nggp", sampler="tree-guided-similar", **BRIEF),
+    TreeGuidedNRMM("dp", 1.0, likelihood="diag", schedule=SequentialGibbs(passes=3), n_global=3, **BRIEF),
+    TreeGuidedNRMM("nggp", 1.0, 0.5, learn_hyperparameters=False, grids="fixed", n_jobs=2, **SHORT),
+    TreeGuidedNRMM(likelihood="diag", sampler="ibhc", feature_types={0: "categorical"}, **BRIEF),
     CrossCat(),
     CrossCat(schedule=SubsampleAnneal(passes=5), **BRIEF),
     CrossCat(schedule=Accelerating(passes=8, n_small=20), view_kernel="prior", thin=2, **BRIEF),
@@ -43,6 +53,29 @@ CONFIGURATIONS = [
 ]
 
 
+EVERY_PROCESS_AND_SAMPLER = [
+    TreeGuidedNRMM(process, sampler=sampler, likelihood=likelihood, **BRIEF)
+    for process in ("nggp", "dp", "nig")
+    for sampler in (
+        "tree-guided",
+        "tree-guided-similar",
+        "split-merge",
+        "gibbs",
+        "slice",
+        "ibhc",
+        "tree-guided-paper",
+    )
+    for likelihood in ("gaussian", "diag")
+]
+
+
 @parametrize_with_checks(CONFIGURATIONS)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:In .* sweeps there were more than max_atoms", "ignore:sampler=.tree-guided-paper")
+@parametrize_with_checks(EVERY_PROCESS_AND_SAMPLER)
+def test_scikit_learn_checks_of_every_process_and_sampler(estimator, check):
     check(estimator)

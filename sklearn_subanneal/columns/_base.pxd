@@ -65,6 +65,12 @@ cdef class ColumnStatistics:
     cdef void clear(self, Py_ssize_t k) noexcept nogil
     cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil
+    # ``move`` from other statistics of the same column, whose hyperparameters must be the same
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil
+    # What ``log_marginal`` would be of two clusters together, and by how much it would rise with a row (its missing
+    # cells, where they are state, as they are filled now). The last slot must be empty: it may be used to find out.
+    cdef double log_marginal_of_both(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
+    cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
     # Log marginal likelihood of the cells of rows[i] in slots[i], i < n, under another partition, of at most
     # ``capacity`` clusters; the statistics stay as they are. NaN where missing cells are part of the state.
     cdef double log_likelihood(

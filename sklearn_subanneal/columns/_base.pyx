@@ -69,6 +69,9 @@ cdef class ColumnStatistics:
         pass
 
     cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        self.copy(self, source, target)
+
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
         pass
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
@@ -79,6 +82,24 @@ cdef class ColumnStatistics:
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
         return 0.0
+
+    cdef double log_marginal_of_both(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        cdef Py_ssize_t last = self.capacity - 1
+        cdef double out
+        self.move(a, last)
+        self.merge(b, last)
+        out = self.log_marginal(last)
+        self.clear(last)
+        return out
+
+    cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t last = self.capacity - 1
+        cdef double out
+        self.move(k, last)
+        self.change_at_once(row, last, True)
+        out = self.log_marginal(last) - self.log_marginal(k)
+        self.clear(last)
+        return out
 
     cdef double log_likelihood(
         self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
@@ -150,6 +171,10 @@ cdef class ColumnStatistics:
         self.move(source, target)
         self.clear(source)
 
+    def take_over(self, ColumnStatistics other not None, Py_ssize_t source, Py_ssize_t target):
+        """Overwrite a slot by that of other statistics of the same column, with the same hyperparameters."""
+        self.copy(other, source, target)
+
     def unite(self, Py_ssize_t source, Py_ssize_t target):
         """Add all rows of one slot to another, and clear the first."""
         self.merge(source, target)
@@ -172,6 +197,14 @@ cdef class ColumnStatistics:
     def log_marginals(self, Py_ssize_t n):
         """Log marginal likelihood of the cells in slots 0..n-1."""
         return np.array([self.log_marginal(k) for k in range(n)])
+
+    def log_marginal_together(self, Py_ssize_t a, Py_ssize_t b):
+        """Log marginal likelihood of the cells of two slots as one cluster."""
+        return self.log_marginal_of_both(a, b)
+
+    def log_predictive_of(self, Py_ssize_t row, Py_ssize_t k):
+        """Log predictive density of a row in a slot, float64, with its present fillings of missing cells."""
+        return self.log_predictive(row, k)
 
     def log_likelihood_under(self, labels):
         """Log marginal likelihood under another partition, row i in cluster ``labels[i]`` (-1: not assigned)."""

@@ -170,13 +170,13 @@ cdef class CategoricalStatistics(ColumnStatistics):
         if v >= 0:
             self.bump(v, k, -1, logs)
 
-    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
         cdef Py_ssize_t v
         for v in range(self.n_categories):
-            self.count[v, target] = self.count[v, source]
-            self.log_count[v, target] = self.log_count[v, source]
-        self.total[target] = self.total[source]
-        self.log_total[target] = self.log_total[source]
+            self.count[v, target] = (<CategoricalStatistics> other).count[v, source]
+            self.log_count[v, target] = (<CategoricalStatistics> other).log_count[v, source]
+        self.total[target] = (<CategoricalStatistics> other).total[source]
+        self.log_total[target] = (<CategoricalStatistics> other).log_total[source]
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t v
@@ -213,6 +213,12 @@ cdef class CategoricalStatistics(ColumnStatistics):
             if self.count[v, k]:
                 out += log_gamma(self.alpha[v] + self.count[v, k]) - log_gamma(self.alpha[v])
         return out
+
+    cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        cdef int32_t v = code_at(self.cells, self.itemsize, row)
+        if v < 0:
+            return 0.0
+        return log_double((self.alpha[v] + self.count[v, k]) / (self.alpha_total + self.total[k]))
 
     cdef double log_likelihood(
         self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters

@@ -155,13 +155,13 @@ cdef class CountStatistics(ColumnStatistics):
             self.log_factorials[k] -= log_gamma(x + 1.0)
             self.refresh(k)
 
-    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
-        self.count[target] = self.count[source]
-        self.total[target] = self.total[source]
-        self.log_factorials[target] = self.log_factorials[source]
-        self.posterior_shape[target] = self.posterior_shape[source]
-        self.slope[target] = self.slope[source]
-        self.constant[target] = self.constant[source]
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        self.count[target] = (<CountStatistics> other).count[source]
+        self.total[target] = (<CountStatistics> other).total[source]
+        self.log_factorials[target] = (<CountStatistics> other).log_factorials[source]
+        self.posterior_shape[target] = (<CountStatistics> other).posterior_shape[source]
+        self.slope[target] = (<CountStatistics> other).slope[source]
+        self.constant[target] = (<CountStatistics> other).constant[source]
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
         self.count[k] = 0
@@ -193,6 +193,13 @@ cdef class CountStatistics(ColumnStatistics):
         cdef double a = self.shape + self.total[k], b = self.rate + self.count[k]
         return (self.shape * log_double(self.rate) - log_gamma(self.shape) + log_gamma(a) - a * log_double(b)
                 - self.log_factorials[k])
+
+    cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        cdef int32_t x = self.cells[row]
+        cdef double a = self.posterior_shape[k]
+        if x < 0:
+            return 0.0
+        return log_gamma(a + x) - log_gamma(x + 1.0) + self.constant[k] - x * self.slope[k]
 
     cdef double log_likelihood(
         self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters

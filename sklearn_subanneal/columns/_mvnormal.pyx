@@ -114,6 +114,9 @@ cdef class GaussianStatistics(NormalWishart):
     cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(&self.cells[row, 0], k, -1.0)
 
+    cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        return self.log_density(&self.cells[row, 0], k, self.width)
+
     cdef bint stateful(self) noexcept nogil:
         return self.data is not None and self.data.any_missing
 

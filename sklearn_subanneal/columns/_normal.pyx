@@ -228,12 +228,12 @@ cdef class NormalStatistics(ColumnStatistics):
             argument = self.update(k, &offset)
             push_log(logs, argument, 0.5, offset, &self.constant[k])
 
-    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
-        self.moments[target] = self.moments[source]
-        self.location[target] = self.location[source]
-        self.precision[target] = self.precision[source]
-        self.power[target] = self.power[source]
-        self.constant[target] = self.constant[source]
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        self.moments[target] = (<NormalStatistics> other).moments[source]
+        self.location[target] = (<NormalStatistics> other).location[source]
+        self.precision[target] = (<NormalStatistics> other).precision[source]
+        self.power[target] = (<NormalStatistics> other).power[source]
+        self.constant[target] = (<NormalStatistics> other).constant[source]
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
         self.moments[k].count = 0
@@ -268,6 +268,16 @@ cdef class NormalStatistics(ColumnStatistics):
         return (log_gamma(0.5 * nu) - log_gamma(0.5 * self.nu) - 0.5 * n * LOG_PI
                 + 0.5 * log_double(self.kappa / (self.kappa + n))
                 + 0.5 * self.nu * log_double(self.nu * self.sigma2) - 0.5 * nu * log_double(m.spread))
+
+    cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        cdef double x = self.cells[row], reach, off
+        cdef Moments* m = &self.moments[k]
+        if x != x:
+            return 0.0
+        reach = m.spread * (1.0 + 1.0 / (self.kappa + m.count))
+        off = x - m.mean
+        return (self.ratio(m.count) - 0.5 * (LOG_PI + log_double(reach))
+                - 0.5 * (self.nu + m.count + 1.0) * log_double(1.0 + off * off / reach))
 
     cdef double log_likelihood(
         self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters

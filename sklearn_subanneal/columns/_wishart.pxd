@@ -32,6 +32,7 @@ cdef class NormalWishart(ColumnStatistics):
     cdef double condition(
         self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored
     ) noexcept nogil
+    cdef double log_evidence(self, double n, double log_det) noexcept nogil
     cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil

@@ -241,17 +241,22 @@ cdef class NormalWishart(ColumnStatistics):
                 x += self.matrix[i, j] * self.work[j]
             values[self.order[i]] = x
 
-    cdef void move(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
         cdef Py_ssize_t i, d = self.width
-        self.count[target] = self.count[source]
-        self.log_det[target] = self.log_det[source]
+        self.count[target] = (<NormalWishart> other).count[source]
+        self.log_det[target] = (<NormalWishart> other).log_det[source]
         for i in range(d):
-            self.total[target, i] = self.total[source, i]
-            self.mean[target, i] = self.mean[source, i]
+            self.total[target, i] = (<NormalWishart> other).total[source, i]
+            self.mean[target, i] = (<NormalWishart> other).mean[source, i]
         for i in range(d * d):
-            (&self.square[target, 0, 0])[i] = (&self.square[source, 0, 0])[i]
-            (&self.factor[target, 0, 0])[i] = (&self.factor[source, 0, 0])[i]
-        self.refresh(target)
+            (&self.square[target, 0, 0])[i] = (&(<NormalWishart> other).square[source, 0, 0])[i]
+            (&self.factor[target, 0, 0])[i] = (&(<NormalWishart> other).factor[source, 0, 0])[i]
+        for i in range(d):
+            self.location[i, target] = (<NormalWishart> other).location[i, source]
+        for i in range(d * (d + 1) // 2):
+            self.whiten[i, target] = (<NormalWishart> other).whiten[i, source]
+        self.power[target] = (<NormalWishart> other).power[source]
+        self.constant[target] = (<NormalWishart> other).constant[source]
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t i, d = self.width
@@ -272,13 +277,28 @@ cdef class NormalWishart(ColumnStatistics):
         self.rebuild_slot(target)
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
+        return self.log_evidence(self.count[k], self.log_det[k])
+
+    cdef double log_evidence(self, double n, double log_det) noexcept nogil:
+        # of n rows whose posterior scale matrix has this log determinant
         cdef Py_ssize_t i, d = self.width
-        cdef double n = self.count[k], out
+        cdef double out
         out = (0.5 * d * (log_double(self.kappa / (self.kappa + n)) - n * LOG_PI)
-               + 0.5 * self.nu * self.log_det_psi - 0.5 * (self.nu + n) * self.log_det[k])
+               + 0.5 * self.nu * self.log_det_psi - 0.5 * (self.nu + n) * log_det)
         for i in range(d):
             out += log_gamma(0.5 * (self.nu + n - i)) - log_gamma(0.5 * (self.nu - i))
         return out
+
+    cdef double log_marginal_of_both(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        cdef Py_ssize_t i, j, d = self.width
+        cdef double n = self.count[a] + self.count[b]
+        for i in range(d):
+            self.work[i] = (self.kappa * self.mu[i] + self.total[a, i] + self.total[b, i]) / (self.kappa + n)
+            for j in range(i + 1):
+                self.matrix[i, j] = (self.psi[i, j] + self.square[a, i, j] + self.square[b, i, j]
+                                     + self.kappa * self.mu[i] * self.mu[j]
+                                     - (self.kappa + n) * self.work[i] * self.work[j])
+        return self.log_evidence(n, cholesky(&self.matrix[0, 0], d, d, PIVOT_FLOOR))
 
     def adopt(self, NormalWishart source not None):
         """Take over the hyperparameters of other statistics of the same column."""

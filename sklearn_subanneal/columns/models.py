@@ -13,8 +13,10 @@ import numpy as np
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
 from sklearn_subanneal.columns._count import CountData, CountStatistics
+from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
+from sklearn_subanneal.columns.parameters import checked_params
 
 # Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
 KAPPA_GRID = np.geomspace(1e-4, 10.0, 20)
@@ -25,8 +27,6 @@ SHAPE_GRID = np.geomspace(0.05, 100.0, 20)
 RATE_GRID = np.geomspace(0.005, 100.0, 20)
 # Variance within a cluster before anything is learned, as a share of the variance of the table.
 NARROW = 0.05
-# Hyperparameters beyond these say nothing that the ends do not say, and cost the accuracy of log gamma.
-LEAST, MOST = 1e-12, 1e12
 # In standard deviations of the prior: squares must not overflow in float32, nor a matrix lose its rank in float64.
 MOST_DISTANCE = {"real": 1e15, "gaussian": 1e7}
 
@@ -38,7 +38,8 @@ class ColumnModel:
     Attributes
     ----------
     kind : str
-        "real", "categorical", "boolean", "count" or "gaussian" (a block of reals with full covariance).
+        "real", "categorical", "boolean", "count", "gaussian" (a block of reals with full covariance) or "multinomial"
+        (bags of words).
     name : str
         Of the column; of a block, its kind.
     sources : tuple of int
@@ -63,6 +64,8 @@ class ColumnModel:
         """Encode the columns of a table for the kernels."""
         if self.kind == "gaussian":
             return GaussianData(self.values(arrays))
+        if self.kind == "multinomial":
+            return MultinomialData(arrays[self.sources[0]].counts)
         cells = arrays[self.sources[0]]
         if self.kind == "real":
             return NormalData(((cells - self.center[0]) / self.scale[0]).astype(np.float32))
@@ -74,15 +77,24 @@ class ColumnModel:
             "real": NormalStatistics,
             "gaussian": GaussianStatistics,
             "count": CountStatistics,
+            "multinomial": MultinomialStatistics,
         }.get(self.kind, CategoricalStatistics)
         return kernel(data, self.parameters if parameters is None else parameters, self.grids)
 
     def values(self, arrays: list[np.ndarray]) -> np.ndarray:
-        """The columns as float64 (n_rows, width) in standard units, missing cells NaN."""
+        """The columns as float64 (n_rows, width) in standard units, missing cells NaN; bags as they are."""
+        if self.kind == "multinomial":
+            return arrays[self.sources[0]]
         values = np.column_stack([arrays[j] for j in self.sources]).astype(np.float64, copy=False)
         if self.kind in ("real", "gaussian"):
             return (values - self.center) / self.scale
         return np.where(values < 0, np.nan, values)
+
+    def cells_per_row(self, arrays: list[np.ndarray]) -> float:
+        """How many cells of a row there are to score."""
+        if self.kind == "multinomial":
+            return arrays[self.sources[0]].counts.nnz / max(len(arrays[self.sources[0]]), 1)
+        return len(self.sources)
 
     def restore(self, values: np.ndarray) -> np.ndarray:
         """Standard units back to those of the data, (n_rows, width)."""
@@ -110,6 +122,8 @@ class ColumnModel:
             }
         if self.kind == "boolean":
             return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
+        if self.kind == "multinomial":
+            return {"beta": parameters["beta"]}
         return dict(parameters)
 
 
@@ -147,7 +161,7 @@ def bind_columns(
     -------
     models : list of ColumnModel
     """
-    given = _checked_params(feature_params, names, kinds, covariance_type)
+    given = checked_params(feature_params, names, kinds, covariance_type)
     block = tuple(j for j, kind in enumerate(kinds) if kind == "real") if covariance_type == "full" else ()
     models = []
     for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
@@ -166,59 +180,25 @@ def bind_columns(
     return models
 
 
-PARAMETERS = {
-    "real": ("mu", "kappa", "sigma2", "nu"),
-    "categorical": ("alpha",),
-    "boolean": ("alpha", "beta"),
-    "count": ("shape", "rate"),
-    "gaussian": ("mu", "kappa", "psi", "nu"),
-}
+def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool = True) -> list[ColumnModel]:
+    """The model of a table whose only column are bags of words.
 
+    Parameters
+    ----------
+    n_words : int
+        Length of the vocabulary.
+    feature_params : dict or None
+        {"multinomial": {"beta": value}}: the hyperparameter to fix or to start from.
+    learn : bool
+        Whether it is learned.
 
-def _checked_params(feature_params, names, kinds, covariance_type):
-    """``feature_params`` with every key and value checked."""
-    present = set(kinds)
-    if covariance_type == "full" and "real" in present:
-        present = (present - {"real"}) | {"gaussian"}
-    kind_of = dict(zip(names, kinds, strict=True))
-    for key, values in (feature_params or {}).items():
-        kind = key if key in PARAMETERS else kind_of.get(key)
-        if kind is None:
-            raise ValueError(
-                f"feature_params has the key {key!r}, which is neither a column nor one of {sorted(PARAMETERS)}"
-            )
-        if kind == "real" and covariance_type == "full":
-            raise ValueError(
-                f"feature_params has the key {key!r}, but with covariance_type='full' the reals are one block; "
-                "use the key 'gaussian'"
-            )
-        if key in PARAMETERS and key not in present:
-            raise ValueError(f"feature_params has the key {key!r}, but the table has no such columns")
-        if not isinstance(values, dict) or (unknown := set(values) - set(PARAMETERS[kind])):
-            detail = f"unknown: {sorted(unknown)}" if isinstance(values, dict) else f"got {values!r}"
-            raise ValueError(f"feature_params[{key!r}] must be a dict with keys among {PARAMETERS[kind]}; {detail}")
-        for name, value in values.items():
-            _check_value(key, kind, name, value)
-    return feature_params or {}
-
-
-def _check_value(key, kind, name, value):
-    """Refuse a hyperparameter that is no number, or no number that it can be."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if name in ("mu", "psi"):
-        fits, wanted = np.isfinite(array).all(), "a finite number"
-    elif name == "sigma2":
-        fits, wanted = not array.ndim and 0.0 < array < np.inf, "a finite positive number"
-    else:
-        fits = LEAST <= array.min(initial=np.inf) <= array.max(initial=0.0) <= MOST
-        wanted = f"a number from {LEAST:g} to {MOST:g}"
-    one_each = (kind, name) in (("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "psi"))
-    if not fits or (array.ndim and not one_each):
-        wanted += ", or an array of such" * one_each
-        raise ValueError(f"feature_params[{key!r}][{name!r}] must be {wanted}, got {value!r}")
+    Returns
+    -------
+    models : list of one ColumnModel
+    """
+    given = checked_params(feature_params, ["multinomial"], ["multinomial"], "diag").get("multinomial", {})
+    start = {"beta": float(given.get("beta", 0.1)), "n_words": n_words}
+    return [ColumnModel("multinomial", "multinomial", (0,), start, {"beta": ALPHA_GRID} if learn else {})]
 
 
 def _standard_units(values, learn, grids):

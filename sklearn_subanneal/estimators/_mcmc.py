@@ -84,7 +84,7 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
             return self._fit(X)
 
     def _fit(self, X):
-        table, arrays = read_table(self, X, self.feature_types)
+        table, arrays = self._read(X)
         models = self._bind(table, arrays)
         identity = self._identity(table, arrays)
         previous = self._results_to_continue(identity)
@@ -119,6 +119,10 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         self._summarize(arrays)
         root.call_on_fit_task_end(estimator=self, X=X)
         return self
+
+    def _read(self, X):
+        """The schema of the data given to ``fit``, and their typed columns."""
+        return read_table(self, X, self.feature_types)
 
     def _bind(self, table, arrays):
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")

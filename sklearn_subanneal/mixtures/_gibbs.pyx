@@ -50,4 +50,7 @@ cdef Py_ssize_t churn_rows(
             mixture.take(row)
         n_moved += 1
         mixture.put(row, new, bits)
+        # An auxiliary variable of the prior follows the subsample as it grows, at each power of two.
+        if leaving[move] < 0 and mixture.n_assigned & (mixture.n_assigned - 1) == 0:
+            mixture.refresh_prior(bits)
     return n_moved

@@ -20,7 +20,7 @@ cdef class Mixture:
     cdef float[::1] log_weight, scores
     cdef int32_t[::1] renamed               # room for the clusters of a partition that is forced
     cdef LogQueue logs
-    cdef int n_stateful                     # columns that keep missing cells as state
+    cdef readonly int n_stateful            # columns that keep missing cells as state
     cdef int dress(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil
     cdef int take_on(self, Py_ssize_t n) except -1 nogil
     cdef int make_room(self, Py_ssize_t n_columns) except -1
@@ -46,5 +46,6 @@ cdef class Mixture:
     cdef Py_ssize_t find_slots(
         self, const int32_t* rows, Py_ssize_t n, bint complete_only, int32_t* kept, int32_t* slots) noexcept nogil
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil
+    cdef void refresh_prior(self, bitgen_t* bits) noexcept nogil
     cdef void resample(self, double inverse_temperature, bitgen_t* bits) noexcept nogil
     cdef double log_probability(self) noexcept nogil

@@ -381,10 +381,24 @@ cdef class Mixture:
             self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
         self.weigh()
 
+    def reweigh(self):
+        """Weights of the clusters anew, where another has set them."""
+        self.weigh()
+
     def set_prior(self, parameters):
         """Give the prior other parameters."""
         self.prior.parameters = parameters
         self.weigh()
+
+    def redraw_auxiliary(self, generator):
+        """Redraw the auxiliary variable of the prior, if it has one, given the partition."""
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        with generator.bit_generator.lock, nogil:
+            self.refresh_prior(bits)
+
+    cdef void refresh_prior(self, bitgen_t* bits) noexcept nogil:
+        self.prior.redraw_auxiliary(self.n_assigned, self.n_clusters, bits)
+        self.log_weight[self.n_clusters] = self.new_weight(self.n_clusters)
 
     def learn(self, generator, double inverse_temperature=1.0):
         """Redraw the hyperparameters of all columns, and of the prior, given the partition."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,8 +30,18 @@ TRACE = np.dtype(
         ("n_moved", "i8"),
         ("concentration", "f8"),
         ("discount", "f8"),
+        ("mass", "f8"),
+        ("sigma", "f8"),
+        # Of global moves and of slice sampling, in this sweep.
+        ("n_proposed", "i8"),
+        ("n_accepted", "i8"),
+        ("sum_log_ratio", "f8"),
+        ("n_overflows", "i8"),
     ]
 )
+
+# What moves and samplers count: the trace has it for each sweep.
+COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio", "n_overflows")
 
 # Cells scored between two looks at the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
@@ -57,7 +68,7 @@ class Draw:
     ----------
     sizes : ndarray of int32, shape (n_clusters,)
     weights : tuple of float
-        (offset, new_base, new_slope) of the partition prior.
+        (offset, new_base, new_slope) of the partition prior, for a row to come.
     prior : dict
         Parameters of the partition prior.
     columns : list of dict
@@ -76,7 +87,7 @@ def mixture_state(mixture: Mixture) -> Draw:
     """The present state of a mixture; its log joint in standard units."""
     return Draw(
         sizes=mixture.sizes,
-        weights=(mixture.prior.offset, mixture.prior.new_base, mixture.prior.new_slope),
+        weights=mixture.prior.predictive_weights(mixture.sizes),
         prior=mixture.prior.parameters,
         columns=[column.get_state(mixture.n_clusters) for column in mixture.columns],
         log_joint=mixture.log_joint(),
@@ -115,6 +126,13 @@ class MixtureChain(AnnealedChain):
         Whether hyperparameters are redrawn.
     number : int, default=0
         Of the chain, for its trace.
+    moves : callable or None, default=SplitMerge
+        Makes of the columns and the number of rows the object whose proposals follow every cycle through the
+        subsample; None: there are none.
+    n_global : int or None, default=None
+        How many of these; None: as many as cost little.
+    sampler : callable or None, default=None
+        Makes in the same way the object that moves all rows, in place of Gibbs sampling, once they are in.
     """
 
     TRACE = TRACE
@@ -130,13 +148,18 @@ class MixtureChain(AnnealedChain):
         *,
         learn: bool = True,
         number: int = 0,
+        moves: Callable | None = SplitMerge,
+        n_global: int | None = None,
+        sampler: Callable | None = None,
     ):
         super().__init__(len(arrays[0]), order, window, generator, number)
         self.models, self.learn = models, learn
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         self.mixture = Mixture(self.columns, prior, self.n_rows)
-        self.split_merge = SplitMerge(self.columns, self.n_rows)
-        self.batch = max(CELLS_PER_BATCH // max(len(arrays), 1), 64)
+        self.moves = None if moves is None else moves(self.columns, self.n_rows)
+        self.n_global = n_global
+        self.sampler = None if sampler is None else sampler(self.columns, self.n_rows)
+        self.batch = max(int(CELLS_PER_BATCH / max(sum(model.cells_per_row(arrays) for model in models), 1.0)), 64)
         self._units = units_of_rows(models, arrays, self.order)
 
     def start_from_prior(self) -> None:
@@ -144,30 +167,52 @@ class MixtureChain(AnnealedChain):
 
     def cycle(self, step: Step, context: ChainContext) -> dict:
         mixture = self.mixture
+        n_moved = self.move_rows(step, context) + self.move_clusters(step, context)
+        # Last before the state is read: it then depends on the labels alone, not on the way that led there.
+        mixture.rebuild()
+        if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
+            mixture.learn(self.generator, step.inverse_temperature)
+        else:
+            mixture.redraw_auxiliary(self.generator)
+        parameters, counted = mixture.prior.parameters, dict.fromkeys(COUNTERS, 0)
+        for mover in (self.moves, self.sampler):
+            for name in COUNTERS:
+                if hasattr(mover, name):
+                    counted[name] += getattr(mover, name)
+                    setattr(mover, name, 0)
+        return {
+            "log_joint": self.log_joint(),
+            "n_clusters": mixture.n_clusters,
+            "n_moved": n_moved,
+            **{name: parameters.get(name, np.nan) for name in ("concentration", "discount", "mass", "sigma")},
+            **counted,
+        }
+
+    def move_rows(self, step: Step, context: ChainContext) -> int:
+        """Rows leave, enter, and choose their clusters, one after the other; how many were moved."""
+        if self.sampler is not None and self.window.size == step.size == self.n_rows:
+            context.check()
+            return self.sampler.sweep(self.mixture, step.inverse_temperature, self.generator)
         leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
         n_moved = 0
         for at in range(0, len(leaving), self.batch):
             context.check()
             part = slice(at, at + self.batch)
-            n_moved += churn(mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
-        waiting = n_split_merges(mixture.n_assigned)
+            n_moved += churn(self.mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
+        return n_moved
+
+    def move_clusters(self, step: Step, context: ChainContext) -> int:
+        """Make the proposals of global moves; how many were accepted."""
+        n_assigned, n_moved = self.mixture.n_assigned, 0
+        if self.moves is None:
+            return 0
+        waiting = n_split_merges(n_assigned) if self.n_global is None else self.n_global
         while waiting:
             context.check()
-            n_proposals = min(waiting, max(self.batch // max(mixture.n_assigned, 1), 1))
-            n_moved += self.split_merge.propose(mixture, n_proposals, step.inverse_temperature, self.generator)
+            n_proposals = min(waiting, max(self.batch // max(n_assigned, 1), 1))
+            n_moved += self.moves.propose(self.mixture, n_proposals, step.inverse_temperature, self.generator)
             waiting -= n_proposals
-        # Last before the state is read: it then depends on the labels alone, not on the way that led there.
-        mixture.rebuild()
-        if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
-            mixture.learn(self.generator, step.inverse_temperature)
-        parameters = mixture.prior.parameters
-        return {
-            "log_joint": self.log_joint(),
-            "n_clusters": mixture.n_clusters,
-            "n_moved": n_moved,
-            "concentration": parameters.get("concentration", np.nan),
-            "discount": parameters.get("discount", np.nan),
-        }
+        return n_moved
 
     def log_joint(self) -> float:
         """Log joint density of the partition and the assigned rows, in the units of the data."""
@@ -191,6 +236,8 @@ class MixtureChain(AnnealedChain):
             "labels": self.mixture.labels,
             "prior": self.mixture.prior.parameters,
             "columns": [column.get_prior_state() for column in self.columns],
+            # A sampler may keep a state of its own.
+            "sampler": self.sampler.get_state() if hasattr(self.sampler, "get_state") else None,
         }
 
     def set_state(self, state: dict) -> None:
@@ -199,6 +246,8 @@ class MixtureChain(AnnealedChain):
             column.set_prior_state(prior_state)
         self.mixture.place(state["labels"])
         self.mixture.rebuild()
+        if state["sampler"] is not None:
+            self.sampler.set_state(state["sampler"])
 
 
 def run_chain(recipe: dict, context: ChainContext) -> ChainResult:

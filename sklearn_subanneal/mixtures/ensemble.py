@@ -51,7 +51,7 @@ class Cells:
         values, places = [], []
         for model in models:
             cells, place = model.values(arrays), None
-            if model.kind != "gaussian":
+            if model.kind not in ("gaussian", "multinomial"):
                 distinct, inverse = np.unique(cells[:, 0], return_inverse=True)
                 if 2 * len(distinct) <= n_rows or len(distinct) == 1:
                     cells, place = distinct[:, None], inverse if len(distinct) > 1 else None

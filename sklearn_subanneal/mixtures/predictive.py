@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import sparse
 from scipy.special import logsumexp
 
 from sklearn_subanneal.columns.models import ColumnModel
@@ -71,6 +72,19 @@ def sample_rows(
 ) -> list[np.ndarray]:
     """Rows drawn from the posterior predictive: typed arrays, one for each of ``n_columns``."""
     return ensemble(models, draws).sample(n_rows, generator)[:n_columns]
+
+
+def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarray, generator: np.random.Generator):
+    """Bags of words of these lengths drawn from the posterior predictive, a CSR array (n_rows, n_words)."""
+    chosen, parts, rows = generator.integers(len(draws), size=len(lengths)), [], []
+    for index in np.unique(chosen):
+        predictive = Predictive(models, draws[index])
+        own = np.flatnonzero(chosen == index)
+        shares = np.exp(predictive.log_weights)
+        clusters = generator.choice(len(shares), len(own), p=shares / shares.sum()).astype(np.int32)
+        parts.append(predictive.columns[0].draw_bags(clusters, lengths[own].astype(np.int32), generator))
+        rows.append(own)
+    return sparse.vstack(parts, format="csr")[np.argsort(np.concatenate(rows))]
 
 
 def impute_rows(

@@ -12,14 +12,16 @@ cdef class PartitionPrior:
 
     # log probability of a partition with these cluster sizes
     cdef double log_probability(self, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil
-    # the prior's own parameters, drawn from their grid
+    # Some priors have these weights only given an auxiliary variable: it is drawn here, given a partition of n rows.
+    cdef void redraw_auxiliary(self, Py_ssize_t n, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil
+    # the prior's own parameters, drawn from their prior
     cdef void draw_parameters(self, bitgen_t* bits) noexcept nogil
     # The same for a partition of n rows that is yet to be made, few clusters preferred; returns the log of prior over
     # proposal probability ...
     cdef double propose_parameters(self, Py_ssize_t n, bitgen_t* bits) noexcept nogil
     # ... which this is for the present parameters.
     cdef double proposal_weight(self, Py_ssize_t n) noexcept nogil
-    # the prior's own parameters given the partition
+    # the prior's own parameters, and an auxiliary variable, given the partition
     cdef void resample(self, const int32_t* counts, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil
 
 

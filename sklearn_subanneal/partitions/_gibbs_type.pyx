@@ -33,6 +33,9 @@ cdef class PartitionPrior:
     cdef void resample(self, const int32_t* counts, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
         pass
 
+    cdef void redraw_auxiliary(self, Py_ssize_t n, Py_ssize_t n_clusters, bitgen_t* bits) noexcept nogil:
+        pass
+
     cdef void draw_parameters(self, bitgen_t* bits) noexcept nogil:
         pass
 
@@ -52,6 +55,10 @@ cdef class PartitionPrior:
     def log_eppf(self, const int32_t[::1] counts):
         """Log probability of a partition with these cluster sizes."""
         return self.log_probability(&counts[0], counts.shape[0]) if counts.shape[0] else 0.0
+
+    def predictive_weights(self, const int32_t[::1] counts):
+        """Offset, new_base and new_slope for the row after a partition with these cluster sizes, nothing else given."""
+        return self.offset, self.new_base, self.new_slope
 
     def draw_partition(self, Py_ssize_t n_rows, generator):
         """Labels of a partition of n_rows rows drawn from the prior, int32."""

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior, PitmanYorPrior
+from sklearn_subanneal.partitions._nggp import NGGPPrior
 
 # Wide enough that the ends carry no mass on tables of 10 to 10^6 rows.
 CONCENTRATION_GRID = np.geomspace(0.05, 200.0, 12)
@@ -93,6 +94,117 @@ class CRP(BaseEstimator):
     def bind(self, learn: bool = True) -> PartitionPrior:
         """The prior as a chain uses it; nothing is learned where ``learn`` is False."""
         return PitmanYor(self.concentration, 0.0, concentration_grid=self.concentration_grid).bind(learn)
+
+
+class NGGP(BaseEstimator):
+    """The partition of a normalized generalized gamma process.
+
+    Given an auxiliary variable u, which is part of a chain's state, a row joins a cluster of n_k rows with probability
+    proportional to n_k - sigma, and a new cluster with probability proportional to mass * sigma * (1 + u)**sigma. The
+    number of clusters grows as a power of the number of rows, and sizes are less unequal than for a Dirichlet process.
+
+    Parameters
+    ----------
+    mass : float or None, default=None
+        alpha > 0 of the Levy intensity alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w). None: learned.
+    sigma : float or None, default=None
+        0 < sigma < 1. None: learned. As sigma tends to 0 with mass * sigma fixed, this number becomes the
+        concentration of a :class:`CRP`; with the mass fixed all rows come to be in one cluster.
+    mass_prior : tuple of two floats, default=(1.0, 1.0)
+        Shape and rate of the gamma prior of the mass, where it is learned.
+    sigma_prior : tuple of two floats, default=(1.5, 1.5)
+        Parameters of the beta prior of sigma, where it is learned.
+
+    References
+    ----------
+    A. Lijoi, R. H. Mena, I. Pruenster (2007), Controlling the reinforcement in Bayesian non-parametric mixture models,
+    Journal of the Royal Statistical Society B 69, 715-740. doi:10.1111/j.1467-9868.2007.00609.x
+
+    S. Favaro, Y. W. Teh (2013), MCMC for normalized random measure mixture models, Statistical Science 28, 335-359.
+    doi:10.1214/13-STS422
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.partitions import NGGP
+    >>> NGGP(sigma=0.25)
+    NGGP(sigma=0.25)
+    """
+
+    def __init__(
+        self,
+        mass: float | None = None,
+        sigma: float | None = None,
+        *,
+        mass_prior: tuple[float, float] = (1.0, 1.0),
+        sigma_prior: tuple[float, float] = (1.5, 1.5),
+    ):
+        self.mass = mass
+        self.sigma = sigma
+        self.mass_prior = mass_prior
+        self.sigma_prior = sigma_prior
+
+    def bind(self, learn: bool = True) -> PartitionPrior:
+        """The prior as a chain uses it; nothing is learned where ``learn`` is False, but for u."""
+        mass, mass_prior = _number("mass", self.mass, 1.0, np.inf), _pair("mass_prior", self.mass_prior)
+        sigma, sigma_prior = _number("sigma", self.sigma, 0.5, 1.0), _pair("sigma_prior", self.sigma_prior)
+        return NGGPPrior(
+            mass,
+            sigma,
+            mass_prior if learn and self.mass is None else None,
+            sigma_prior if learn and self.sigma is None else None,
+        )
+
+
+class NIG(BaseEstimator):
+    """The partition of a normalized inverse Gaussian process: :class:`NGGP` with sigma = 1/2.
+
+    Parameters
+    ----------
+    mass : float or None, default=None
+        alpha > 0. None: learned.
+    mass_prior : tuple of two floats, default=(1.0, 1.0)
+        Shape and rate of the gamma prior of the mass, where it is learned.
+
+    References
+    ----------
+    A. Lijoi, R. H. Mena, I. Pruenster (2005), Hierarchical mixture modeling with normalized inverse-Gaussian priors,
+    Journal of the American Statistical Association 100, 1278-1291. doi:10.1198/016214505000000132
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.partitions import NIG
+    >>> NIG(mass=2.0)
+    NIG(mass=2.0)
+    """
+
+    def __init__(self, mass: float | None = None, *, mass_prior: tuple[float, float] = (1.0, 1.0)):
+        self.mass = mass
+        self.mass_prior = mass_prior
+
+    def bind(self, learn: bool = True) -> PartitionPrior:
+        """The prior as a chain uses it; nothing is learned where ``learn`` is False, but for u."""
+        return NGGP(self.mass, 0.5, mass_prior=self.mass_prior).bind(learn)
+
+
+def _number(name, value, default, most):
+    """A parameter between 0 and ``most``, or its start where it is learned."""
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < most:
+        wanted = "a positive number" if most == np.inf else f"a number above 0 and below {most:g}"
+        raise ValueError(f"{name} must be {wanted}, or None to learn it; got {value!r}")
+    return float(value)
+
+
+def _pair(name, values):
+    """The two parameters of a hyperprior."""
+    try:
+        first, second = (float(value) for value in values)
+    except (TypeError, ValueError):
+        first = second = np.nan
+    if not (0.0 < first < np.inf and 0.0 < second < np.inf):
+        raise ValueError(f"{name} must be two positive numbers, got {values!r}")
+    return first, second
 
 
 def _axis(name, value, grid, default, allowed):

@@ -75,7 +75,7 @@ class TemperedTransitions(TemperedSampler):
         return super()._ladder(model)
 
     def _iterate(self, replicas: Replicas, number: int) -> None:
-        levels, kernel, tunings = replicas.levels, replicas.kernel, replicas.tunings
+        levels, kernel = replicas.levels, replicas.kernel
         generator, last = replicas.generator, len(levels) - 1
         point = self._moved(replicas, 0, replicas.points[0])
         replicas.points[0] = point

@@ -11,7 +11,8 @@ class Tuning:
     """Step size and metric of one kernel at one level; adapted until it is frozen.
 
     The step size follows a stochastic approximation to a target acceptance, with steps that are large again when the
-    metric has changed. The metric is the covariance of the level's own points, shrunk towards a multiple of the identity while they are few.
+    metric has changed. The metric is the covariance of the level's own points, shrunk towards a multiple of the
+    identity while they are few.
 
     Parameters
     ----------

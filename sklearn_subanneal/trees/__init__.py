@@ -1,0 +1,1 @@
+"""Trees over rows: incremental hierarchical clustering, and the moves that it guides."""

@@ -1,0 +1,32 @@
+"""A tree over some rows of a cluster, and the two parts that a split of it starts from."""
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+from sklearn_subanneal.mixtures._halves cimport Halves
+from sklearn_subanneal.trees._trees cimport Trees
+
+
+cdef class Launch(Halves):
+    cdef readonly Trees trees
+    cdef readonly Py_ssize_t subset         # rows that a tree is made of at most
+    cdef readonly bint by_evidence          # how a node is drawn
+    cdef public Py_ssize_t n_proposed, n_accepted
+    cdef public double sum_log_ratio
+    cdef int32_t[::1] planted, reached      # rows of the tree in the order of insertion; room for the leaves of a node
+    cdef int32_t[::1] part, leaf_of         # of each row of the tree
+    cdef double[::1] chance                 # of each node, to be drawn
+    cdef Py_ssize_t n_planted, root
+    cdef double log_launch                  # log h of the parts of the launch over that of the tree
+    cdef Py_ssize_t take_rows(self, int32_t name_a, int32_t name_b, bitgen_t* bits) noexcept nogil
+    cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t row_of(self, int32_t name, Py_ssize_t which, Py_ssize_t n) noexcept nogil
+    cdef void grow(self, double beta) noexcept nogil
+    cdef double weigh_nodes(self) noexcept nogil
+    cdef Py_ssize_t draw_node(self, bitgen_t* bits) noexcept nogil
+    cdef double plant(self, int32_t name_a, int32_t name_b, double beta, bitgen_t* bits) noexcept nogil
+    cdef Py_ssize_t parting(self) noexcept nogil
+    cdef void start_from(self, Py_ssize_t node, double beta, bitgen_t* bits) noexcept nogil
+    cdef double log_new(self, Py_ssize_t n_clusters) noexcept nogil
+    cdef double log_sizes(self, double a, double b) noexcept nogil
+    cdef double log_similarity(self, Py_ssize_t a, Py_ssize_t b, double beta) noexcept nogil
+    cdef bint decide(self, double log_ratio, bint splits, bitgen_t* bits) except -1 nogil

@@ -1,0 +1,254 @@
+"""A tree over some rows of a cluster, and the two parts that a split of it starts from.
+
+The tree is made anew for each proposal, in a random order of its rows, and so are the node at which it is cut, the two
+rows that stay apart, one from each child of that node, and the parts that the rest of the tree joins. Given the rows
+that are to be split, or are to be merged, and the two that stay apart, all this has the same law in both directions.
+What remains of it in the acceptance probability is the chance of the node.
+"""
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma
+from sklearn_subanneal._core._random cimport integer_below, open_uniform, uniform
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.mixtures._halves cimport Halves
+from sklearn_subanneal.mixtures._mixture cimport Mixture
+from sklearn_subanneal.trees._trees cimport Trees
+
+
+# A tree has one of so many rows, but all of them if they are few.
+cdef Py_ssize_t ROWS_FOR_EACH = 8, LEAST_ROWS = 10
+
+
+cdef class Launch(Halves):
+    """What all tree-guided proposals share.
+
+    Parameters
+    ----------
+    columns : list of ColumnStatistics
+        Those of the mixtures that proposals will be made for.
+    n_rows : int
+    subset : int, default=50
+        Rows that a tree is made of at most, at least 2; of all but the smallest clusters a random subset, since trees
+        of many rows cost much and get high.
+
+    Attributes
+    ----------
+    n_proposed, n_accepted : int
+    sum_log_ratio : float
+        Of the log acceptance ratios of all proposals, those below -1000 counted as that.
+    """
+
+    def __cinit__(self, list columns, Py_ssize_t n_rows, *args, Py_ssize_t subset=50, **kwargs):
+        if subset < 2:
+            raise ValueError(f"subset is {subset}, but a tree has two rows or more; raise it")
+        self.subset = min(subset, max(n_rows, 2))
+        self.trees = Trees(columns, self.subset)
+        self.planted, self.reached = np.zeros((2, self.subset), np.int32)
+        self.part, self.leaf_of = np.zeros((2, max(n_rows, 1)), np.int32)
+        self.chance = np.zeros(2 * self.subset)
+        self.n_proposed = self.n_accepted = 0
+        self.sum_log_ratio = 0.0
+
+    def hold(self, Mixture mixture, rows=None):
+        """As :meth:`Halves.hold`."""
+        Halves.hold(self, mixture, rows)
+        self.trees.adopt(mixture.columns)
+
+    cdef Py_ssize_t take_rows(self, int32_t name_a, int32_t name_b, bitgen_t* bits) noexcept nogil:
+        """``members`` = all rows of one or two clusters in random order; returns their number."""
+        cdef Py_ssize_t i, n = 0, swap
+        cdef int32_t row
+        for i in range(self.n_assigned):
+            row = self.assigned[i]
+            if self.mixture.names[row] == name_a or self.mixture.names[row] == name_b:
+                self.members[n] = row
+                n += 1
+        for i in range(n - 1, 0, -1):
+            swap = integer_below(bits, i + 1)
+            self.members[i], self.members[swap] = self.members[swap], self.members[i]
+        self.name_a, self.name_b = name_a, name_b
+        return n
+
+    cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil:
+        # A function of the number of rows to be split, or to be merged, alone. A row of a tree costs some ten times as
+        # much as one that is only allocated.
+        return min(n, min(self.subset, max(n // ROWS_FOR_EACH, LEAST_ROWS)))
+
+    cdef Py_ssize_t row_of(self, int32_t name, Py_ssize_t which, Py_ssize_t n) noexcept nogil:
+        # The place among the first n members of a row of this cluster, ``which`` others of which come before it.
+        cdef Py_ssize_t i
+        for i in range(n):
+            if self.mixture.names[self.members[i]] == name:
+                if which == 0:
+                    return i
+                which -= 1
+        return -1
+
+    cdef void grow(self, double beta) noexcept nogil:
+        # The tree over the planted rows.
+        cdef Py_ssize_t i, n_clusters = self.mixture.n_clusters - (self.name_a != self.name_b)
+        self.trees.weigh(self.mixture.prior, n_clusters, beta)
+        self.trees.reset()
+        for i in range(self.n_planted):
+            self.leaf_of[self.planted[i]] = <int32_t> self.trees.leaf(self.planted[i])
+        self.root = self.leaf_of[self.planted[0]]
+        for i in range(1, self.n_planted):
+            self.root = self.trees.insert(self.root, self.leaf_of[self.planted[i]])
+
+    cdef double weigh_nodes(self) noexcept nogil:
+        """Chances of the inner nodes, which are on the tree's ``stack``, up to a factor; returns their sum."""
+        cdef Py_ssize_t i, node, n = self.trees.internal_nodes(self.root)
+        cdef double top = self.trees.log_d[self.root], total = 0.0, x
+        cdef double pairs = 0.5 * self.n_planted * (self.n_planted - 1)
+        for i in range(n):
+            top = max(top, self.trees.log_d[self.trees.stack[i]])
+        for i in range(n):
+            node = self.trees.stack[i]
+            x = self.trees.log_d[node]
+            if self.by_evidence:
+                # The probability that this is not one cluster, and, so that each node has its chance, that the node is
+                # where two random rows part.
+                x = -x if x > -700.0 else 700.0
+                self.chance[node] = (1.0 / (1.0 + exp_double(x)) + self.trees.size[self.trees.left[node]]
+                                     * self.trees.size[self.trees.right[node]] / pairs)
+            else:
+                self.chance[node] = exp_double(x - top) + 1.0
+            total += self.chance[node]
+        return total
+
+    cdef Py_ssize_t draw_node(self, bitgen_t* bits) noexcept nogil:
+        # By its chance; the inner nodes are on the stack.
+        cdef Py_ssize_t i, n = self.n_planted - 1
+        cdef double total = 0.0
+        for i in range(n):
+            total += self.chance[self.trees.stack[i]]
+        total *= uniform(bits)
+        for i in range(n - 1):
+            total -= self.chance[self.trees.stack[i]]
+            if total < 0.0:
+                return self.trees.stack[i]
+        return self.trees.stack[n - 1]
+
+    cdef double plant(self, int32_t name_a, int32_t name_b, double beta, bitgen_t* bits) noexcept nogil:
+        """Draw a tree over the rows of the cluster, or of both, and the two rows that stay apart; launch from them.
+
+        Returns the log probability of these two, given that the cluster, or what the two would be as one, is split.
+        """
+        cdef Py_ssize_t n = self.take_rows(name_a, name_b, bits), i, a, b, node
+        cdef Py_ssize_t n_a = self.mixture.counts[self.mixture.slot_of[name_a]]
+        cdef double total, log_chance = 0.0
+        self.n_planted = self.n_rows_of_tree(n)
+        if name_a != name_b:
+            # One row of each cluster comes first, then places among the planted rows are drawn anew.
+            a = self.row_of(name_a, integer_below(bits, n_a), n)
+            b = self.row_of(name_b, integer_below(bits, n - n_a), n)
+            self.a, self.b = self.members[a], self.members[b]
+            self.members[a], self.members[0] = self.members[0], self.members[a]
+            b = a if b == 0 else b
+            self.members[b], self.members[1] = self.members[1], self.members[b]
+            for i in range(self.n_planted - 1, 0, -1):
+                a = integer_below(bits, i + 1)
+                self.members[i], self.members[a] = self.members[a], self.members[i]
+        for i in range(self.n_planted):
+            self.planted[i] = self.members[i]
+        self.grow(beta)
+        total = self.weigh_nodes()
+        if name_a == name_b:
+            node = self.draw_node(bits)
+            i = self.trees.leaves(self.trees.left[node], &self.reached[0])
+            self.a = self.reached[integer_below(bits, i)]
+            i = self.trees.leaves(self.trees.right[node], &self.reached[0])
+            self.b = self.reached[integer_below(bits, i)]
+        else:
+            node = self.parting()
+        log_chance = log_double(self.chance[node] / total) - log_double(
+            <double> self.trees.size[self.trees.left[node]] * self.trees.size[self.trees.right[node]])
+        if n > self.n_planted:
+            log_chance += log_double(self.n_planted * (self.n_planted - 1.0) / (n * (n - 1.0)))
+        # Members are what is left: first those of the tree.
+        self.n_members = 0
+        for i in range(n):
+            if self.members[i] != self.a and self.members[i] != self.b:
+                self.members[self.n_members] = self.members[i]
+                self.n_members += 1
+        self.start_from(node, beta, bits)
+        return log_chance
+
+    cdef Py_ssize_t parting(self) noexcept nogil:
+        # The node at which the two rows part: of two nodes the smaller can't be above the other.
+        cdef Py_ssize_t one = self.leaf_of[self.a], other = self.leaf_of[self.b]
+        while one != other:
+            if self.trees.size[one] <= self.trees.size[other]:
+                one = self.trees.parent[one]
+            else:
+                other = self.trees.parent[other]
+        return one
+
+    cdef void start_from(self, Py_ssize_t node, double beta, bitgen_t* bits) noexcept nogil:
+        # The children of the node are the first parts; what hangs on its ancestors joins them, from below.
+        cdef Py_ssize_t one = self.leaf_of[self.a], other, above, below, hangs, i, n
+        cdef double union_one, union_other, odds, log_h = self.trees.log_h[self.root]
+        while self.trees.parent[one] != node:
+            one = self.trees.parent[one]
+        other = self.trees.sibling(one)
+        below, above = node, self.trees.parent[node]
+        self.trees.release(node)
+        while above >= 0:
+            hangs = self.trees.right[above] if self.trees.left[above] == below else self.trees.left[above]
+            below = above
+            above = self.trees.parent[below]
+            union_one, union_other = self.trees.log_union(one, hangs), self.trees.log_union(other, hangs)
+            odds = union_other - self.trees.log_h[other] - union_one + self.trees.log_h[one]
+            if uniform(bits) * (1.0 + exp_double(odds if odds < 700.0 else 700.0)) < 1.0:
+                one = self.trees.join(one, hangs, union_one)
+            else:
+                other = self.trees.join(other, hangs, union_other)
+            self.trees.release(below)
+        self.log_launch = self.trees.log_h[one] + self.trees.log_h[other] - log_h
+        n = self.trees.leaves(other, &self.reached[0])
+        for i in range(self.n_planted):
+            self.part[self.planted[i]] = 0
+        for i in range(n):
+            self.part[self.reached[i]] = 1
+        for i in range(self.n_planted - 2):
+            self.side[i] = self.part[self.members[i]]
+        self.sizes[0], self.sizes[1] = self.trees.size[one], self.trees.size[other]
+        for i in range(self.mixture.n_columns):
+            (<ColumnStatistics> self.twin[i]).copy(<ColumnStatistics> self.trees.column[i], one, 0)
+            (<ColumnStatistics> self.twin[i]).copy(<ColumnStatistics> self.trees.column[i], other, 1)
+
+    cdef double log_new(self, Py_ssize_t n_clusters) noexcept nogil:
+        # Of the weight of a new cluster beside so many others.
+        return log_double(self.mixture.prior.new_base + self.mixture.prior.new_slope * n_clusters)
+
+    cdef double log_sizes(self, double a, double b) noexcept nogil:
+        # What the prior says of clusters of these sizes as one, against two, but for the weight of a new cluster.
+        cdef double offset = self.mixture.prior.offset
+        return (log_gamma(a + b + offset) + log_gamma(1.0 + offset) - log_gamma(a + offset) - log_gamma(b + offset))
+
+    cdef double log_similarity(self, Py_ssize_t a, Py_ssize_t b, double beta) noexcept nogil:
+        """log of p(merged) / p(as they are) for two clusters."""
+        cdef Py_ssize_t j
+        cdef double gain = 0.0
+        for j in range(self.mixture.n_columns):
+            gain += ((<ColumnStatistics> self.mixture.column[j]).log_marginal_of_both(a, b)
+                     - (<ColumnStatistics> self.mixture.column[j]).log_marginal(a)
+                     - (<ColumnStatistics> self.mixture.column[j]).log_marginal(b))
+        return (beta * gain + self.log_sizes(self.mixture.counts[a], self.mixture.counts[b])
+                - self.log_new(self.mixture.n_clusters - 1))
+
+    cdef bint decide(self, double log_ratio, bint splits, bitgen_t* bits) except -1 nogil:
+        """Accept the proposal, or not."""
+        self.n_proposed += 1
+        self.sum_log_ratio += log_ratio if log_ratio > -1000.0 else -1000.0
+        if log_double(open_uniform(bits)) >= log_ratio:
+            return False
+        self.n_accepted += 1
+        if splits:
+            self.split()
+        else:
+            self.merge()
+        return True
