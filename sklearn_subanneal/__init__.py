@@ -14,11 +14,8 @@ from sklearn_subanneal.estimators import (
     CrossCatClassifier,
     CrossCatRegressor,
     SubsampleAnnealedDPMM,
-<<<<<<< HEAD
     TemperedGaussianProcessRegressor,
-=======
     TreeGuidedNRMM,
->>>>>>> ba6287c141d33a095c30dd159d8b1eadbe36d3b9
     VariationalTemperingFMM,
     VariationalTemperingLDA,
 )

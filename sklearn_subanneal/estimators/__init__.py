@@ -13,11 +13,8 @@ __all__ = [
     "CrossCatClassifier",
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
-<<<<<<< HEAD
     "TemperedGaussianProcessRegressor",
-=======
     "TreeGuidedNRMM",
->>>>>>> ba6287c141d33a095c30dd159d8b1eadbe36d3b9
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",
 ]

@@ -20,8 +20,8 @@ class ParallelTempering(TemperedSampler):
     ----------
     subsample : bool, default=True
     refresh : bool, default=True
-        Whether the subsets are part of the state: after each iteration one of them offers to exchange some rows. Without
-        they stay as they are, which the draws do not show.
+        Whether the subsets are part of the state: after each iteration one of them offers to exchange some rows.
+        Without, they stay as they are, which the draws do not show.
     inner : MetropolisHastings, HamiltonianMonteCarlo or None, default=None
         Moves of the points at each level. None: Hamiltonian Monte Carlo if the model has gradients.
     betas : array-like or None, default=None

@@ -202,7 +202,7 @@ class Replicas:
                 check()
                 point, acceptance = self.kernel.move(level, point, tuning, self.streams[min(at, len(self.streams) - 1)])
                 tuning.learn(point.theta, acceptance)
-                if number + 1 == n_each // 2 and at < len(steps) - 1 or number + 1 == n_each:
+                if number + 1 == n_each or (number + 1 == n_each // 2 and at < len(steps) - 1):
                     tuning.next_window()
             if at < len(self.points):
                 self.points[at] = point
