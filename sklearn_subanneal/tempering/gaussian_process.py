@@ -37,7 +37,7 @@ class SquaredExponentialModel:
     >>> from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
     >>> model = SquaredExponentialModel([[0.0], [1.0]], [0.5, -0.5])
     >>> round(model.log_likelihood(np.zeros(3)), 3)
-    -2.585
+    -2.662
     """
 
     def __init__(

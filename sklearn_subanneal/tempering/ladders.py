@@ -112,7 +112,7 @@ def adapted_ladder(betas: NDArray, rejections: NDArray) -> NDArray:
     >>> import numpy as np
     >>> from sklearn_subanneal.tempering.ladders import adapted_ladder
     >>> adapted_ladder(np.array([1.0, 0.5, 0.25]), np.array([0.6, 0.2])).round(3)
-    array([1.   , 0.63 , 0.25 ])
+    array([1.  , 0.63, 0.25])
     """
     if len(betas) < 3:
         return betas
