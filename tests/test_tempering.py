@@ -261,7 +261,7 @@ def test_cost_of_subsampled_parallel_tempering(alpha, theory):
     ladder = geometric_ladder(7, 1 / 8)
     inner = HamiltonianMonteCarlo(0.02, n_steps=4, metric="unit", jitter=0.0)
     tempered = ParallelTempering(inner=inner, betas=ladder, refresh=False, n_warmup=0).sample(
-        model, 200, random_state=0
+        model, 60, n_chains=2, random_state=0
     )
     plain = ParallelTempering(inner=inner, betas=[1.0], n_warmup=0).sample(model, 60, n_chains=2, random_state=0)
     ratio = tempered.cost(alpha, value=0.0).mean() / plain.cost(alpha, value=0.0).mean()
