@@ -4,6 +4,7 @@ from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
 from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
+from sklearn_subanneal.estimators.gp import TemperedGaussianProcessRegressor
 from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
 from sklearn_subanneal.estimators.nrmm import TreeGuidedNRMM
 
@@ -12,6 +13,7 @@ __all__ = [
     "CrossCatClassifier",
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
+    "TemperedGaussianProcessRegressor",
     "TreeGuidedNRMM",
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",

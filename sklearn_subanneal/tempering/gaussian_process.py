@@ -1,0 +1,252 @@
+"""Hyperparameters of Gaussian-process regression as a model to be sampled: squared-exponential kernel, or any other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.special import gammaln
+
+# Added to the variance of the noise: duplicate rows must not make the matrix singular where the noise vanishes.
+JITTER = 1e-9
+
+
+class SquaredExponentialModel:
+    """Gaussian-process regression with a squared-exponential kernel, one length scale for each feature.
+
+    theta holds the logarithms of the length scales, of the signal's standard deviation and of the noise's.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_observations, n_features)
+    y : array-like of shape (n_observations,)
+        Of mean 0.
+    length_scale_prior : (float, float), default=(0.5, 1.0)
+        Mean and standard deviation of the logarithm of a length scale.
+    signal_prior, noise_prior : (float, float), default=(4.0, 1.0) and (2.0, 2.0)
+        Shape and rate of the gamma distributions of the two standard deviations.
+
+    References
+    ----------
+    J.-W. van de Meent, B. Paige, F. Wood (2014), Tempering by subsampling, section 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
+    >>> model = SquaredExponentialModel([[0.0], [1.0]], [0.5, -0.5])
+    >>> round(model.log_likelihood(np.zeros(3)), 3)
+    -2.662
+    """
+
+    def __init__(
+        self, X: ArrayLike, y: ArrayLike, length_scale_prior=(0.5, 1.0), signal_prior=(4.0, 1.0), noise_prior=(2.0, 2.0)
+    ):
+        self.X, self.y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        self.n_observations, self.n_features = self.X.shape
+        self.n_parameters = self.n_features + 2
+        self.length_scale_prior, self.signal_prior, self.noise_prior = length_scale_prior, signal_prior, noise_prior
+
+    def log_prior(self, theta: NDArray) -> float:
+        """In the coordinates of theta, Jacobian included."""
+        mean, deviation = self.length_scale_prior
+        z = (theta[:-2] - mean) / deviation
+        out = -0.5 * float(z @ z) - len(z) * (np.log(deviation) + 0.5 * np.log(2.0 * np.pi))
+        for value, (shape, rate) in zip(theta[-2:], (self.signal_prior, self.noise_prior), strict=True):
+            out += shape * np.log(rate) - gammaln(shape) + shape * value - rate * np.exp(min(value, 700.0))
+        return out
+
+    def grad_log_prior(self, theta: NDArray) -> NDArray:
+        """Gradient of ``log_prior``."""
+        mean, deviation = self.length_scale_prior
+        out = np.empty(len(theta))
+        out[:-2] = -(theta[:-2] - mean) / deviation**2
+        for k, (shape, rate) in zip((-2, -1), (self.signal_prior, self.noise_prior), strict=True):
+            out[k] = shape - rate * np.exp(min(theta[k], 700.0))
+        return out
+
+    def sample_prior(self, rng) -> NDArray:
+        """A draw from the prior."""
+        scales = rng.normal(*self.length_scale_prior, self.n_features)
+        deviations = [np.log(rng.gamma(shape, 1.0 / rate)) for shape, rate in (self.signal_prior, self.noise_prior)]
+        return np.append(scales, deviations)
+
+    def _data(self, rows):
+        return (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
+
+    def covariance(self, theta: NDArray, X: NDArray, Y: NDArray | None = None) -> NDArray:
+        """Prior covariance of the function between rows of X, and of Y if there is one; without noise."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = X * np.exp(-theta[:-2])
+            if Y is None:
+                exponents = dsyrk(1.0, scaled.T, trans=1, lower=0)
+                exponents = np.triu(exponents) + np.triu(exponents, 1).T
+                squares = np.diagonal(exponents).copy()
+                exponents -= 0.5 * squares[:, None]
+                exponents -= 0.5 * squares
+                np.fill_diagonal(exponents, 0.0)
+            else:
+                other = Y * np.exp(-theta[:-2])
+                exponents = scaled @ other.T
+                exponents -= 0.5 * np.einsum("ij,ij->i", scaled, scaled)[:, None]
+                exponents -= 0.5 * np.einsum("ij,ij->i", other, other)
+            np.minimum(exponents, 0.0, out=exponents)
+            np.exp(exponents, out=exponents)
+            exponents *= np.exp(2.0 * theta[-2])
+        return exponents
+
+    def variance(self, theta: NDArray, X: NDArray) -> NDArray:
+        """Prior variance of the function at rows of X, without noise."""
+        return np.full(len(X), np.exp(2.0 * theta[-2]))
+
+    def condition(self, theta: NDArray) -> tuple[NDArray, NDArray]:
+        """Lower Cholesky factor of the covariance of the data, and its inverse times y: what predictions need."""
+        factor = self._factor(theta, self.X)[1]
+        return np.tril(factor), dpotrs(factor, self.y, lower=1)[0]
+
+    def noise_variance(self, theta: NDArray) -> float:
+        """Of an observation."""
+        return float(np.exp(2.0 * theta[-1])) + JITTER
+
+    def _factor(self, theta, X):
+        """(covariance without noise, Cholesky factor with noise in the lower triangle) or None."""
+        with np.errstate(over="ignore"):
+            K = self.covariance(theta, X)
+            noisy = K.copy()
+            noisy.flat[:: len(X) + 1] += self.noise_variance(theta)
+        if not np.isfinite(noisy[0]).all():
+            return None
+        factor, failed = dpotrf(noisy.T, lower=1, clean=0, overwrite_a=1)
+        return None if failed else (K, factor)
+
+    def log_likelihood(self, theta: NDArray, rows=None) -> float:
+        """Log marginal likelihood of some rows, or all; -inf where the covariance is singular to rounding."""
+        X, y = self._data(rows)
+        found = self._factor(theta, X)
+        if found is None:
+            return -np.inf
+        weights = dpotrs(found[1], y, lower=1)[0]
+        return log_density(found[1], y, weights)
+
+    def log_likelihood_and_gradient(self, theta: NDArray, rows=None) -> tuple[float, NDArray]:
+        """``log_likelihood`` and its gradient, from one factorisation."""
+        X, y = self._data(rows)
+        found = self._factor(theta, X)
+        if found is None:
+            return -np.inf, np.zeros(self.n_parameters)
+        K, factor = found
+        weights = dpotrs(factor, y, lower=1)[0]
+        value = log_density(factor, y, weights)
+        gradient = np.empty(self.n_parameters)
+        inverse = dpotri(factor, lower=1, overwrite_c=1)[0]
+        # Of the symmetric inverse only the lower triangle is there: strictly lower elements count twice.
+        inverse *= -1.0
+        lower = np.tril(inverse)
+        outer = np.outer(weights, weights)
+        trace = np.diagonal(lower).sum() + weights @ weights
+        gradient[-1] = np.exp(2.0 * theta[-1]) * trace
+        lower += np.tril(outer)
+        lower *= K
+        sums = lower.sum(axis=1) + lower.sum(axis=0)
+        gradient[-2] = sums.sum() - np.diagonal(lower).sum()
+        # sum_ab A_ab (x_ad - x_bd)^2 = sum of squares, weighted, minus twice the cross terms; A lower triangular.
+        scaled = X * np.exp(-theta[:-2])
+        gradient[:-2] = (sums @ (scaled * scaled)) - 2.0 * np.einsum("ij,ij->j", scaled, lower @ scaled)
+        return value, gradient
+
+
+class KernelModel:
+    """Gaussian-process regression with any kernel of scikit-learn, to which noise is added.
+
+    theta holds the kernel's own ``theta`` and the logarithm of the noise's standard deviation.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+    X : array-like of shape (n_observations, n_features)
+    y : array-like of shape (n_observations,)
+    theta_deviation : float, default=1.5
+        Standard deviation of the normal prior of the kernel's ``theta``, around where it stands.
+    noise_prior : (float, float), default=(2.0, 2.0)
+        Shape and rate of the gamma distribution of the noise's standard deviation.
+    """
+
+    def __init__(self, kernel, X: ArrayLike, y: ArrayLike, theta_deviation: float = 1.5, noise_prior=(2.0, 2.0)):
+        self.kernel, self.X, self.y = kernel, np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        self.n_observations, self.n_parameters = len(self.X), len(kernel.theta) + 1
+        self.theta_deviation, self.noise_prior = theta_deviation, noise_prior
+
+    def log_prior(self, theta: NDArray) -> float:
+        """In the coordinates of theta, Jacobian included."""
+        z = (theta[:-1] - self.kernel.theta) / self.theta_deviation
+        shape, rate = self.noise_prior
+        out = -0.5 * float(z @ z) - len(z) * (np.log(self.theta_deviation) + 0.5 * np.log(2.0 * np.pi))
+        return out + shape * np.log(rate) - gammaln(shape) + shape * theta[-1] - rate * np.exp(min(theta[-1], 700.0))
+
+    def grad_log_prior(self, theta: NDArray) -> NDArray:
+        """Gradient of ``log_prior``."""
+        shape, rate = self.noise_prior
+        out = -(theta - np.append(self.kernel.theta, 0.0)) / self.theta_deviation**2
+        out[-1] = shape - rate * np.exp(min(theta[-1], 700.0))
+        return out
+
+    def sample_prior(self, rng) -> NDArray:
+        """A draw from the prior."""
+        shape, rate = self.noise_prior
+        draws = rng.normal(self.kernel.theta, self.theta_deviation)
+        return np.append(draws, np.log(rng.gamma(shape, 1.0 / rate)))
+
+    def covariance(self, theta: NDArray, X: NDArray, Y: NDArray | None = None) -> NDArray:
+        """Prior covariance of the function between rows of X, and of Y if there is one; without noise."""
+        return self.kernel.clone_with_theta(theta[:-1])(X, Y)
+
+    def variance(self, theta: NDArray, X: NDArray) -> NDArray:
+        """Prior variance of the function at rows of X, without noise."""
+        return self.kernel.clone_with_theta(theta[:-1]).diag(X)
+
+    def noise_variance(self, theta: NDArray) -> float:
+        """Of an observation."""
+        return float(np.exp(2.0 * theta[-1])) + JITTER
+
+    def _factor(self, theta, X, gradient=False):
+        with np.errstate(all="ignore"):
+            found = self.kernel.clone_with_theta(theta[:-1])(X, eval_gradient=gradient)
+            K, slopes = found if gradient else (found, None)
+            noisy = K + self.noise_variance(theta) * np.eye(len(X))
+        if not np.isfinite(noisy).all():
+            return None
+        factor, failed = dpotrf(noisy, lower=1, clean=1)
+        return None if failed else (factor, slopes)
+
+    def condition(self, theta: NDArray) -> tuple[NDArray, NDArray]:
+        """Lower Cholesky factor of the covariance of the data, and its inverse times y: what predictions need."""
+        factor = self._factor(theta, self.X)[0]
+        return factor, dpotrs(factor, self.y, lower=1)[0]
+
+    def log_likelihood(self, theta: NDArray, rows=None) -> float:
+        """Log marginal likelihood of some rows, or all; -inf where the covariance is singular to rounding."""
+        X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
+        found = self._factor(theta, X)
+        return -np.inf if found is None else log_density(found[0], y, dpotrs(found[0], y, lower=1)[0])
+
+    def log_likelihood_and_gradient(self, theta: NDArray, rows=None) -> tuple[float, NDArray]:
+        """``log_likelihood`` and its gradient, from one factorisation."""
+        X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
+        found = self._factor(theta, X, gradient=True)
+        if found is None:
+            return -np.inf, np.zeros(self.n_parameters)
+        factor, slopes = found
+        weights = dpotrs(factor, y, lower=1)[0]
+        inverse = dpotri(factor, lower=1)[0]
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        matrix = np.outer(weights, weights) - inverse
+        gradient = np.empty(self.n_parameters)
+        gradient[:-1] = 0.5 * np.einsum("ij,ijk->k", matrix, slopes)
+        gradient[-1] = np.exp(2.0 * theta[-1]) * np.trace(matrix)
+        return log_density(factor, y, weights), gradient
+
+
+def log_density(factor: NDArray, y: NDArray, weights: NDArray) -> float:
+    """Of normal data with this Cholesky factor; ``weights`` is the inverse covariance times y."""
+    return float(-0.5 * y @ weights - np.log(np.diagonal(factor)).sum() - 0.5 * len(y) * np.log(2.0 * np.pi))

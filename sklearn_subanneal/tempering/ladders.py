@@ -1,0 +1,125 @@
+"""Inverse-temperature ladders: from 1, the posterior, down; given, geometric, or adapted to rejections."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Expected log ratio of a swap that the default spacing allows; its acceptance is then about 0.37.
+LARGEST_BARRIER = 1.6
+MOST_LEVELS = 7
+
+
+def geometric_ladder(n_levels: int, min_beta: float) -> NDArray:
+    """Inverse temperatures from 1 to ``min_beta`` by equal factors.
+
+    Parameters
+    ----------
+    n_levels : int
+        Number of levels, the posterior among them.
+    min_beta : float
+        In (0, 1).
+
+    Returns
+    -------
+    betas : ndarray of shape (n_levels,)
+
+    References
+    ----------
+    J.-W. van de Meent, B. Paige, F. Wood (2014), Tempering by subsampling, section 2.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tempering import geometric_ladder
+    >>> geometric_ladder(4, 0.125)
+    array([1.   , 0.5  , 0.25 , 0.125])
+    """
+    if n_levels < 1:
+        raise ValueError(f"n_levels must be at least 1, got {n_levels!r}; 1 is no tempering")
+    if not 0.0 < min_beta < 1.0:
+        raise ValueError(f"min_beta must be between 0 and 1, got {min_beta!r}; give betas for a ladder that ends at 0")
+    return min_beta ** (np.arange(n_levels) / max(n_levels - 1, 1))
+
+
+def default_ladder(
+    n_parameters: int, subsample: bool, n_levels: int | None = None, min_beta: float | None = None
+) -> NDArray:
+    """A geometric ladder whose neighbours are near enough to swap, at most seven levels unless more are asked for.
+
+    For a posterior that is nearly normal, two neighbours of ratio r differ by an expected log ratio of D (1/r - 1) if
+    the lower one has a subset of the rows, and of D/2 (r + 1/r - 2) if it has a power of the likelihood.
+
+    Parameters
+    ----------
+    n_parameters : int
+    subsample : bool
+    n_levels, min_beta : optional
+        What is known; None: by default.
+
+    Returns
+    -------
+    betas : ndarray of shape (n_levels,)
+    """
+    if subsample:
+        ratio = n_parameters / (n_parameters + LARGEST_BARRIER)
+    else:
+        half = 1.0 + LARGEST_BARRIER / n_parameters
+        ratio = half - np.sqrt(half * half - 1.0)
+    if min_beta is None:
+        min_beta = max(0.125, ratio ** ((n_levels or MOST_LEVELS) - 1)) if n_levels != 1 else 0.5
+    if n_levels is None:
+        n_levels = min(MOST_LEVELS, 1 + int(np.ceil(np.log(min_beta) / np.log(ratio) - 1e-9)))
+    return geometric_ladder(n_levels, min_beta)
+
+
+def check_ladder(betas: ArrayLike) -> NDArray:
+    """A given ladder as an array.
+
+    Raises
+    ------
+    ValueError
+        Unless it starts at 1 and decreases strictly to a number of at least 0.
+    """
+    betas = np.asarray(betas, dtype=float)
+    if betas.ndim != 1 or not len(betas) or betas[0] != 1.0 or not (np.diff(betas) < 0.0).all() or betas[-1] < 0.0:
+        raise ValueError(f"betas must start at 1 and decrease strictly to a number of at least 0, got {betas!r}")
+    return betas
+
+
+def adapted_ladder(betas: NDArray, rejections: NDArray) -> NDArray:
+    """The ladder with the same ends on which all swaps would be rejected equally often.
+
+    The cumulated rejection, a function of the inverse temperature, is interpolated linearly (in the logarithm where
+    the ladder does not end at 0), and cut into equal parts.
+
+    Parameters
+    ----------
+    betas : ndarray of shape (n_levels,)
+    rejections : ndarray of shape (n_levels - 1,)
+        Between neighbours, in [0, 1].
+
+    Returns
+    -------
+    betas : ndarray of shape (n_levels,)
+
+    References
+    ----------
+    S. Syed, A. Bouchard-Cote, G. Deligiannidis, A. Doucet (2022), Non-reversible parallel tempering: a scalable highly
+    parallel MCMC scheme, JRSS B 84, section 5.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.tempering.ladders import adapted_ladder
+    >>> adapted_ladder(np.array([1.0, 0.5, 0.25]), np.array([0.6, 0.2])).round(3)
+    array([1.  , 0.63, 0.25])
+    """
+    if len(betas) < 3:
+        return betas
+    # A rejection of zero would leave no way to tell levels apart.
+    barrier = np.concatenate([[0.0], np.cumsum(np.maximum(rejections, 1e-3))])
+    scale = np.log(betas) if betas[-1] > 0.0 else betas
+    cuts = np.interp(np.linspace(0.0, barrier[-1], len(betas)), barrier, scale)
+    out = np.exp(cuts) if betas[-1] > 0.0 else cuts
+    out[0], out[-1] = betas[0], betas[-1]
+    return out

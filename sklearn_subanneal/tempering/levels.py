@@ -1,0 +1,150 @@
+"""The levels of a tempered sampler: a density between prior and posterior, and points with what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(slots=True)
+class Point:
+    """A parameter vector, with the log prior and log likelihood there; gradients once they have been asked for."""
+
+    theta: NDArray
+    log_prior: float
+    log_likelihood: float
+    grad_log_prior: NDArray | None = None
+    grad_log_likelihood: NDArray | None = None
+
+
+class Quadratic:
+    """A quadratic function around a centre: what the rows that a level leaves out would add to its log likelihood.
+
+    Parameters
+    ----------
+    center : ndarray of shape (n_parameters,)
+    gradient : ndarray of shape (n_parameters,)
+    curvature : ndarray of shape (n_parameters, n_parameters)
+        Symmetric.
+    """
+
+    def __init__(self, center: NDArray, gradient: NDArray, curvature: NDArray):
+        self.center, self._gradient, self.curvature = center, gradient, curvature
+
+    def value(self, theta: NDArray) -> float:
+        """Relative to the centre."""
+        step = theta - self.center
+        return float(step @ (self._gradient + 0.5 * self.curvature @ step))
+
+    def gradient(self, theta: NDArray) -> NDArray:
+        """Of the value."""
+        return self._gradient + self.curvature @ (theta - self.center)
+
+
+class Level:
+    """log h(theta) = beta log p(rows | theta) + log p(theta), up to a constant, and counts of its evaluations.
+
+    Parameters
+    ----------
+    model : object
+        See :mod:`sklearn_subanneal.tempering`.
+    beta : float
+        Share of the rows if there are ``rows``, else the power of the likelihood of all.
+    rows : ndarray of int or None
+        The subset whose likelihood counts with full weight; None: all rows, to the power of ``beta``.
+
+    Attributes
+    ----------
+    surrogate : Quadratic or None
+        Added to the log likelihood.
+    n_values, n_gradients : int
+        Evaluations of the likelihood alone, and with its gradient.
+    """
+
+    def __init__(self, model, beta: float, rows: NDArray | None = None):
+        self.model, self.beta, self.rows = model, beta, rows
+        self.surrogate: Quadratic | None = None
+        self.n_values = self.n_gradients = 0
+
+    @property
+    def power(self) -> float:
+        """Of the likelihood."""
+        return self.beta if self.rows is None else 1.0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that an evaluation costs."""
+        if self.rows is None:
+            return self.model.n_observations if self.beta > 0.0 else 0
+        return len(self.rows)
+
+    def point(self, theta: NDArray, gradient: bool = False) -> Point:
+        """Evaluate the model."""
+        log_prior = float(self.model.log_prior(theta))
+        point = Point(theta, log_prior, -np.inf)
+        if np.isnan(log_prior):
+            raise ValueError(f"log_prior is nan at theta={theta!r}; it must be -inf where the prior has no mass")
+        if log_prior > -np.inf:
+            if gradient:
+                self._add_gradients(point)
+            else:
+                point.log_likelihood = self._value(theta)
+        return point
+
+    def log_density(self, point: Point) -> float:
+        """Log h, -inf where it is zero."""
+        if point.log_prior == -np.inf or point.log_likelihood == -np.inf:
+            return -np.inf
+        return point.log_prior + self.power * point.log_likelihood
+
+    def gradient(self, point: Point) -> NDArray:
+        """Of log h at a point where it is not zero; evaluated if it has not been."""
+        if point.grad_log_likelihood is None:
+            self._add_gradients(point)
+        return point.grad_log_prior + self.power * point.grad_log_likelihood
+
+    def shares_data(self, other: Level) -> bool:
+        """Whether points of the other level hold the likelihood that this one needs."""
+        return self.rows is None and other.rows is None and (self.n_rows == other.n_rows)
+
+    def adopt(self, point: Point, other: Level, gradient: bool = False) -> Point:
+        """A point of another level, with what this one needs of it."""
+        return point if self.shares_data(other) else self.point(point.theta, gradient)
+
+    def _value(self, theta):
+        if self.n_rows == 0:
+            return 0.0
+        self.n_values += 1
+        value = float(self.model.log_likelihood(theta, self.rows))
+        return self._checked(theta, value) + (self.surrogate.value(theta) if self.surrogate else 0.0)
+
+    def _add_gradients(self, point):
+        theta = point.theta
+        point.grad_log_prior = np.asarray(self.model.grad_log_prior(theta), dtype=float)
+        if self.n_rows == 0:
+            point.log_likelihood, point.grad_log_likelihood = 0.0, np.zeros(len(theta))
+            return
+        self.n_gradients += 1
+        if hasattr(self.model, "log_likelihood_and_gradient"):
+            value, gradient = self.model.log_likelihood_and_gradient(theta, self.rows)
+        else:
+            value = self.model.log_likelihood(theta, self.rows)
+            gradient = self.model.grad_log_likelihood(theta, self.rows)
+        value, gradient = self._checked(theta, float(value)), np.asarray(gradient, dtype=float)
+        if self.surrogate:
+            value, gradient = value + self.surrogate.value(theta), gradient + self.surrogate.gradient(theta)
+        point.log_likelihood, point.grad_log_likelihood = value, gradient
+
+    @staticmethod
+    def _checked(theta, value):
+        if np.isnan(value):
+            raise ValueError(f"log_likelihood is nan at theta={theta!r}; it must be -inf where it is not defined")
+        return value
+
+
+def has_gradients(model) -> bool:
+    """Whether a model gives the gradients that Hamiltonian Monte Carlo needs."""
+    likelihood = hasattr(model, "grad_log_likelihood") or hasattr(model, "log_likelihood_and_gradient")
+    return likelihood and hasattr(model, "grad_log_prior")

@@ -1,0 +1,232 @@
+"""The points of all levels of one chain: they move, swap, and exchange the rows of their subsets."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_subanneal.tempering.ladders import adapted_ladder
+from sklearn_subanneal.tempering.levels import Level
+
+# Share of a level's rows that a refreshing move offers to exchange.
+EXCHANGED = 0.05
+# Rows below which a subset says too little to start from.
+SMALLEST = 8
+
+
+class Replicas:
+    """One point at each level of a ladder; the product of the levels' densities is what all moves leave as it is.
+
+    Parameters
+    ----------
+    model : object
+    betas : ndarray of shape (n_levels,)
+    kernel : object
+        Of :mod:`sklearn_subanneal.tempering.kernels`.
+    subsample : bool
+        Whether levels below the first have subsets of the rows, each within the one above, or powers of the likelihood.
+    generator : numpy.random.Generator
+    workers : concurrent.futures.Executor or None
+        Moves the levels side by side.
+
+    Attributes
+    ----------
+    levels : list of Level
+    points : list of Point
+    tunings : list of Tuning
+    generator, streams : numpy.random.Generator, and a list of such
+        Of the chain, and of each level.
+    """
+
+    def __init__(self, model, betas: NDArray, kernel, subsample: bool, generator, workers=None):
+        self.model, self.kernel, self.subsample = model, kernel, subsample
+        self.generator, self._workers = generator, workers
+        self.streams = generator.spawn(len(betas))
+        self._order = generator.permutation(model.n_observations)
+        self.tunings = [kernel.tuning(model.n_parameters, beta) for beta in betas]
+        self._make_levels(betas)
+        start = self._start()
+        self.points = [level.point(start) for level in self.levels]
+        self.reset_counts()
+
+    @property
+    def betas(self) -> NDArray:
+        """Inverse temperatures of the levels."""
+        return np.array([level.beta for level in self.levels])
+
+    def _make_levels(self, betas):
+        self.levels = [
+            Level(self.model, float(beta), rows) for beta, rows in zip(betas, self._subsets(betas), strict=True)
+        ]
+
+    def _subsets(self, betas):
+        """Rows of the levels: a prefix of one order each, so that they are nested; None for all rows."""
+        if not self.subsample:
+            return [None] * len(betas)
+        n = self.model.n_observations
+        sizes = np.where(np.asarray(betas) > 0.0, np.maximum(np.round(np.asarray(betas) * n), 1), 0).astype(int)
+        return [None if beta == 1.0 else np.sort(self._order[:size]) for beta, size in zip(betas, sizes, strict=True)]
+
+    def _start(self):
+        for _ in range(100):
+            theta = start_of(self.model, self.generator)
+            if all(level.log_density(level.point(theta)) > -np.inf for level in self.levels):
+                return theta
+        raise ValueError(
+            f"{type(self.model).__name__} has no mass at 100 starts; give it initial(rng), or sample_prior(rng), where "
+            "prior and likelihood are not zero"
+        )
+
+    def reset_counts(self) -> None:
+        """Forget what was counted: acceptances, swaps and evaluations."""
+        n_levels = len(self.levels)
+        self.n_moves = np.zeros(n_levels)
+        self.accepted = np.zeros(n_levels)
+        self.n_swaps, self.swapped = np.zeros(n_levels - 1), np.zeros(n_levels - 1)
+        self.swap_probability = np.zeros(n_levels - 1)
+        self.n_refreshes, self.refreshed = 0, 0
+        self.n_transitions, self.transitions_accepted = 0, 0
+        self.log_ratios: list[list[float]] = [[] for _ in range(n_levels - 1)]
+        for level in self.levels:
+            level.n_values = level.n_gradients = 0
+
+    def move(self, learn: bool = False) -> None:
+        """Move the point of each level by the inner kernel."""
+
+        def one(m):
+            return self.kernel.move(self.levels[m], self.points[m], self.tunings[m], self.streams[m])
+
+        numbers = range(len(self.levels))
+        moved = list(self._workers.map(one, numbers) if self._workers else map(one, numbers))
+        self.n_moves += 1
+        for m, (point, acceptance) in enumerate(moved):
+            self.points[m] = point
+            self.accepted[m] += acceptance
+            if learn:
+                self.tunings[m].learn(point.theta, acceptance)
+
+    def swap(self, pairs) -> None:
+        """Offer to swap the points of levels m - 1 and m, for all m of ``pairs`` in turn."""
+        for m in pairs:
+            high, low = self.levels[m - 1], self.levels[m]
+            raised, lowered = high.adopt(self.points[m], low), low.adopt(self.points[m - 1], high)
+            before = high.log_density(self.points[m - 1]) + low.log_density(self.points[m])
+            log_ratio = high.log_density(raised) + low.log_density(lowered) - before
+            # What the rows, or the power, that the lower level lacks would add: the stone stepped on for the evidence.
+            self.log_ratios[m - 1].append(high.log_density(raised) - low.log_density(self.points[m]))
+            self.n_swaps[m - 1] += 1
+            self.swap_probability[m - 1] += np.exp(min(0.0, log_ratio))
+            if np.log1p(-self.generator.random()) < log_ratio:
+                self.points[m - 1], self.points[m] = raised, lowered
+                self.swapped[m - 1] += 1
+
+    def refresh(self) -> None:
+        """Offer to exchange some rows of a random level's subset for others of the level above, not of the one below.
+
+        Subsets are part of the state, all equally probable a priori, and the offer is symmetric: it is accepted with
+        the ratio of that level's densities.
+        """
+        if not self.subsample or len(self.levels) < 2:
+            return
+        m = int(self.generator.integers(1, len(self.levels)))
+        level, n_below = self.levels[m], self.levels[m + 1].n_rows if m + 1 < len(self.levels) else 0
+        size, n_above = level.n_rows, self.levels[m - 1].n_rows
+        n = min(max(1, round(EXCHANGED * size)), size - n_below, n_above - size)
+        if n < 1:
+            return
+        inside = self.generator.choice(np.arange(n_below, size), n, replace=False)
+        outside = self.generator.choice(np.arange(size, n_above), n, replace=False)
+        order = self._order.copy()
+        order[inside], order[outside] = self._order[outside], self._order[inside]
+        offered = Level(self.model, level.beta, np.sort(order[:size]))
+        offered.surrogate, offered.n_values, offered.n_gradients = level.surrogate, level.n_values, level.n_gradients
+        point = offered.point(self.points[m].theta)
+        log_ratio = offered.log_density(point) - level.log_density(self.points[m])
+        self.n_refreshes += 1
+        if np.log1p(-self.generator.random()) < log_ratio:
+            self._order, self.levels[m], self.points[m] = order, offered, point
+            self.refreshed += 1
+        else:
+            level.n_values = offered.n_values
+
+    def even_odd(self, number: int) -> range:
+        """The pairs that swap in an iteration: every second one, taking turns."""
+        return range(1 + number % 2, len(self.levels), 2)
+
+    def warm_up(self, n_iterations: int, adapt_ladder: bool, check=None) -> None:
+        """Find the levels, from the lowest and cheapest up, then let all swap; step sizes, metrics and ladder adapt.
+
+        What a level learns is where the next one starts from. A ladder of one level is climbed by subsets, too.
+
+        Parameters
+        ----------
+        n_iterations : int
+            Half of them climb.
+        adapt_ladder : bool
+            Whether rejections are spread evenly over the ladder.
+        check : callable, optional
+            Called in each iteration; raises to end.
+        """
+        if n_iterations < 1:
+            return
+        check = check or (lambda: None)
+        self._climb(n_iterations // 2, check)
+        rest = n_iterations - n_iterations // 2
+        for number in range(rest):
+            check()
+            self.move(learn=True)
+            self.swap(range(len(self.levels) - 1, 0, -1))
+            if number + 1 == rest // 2:
+                for tuning in self.tunings:
+                    tuning.next_window()
+                if adapt_ladder and len(self.levels) > 2:
+                    self.respace(adapted_ladder(self.betas, 1.0 - self.swap_probability / np.maximum(self.n_swaps, 1)))
+        for tuning in self.tunings:
+            tuning.freeze()
+
+    def _climb(self, n_iterations, check):
+        steps = [(level, tuning) for level, tuning in zip(self.levels, self.tunings, strict=True)]
+        if len(steps) == 1:
+            # The subsets of a climb need no ladder.
+            n = self.model.n_observations
+            sizes = [size for size in (n // 2, n // 4, n // 8) if size >= SMALLEST]
+            below = [Level(self.model, size / n, np.sort(self._order[:size])) for size in sizes]
+            steps += [(level, self.kernel.tuning(self.model.n_parameters, level.beta)) for level in below]
+        point, n_each = self.points[-1], max(1, n_iterations // len(steps))
+        for at in range(len(steps) - 1, -1, -1):
+            level, tuning = steps[at]
+            point = level.point(point.theta)
+            if at < len(steps) - 1:
+                tuning.inherit(steps[at + 1][1])
+            for number in range(n_each):
+                check()
+                point, acceptance = self.kernel.move(level, point, tuning, self.streams[min(at, len(self.streams) - 1)])
+                tuning.learn(point.theta, acceptance)
+                if number + 1 == n_each or (number + 1 == n_each // 2 and at < len(steps) - 1):
+                    tuning.next_window()
+            if at < len(self.points):
+                self.points[at] = point
+
+    def respace(self, betas: NDArray) -> None:
+        """Take another ladder of as many levels; each point stays where it is."""
+        self._make_levels(betas)
+        self.points = [level.point(point.theta) for level, point in zip(self.levels, self.points, strict=True)]
+
+    def redraw_subsets(self) -> None:
+        """Draw nested subsets anew, whatever the points; those of other levels than the first are not valid after."""
+        self._order = self.generator.permutation(self.model.n_observations)
+        for level, rows in zip(self.levels, self._subsets(self.betas), strict=True):
+            level.rows = rows
+
+
+def start_of(model, generator) -> NDArray:
+    """A start for a chain: ``model.initial``, or a draw from the prior."""
+    maker = getattr(model, "initial", None) or getattr(model, "sample_prior", None)
+    if maker is None:
+        raise ValueError(f"{type(model).__name__} must have initial(rng) or sample_prior(rng), where chains start")
+    theta = np.array(maker(generator), dtype=float)
+    if theta.shape != (model.n_parameters,):
+        raise ValueError(
+            f"a start of {type(model).__name__} must have shape ({model.n_parameters},), got {theta.shape}"
+        )
+    return theta

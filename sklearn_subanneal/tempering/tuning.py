@@ -1,0 +1,115 @@
+"""What a kernel learns during warm-up: its step size, and the shape of the density that it moves in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky
+
+
+class Tuning:
+    """Step size and metric of one kernel at one level; adapted until it is frozen.
+
+    The step size follows a stochastic approximation to a target acceptance, with steps that are large again when the
+    metric has changed. The metric is the covariance of the level's own points, shrunk towards a multiple of the
+    identity while they are few.
+
+    Parameters
+    ----------
+    n_parameters : int
+    step_size : float
+        Where to start, or for good if ``adapt`` is False.
+    target : float
+        Acceptance aimed at.
+    metric : {"dense", "diagonal", "unit"}
+    adapt : bool
+        Whether the step size is adapted.
+
+    Attributes
+    ----------
+    step_size : float
+    factor : ndarray of shape (n_parameters, n_parameters) or None
+        Cholesky factor of the metric; None: the identity.
+
+    References
+    ----------
+    C. Andrieu, J. Thoms (2008), A tutorial on adaptive MCMC, Statistics and Computing 18, section 4.2.
+    """
+
+    def __init__(self, n_parameters: int, step_size: float, target: float, metric: str, adapt: bool):
+        self.step_size, self.target, self.metric, self.adapt = step_size, target, metric, adapt
+        self.factor: NDArray | None = None
+        self._points: list[NDArray] = []
+        self._older: list[NDArray] = []
+        self.recent: list[NDArray] = []
+        self._n_parameters = n_parameters
+        self._restart()
+
+    def _restart(self):
+        self._n = 0
+
+    def learn(self, theta: NDArray, acceptance: float) -> None:
+        """A move ended at ``theta``, which was accepted with this probability."""
+        self._points.append(theta)
+        if not self.adapt:
+            return
+        self._n += 1
+        self.step_size *= float(np.exp((acceptance - self.target) * (self._n + 1.0) ** -0.6))
+
+    def inherit(self, other: Tuning) -> None:
+        """Start from what a kernel at a neighbouring level has learned."""
+        if self.metric != "unit":
+            self.factor = other.factor
+            self._older = other.recent
+        if self.adapt:
+            self.step_size = other.step_size
+            self._restart()
+
+    def next_window(self) -> None:
+        """Take over the covariance of the points since the last call, and begin anew."""
+        if self.metric != "unit" and len(self._points) > 1:
+            # Few points would make a poor metric: those of the window before, or of the level below, count as well.
+            fresh = self.factor is None
+            self.factor = shape_of(np.array(self._older + self._points), self.metric)
+            self.recent, self._older, self._points = self._points, self._points, []
+            if self.adapt and fresh:
+                # In units of the metric a good step is near 1.
+                self.step_size = 0.1 + 0.9 * self._n_parameters**-0.25
+        if self.adapt:
+            self._restart()
+
+    def freeze(self) -> None:
+        """No more adaptation."""
+        self._points, self._older, self.recent, self.adapt = [], [], [], False
+
+    def scaled(self, vector: NDArray) -> NDArray:
+        """The factor times a vector."""
+        return vector if self.factor is None else self.factor @ vector
+
+    def pulled_back(self, gradient: NDArray) -> NDArray:
+        """The transposed factor times a gradient."""
+        return gradient if self.factor is None else self.factor.T @ gradient
+
+
+def shape_of(points: NDArray, metric: str) -> NDArray:
+    """Cholesky factor of the covariance of points, shrunk towards the mean variance while they are few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.tempering.tuning import shape_of
+    >>> points = np.random.default_rng(0).normal(size=(5000, 2)) * [1.0, 3.0]
+    >>> shape_of(points, "diagonal").round(1)
+    array([[1., 0.],
+           [0., 3.]])
+    """
+    n, n_parameters = points.shape
+    variances = points.var(axis=0, ddof=1)
+    # Of a chain that has not moved nothing is known.
+    variances = np.where(variances > 0.0, variances, 1e-6)
+    if metric == "diagonal":
+        share = n / (n + 5.0)
+        return np.diag(np.sqrt(share * variances + (1.0 - share) * variances.mean()))
+    covariance = np.atleast_2d(np.cov(points, rowvar=False))
+    share = n / (n + n_parameters + 5.0)
+    return cholesky(share * covariance + (1.0 - share) * np.diag(variances) + 1e-12 * np.eye(n_parameters), lower=True)

@@ -1,0 +1,203 @@
+"""TemperedGaussianProcessRegressor: its likelihood, gradients and predictions, and bad input."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+from sklearn_subanneal import TemperedGaussianProcessRegressor
+from sklearn_subanneal.tempering.gaussian_process import JITTER, KernelModel, SquaredExponentialModel
+
+ORACLE = json.loads((Path(__file__).parent / "data" / "tempering.json").read_text())["gp_regression"]
+SHORT = {"n_chains": 2, "n_draws": 20, "n_warmup": 20, "random_state": 0}
+
+
+def table(n=30, n_features=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3.0, 3.0, (n, n_features))
+    return X, 10.0 + 3.0 * np.sin(X[:, 0]) + 0.3 * rng.normal(size=n)
+
+
+def test_likelihood_and_prior():
+    model = SquaredExponentialModel(ORACLE["X"], ORACLE["y"])
+    theta = np.log([*ORACLE["ell"], ORACLE["sigma_f"], ORACLE["sigma_n"]])
+    assert model.log_likelihood(theta) == pytest.approx(ORACLE["log_marginal"], abs=1e-6)
+    assert model.log_prior(theta) == pytest.approx(ORACLE["log_prior_in_log_coordinates"])
+    gradient = model.log_likelihood_and_gradient(theta)[1]
+    np.testing.assert_allclose(gradient, ORACLE["grad_log_theta_numeric"], atol=1e-6)
+
+
+def models():
+    X, y = table()
+    y = (y - y.mean()) / y.std()
+    yield SquaredExponentialModel(X, y)
+    yield KernelModel(ConstantKernel(1.0) * Matern([1.0, 2.0], nu=2.5) + RBF(0.5), X, y)
+
+
+@pytest.mark.parametrize("model", list(models()), ids=["squared-exponential", "kernel"])
+@pytest.mark.parametrize("rows", [None, np.arange(0, 30, 3)])
+def test_gradients(model, rows):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        theta = 0.5 * model.sample_prior(rng)
+        value, gradient = model.log_likelihood_and_gradient(theta, rows)
+        assert value == pytest.approx(model.log_likelihood(theta, rows), rel=1e-12)
+        for found, function in (
+            (gradient, lambda t: model.log_likelihood(t, rows)),
+            (model.grad_log_prior(theta), model.log_prior),
+        ):
+            steps = 1e-5 * np.eye(len(theta))
+            numeric = [(function(theta + step) - function(theta - step)) / 2e-5 for step in steps]
+            np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_a_draw_predicts_as_scikit_learn_does():
+    X, y = table()
+    model = TemperedGaussianProcessRegressor(n_averaged=1, **SHORT).fit(X, y)
+    theta, _, _ = model._averaged[0]
+    scale, y_scale = X.std(axis=0), y.std()
+    kernel = ConstantKernel(np.exp(2 * theta[-2]) * y_scale**2) * RBF(np.exp(theta[:-2]) * scale)
+    noise = (np.exp(2 * theta[-1]) + JITTER) * y_scale**2
+    other = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(X, y - y.mean())
+    rows = table(7, seed=1)[0]
+    mean, deviation = model.predict(rows, return_std=True)
+    expected, expected_deviation = other.predict(rows, return_std=True)
+    np.testing.assert_allclose(mean, expected + y.mean(), rtol=1e-6)
+    np.testing.assert_allclose(deviation, expected_deviation, rtol=1e-5)
+    np.testing.assert_allclose(
+        model.predict(rows, return_cov=True)[1], other.predict(rows, return_cov=True)[1], atol=1e-6
+    )
+    assert model.log_marginal_likelihood(theta) == pytest.approx(other.log_marginal_likelihood(kernel.theta))
+    densities = stats.norm(mean, np.sqrt(deviation**2 + noise)).logpdf(y[:7])
+    np.testing.assert_allclose(model.log_predictive_density(rows, y[:7]), densities, rtol=1e-8)
+    lower, upper = model.predict_interval(rows, 0.8)
+    np.testing.assert_allclose(upper, mean + stats.norm.ppf(0.9) * np.sqrt(deviation**2 + noise), rtol=1e-6)
+    assert (lower < upper).all()
+
+
+@pytest.mark.parametrize("sampler", ["spt", "stt", "pt", "tt", "none"])
+@pytest.mark.parametrize("inner", ["hmc", "mh"])
+def test_samplers_agree(sampler, inner):
+    """A pilot of each: predictions are near the truth, and near one another's."""
+    X, y = table(40)
+    model = TemperedGaussianProcessRegressor(sampler=sampler, inner=inner, n_chains=2, n_draws=60, random_state=0)
+    model.fit(X, y)
+    rows = np.column_stack([np.linspace(-2.5, 2.5, 9), np.zeros(9)])
+    np.testing.assert_allclose(model.predict(rows), 10.0 + 3.0 * np.sin(rows[:, 0]), atol=0.5)
+    assert model.result_.draws.shape == (2, 60, 4)
+    assert set(model.posterior_hyperparameters_) == {"length_scale", "signal", "noise"}
+    assert model.posterior_hyperparameters_["length_scale"].shape == (2, 60, 2)
+
+
+def test_posterior_of_hyperparameters_is_right():
+    """One feature, three parameters: moments by a grid."""
+    X, y = table(8, 1)
+    model = TemperedGaussianProcessRegressor(n_draws=400, random_state=0).fit(X, y)
+    target = model._model
+    axes = [np.linspace(-3.0, 4.5, 31), np.linspace(-1.5, 3.0, 31), np.linspace(-6.0, 1.5, 31)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    log_weights = np.array([target.log_prior(theta) + target.log_likelihood(theta) for theta in grid])
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    mean = weights @ grid
+    deviation = np.sqrt(weights @ (grid - mean) ** 2)
+    error = (model.result_.draws.mean(axis=(0, 1)) - mean) / deviation * np.sqrt(model.result_.ess)
+    assert np.abs(error).max() < 4.5
+    np.testing.assert_allclose(model.result_.draws.std(axis=(0, 1)), deviation, rtol=0.15)
+
+
+def test_checks_of_scikit_learn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for result in check_estimator(
+            TemperedGaussianProcessRegressor(n_chains=1, n_draws=15, n_warmup=15), on_fail=None
+        ):
+            assert result["status"] in ("passed", "skipped"), (result["check_name"], result["exception"])
+            assert result["status"] == "passed" or "array_api" in result["check_name"]
+
+
+def test_same_for_any_number_of_jobs_and_pickled():
+    X, y = table()
+    one, two = (TemperedGaussianProcessRegressor(n_jobs=n, **SHORT).fit(X, y) for n in (1, 2))
+    assert np.array_equal(one.result_.draws, two.result_.draws)
+    assert np.array_equal(pickle.loads(pickle.dumps(one)).predict(X), two.predict(X))
+    assert one.sample_y(X[:3], 4).shape == (3, 4)
+
+
+def test_kernels_of_scikit_learn():
+    X, y = table(40)
+    model = TemperedGaussianProcessRegressor(Matern([1.0, 1.0], nu=2.5), n_chains=2, n_draws=40, random_state=0)
+    assert model.fit(X, y).score(X, y) > 0.9
+    assert model.posterior_hyperparameters_["theta"].shape == (2, 40, 2)
+
+
+def test_grid_search():
+    X, y = table()
+    search = GridSearchCV(TemperedGaussianProcessRegressor(**SHORT), {"sampler": ["none", "spt"]}, cv=2).fit(X, y)
+    assert search.best_score_ > 0.5
+
+
+def test_duplicates_and_constants():
+    X, y = table(12)
+    doubled = TemperedGaussianProcessRegressor(**SHORT).fit(np.vstack([X, X]), np.append(y, y))
+    assert np.isfinite(doubled.predict(X)).all()
+    constant = TemperedGaussianProcessRegressor(**SHORT).fit(X, np.full(12, 5.0))
+    mean, deviation = constant.predict(X, return_std=True)
+    np.testing.assert_allclose(mean, 5.0, atol=1e-6)
+    assert np.isfinite(deviation).all()
+    flat = TemperedGaussianProcessRegressor(**SHORT).fit(np.column_stack([X, np.ones(12)]), y)
+    assert np.isfinite(flat.predict(np.ones((1, 3)))).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"noise_prior": (0.0, 1.0)}, "noise_prior"),
+        ({"signal_prior": (1.0,)}, "signal_prior"),
+        ({"length_scale_prior": (0.0, 0.0)}, "length_scale_prior"),
+        ({"kernel": "rbf"}, "kernel must be"),
+        ({"sampler": "gibbs"}, "sampler"),
+        ({"min_beta": 2.0}, "min_beta"),
+        ({"time_limit": 1e-9}, "time_limit"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        TemperedGaussianProcessRegressor(**SHORT).set_params(**parameters).fit(*table(10))
+
+
+def test_bad_data():
+    X, y = table(10)
+    model = TemperedGaussianProcessRegressor(**SHORT)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, np.append(y[:-1], np.nan))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X > 2.0, np.nan, X), y)
+    assert not hasattr(model, "result_")
+    model.fit(X, y)
+    with pytest.raises(RuntimeError, match="At most one"):
+        model.predict(X, return_std=True, return_cov=True)
+    with pytest.raises(ValueError, match="level"):
+        model.predict_interval(X, 1.5)
+    with pytest.raises(ValueError, match="theta"):
+        model.log_marginal_likelihood([0.0])
+
+
+def test_a_kernel_that_is_not_positive_definite_is_never_accepted():
+    class Indefinite(WhiteKernel):
+        def __call__(self, X, Y=None, eval_gradient=False):
+            K = -np.ones((len(X), len(X if Y is None else Y)))
+            return (K, np.zeros((*K.shape, 1))) if eval_gradient else K
+
+    with pytest.raises(ValueError, match="no mass"):
+        TemperedGaussianProcessRegressor(Indefinite(), noise_prior=(2.0, 2000.0), **SHORT).fit(*table(10))
