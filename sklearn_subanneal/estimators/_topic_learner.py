@@ -36,8 +36,21 @@ ENTROPY_MARGIN = 0.1
 # Dirichlet priors beyond these are lost in single precision.
 PRIOR_RANGE = (1e-10, 1e10)
 
-# Passes that q(y) remembers are more than those that topics do: it must not cool before topics have formed.
-TEMPERATURE_PASSES = (0.6, 0.15)
+
+class Heat(NamedTuple):
+    """What the documents' length decides: the schedule of an annealed run; the highest temperature of an inferred one,
+    and the passes that q(y) remembers, more than those that topics do, since it must not cool before these have formed.
+    """
+
+    schedule: LinearCooling
+    highest: float
+    passes: PassFraction
+
+
+SHORT = Heat(LinearCooling(2.0, 0.6), 2.5, PassFraction(0.4, 0.1))
+LONG = Heat(LinearCooling(1.6, 0.5), 1.6, PassFraction(0.6, 0.15))
+# As printed, q(y) does not cool from there.
+HIGHEST_PRINTED = 10.0
 
 
 def make_learner(
@@ -68,14 +81,17 @@ def make_learner(
     doc_prior = None if learned else estimator.doc_topic_prior
     doc_prior = _prior(estimator, "doc_topic_prior", doc_prior, estimator.n_components)
     word_prior = _prior(estimator, "topic_word_prior", estimator.topic_word_prior, n_words)
-    temperature, energy = _temperature(estimator, doc_prior, word_prior, n_documents, word_counts, generator, planned)
+    heat = SHORT if word_counts.sum() < SHORT_DOCUMENT * n_documents else LONG
+    temperature, energy = _temperature(
+        estimator, heat, doc_prior, word_prior, n_documents, word_counts, generator, planned
+    )
     step_size = _step_size(estimator)
     return Learner(
         topics=Topics.draw(n_words, estimator.n_components, word_prior, estimator.topic_update, dtype, generator),
         prior=DocumentPrior(doc_prior, learned=learned, start=0.5 if planned else 0.0),
         temperature=temperature,
         step_size=WholeStep() if batch else step_size,
-        temperature_step=PassFraction(*TEMPERATURE_PASSES) if isinstance(step_size, PassFraction) else step_size,
+        temperature_step=heat.passes if isinstance(step_size, PassFraction) else step_size,
         max_iter=estimator.max_doc_update_iter or (100 if batch else 15),
         tol=estimator.mean_change_tol,
         n_threads=effective_n_jobs(estimator.n_jobs),
@@ -113,19 +129,16 @@ def _prior(estimator, name, value, size) -> NDArray:
     return values
 
 
-def _temperature(estimator, doc_prior, word_prior, n_documents, word_counts, generator, planned):
+def _temperature(estimator, heat, doc_prior, word_prior, n_documents, word_counts, generator, planned):
     """What decides the temperature, and the energy that it asks for."""
     tempering = estimator.tempering
     n_words, n_tokens = len(word_counts), max(word_counts.sum(), 1.0)
     if tempering == "none":
         return Fixed(), None
     if tempering == "annealed":
-        schedule = estimator.temperature_schedule
-        if schedule is None:
-            schedule = LinearCooling(2.0, 0.6) if n_tokens < SHORT_DOCUMENT * n_documents else LinearCooling(1.6, 0.5)
-        cooling = Cooling(schedule)
+        cooling = Cooling(heat.schedule if estimator.temperature_schedule is None else estimator.temperature_schedule)
         return (cooling if planned else Fixed()), None
-    grid = _temperature_grid(estimator)
+    grid = _temperature_grid(estimator, heat)
     if tempering == "local-paper":
         return LocalTemperatures(grid, np.zeros(len(grid)), paper=True), "joint"
     if tempering == "global-paper":
@@ -141,9 +154,9 @@ def _temperature(estimator, doc_prior, word_prior, n_documents, word_counts, gen
     return LocalTemperatures(grid, log_c), "collapsed"
 
 
-def _temperature_grid(estimator) -> NDArray:
+def _temperature_grid(estimator, heat) -> NDArray:
     if estimator.temperatures is None:
-        return exponential_temperatures(10.0 if estimator.tempering.endswith("paper") else 2.0)
+        return exponential_temperatures(HIGHEST_PRINTED if estimator.tempering.endswith("paper") else heat.highest)
     return checked_temperatures(estimator.temperatures)
 
 

@@ -47,7 +47,8 @@ class VariationalTemperingLDA(TopicModel):
         :class:`~sklearn_subanneal.variational.LinearCooling` or one like it, for "annealed". None: from 1.6 to 1 in the
         first half of the run, or from 2 to 1 in the first three fifths where documents have under 100 tokens.
     temperatures : array-like of float or None, default=None
-        Temperatures to infer from, increasing from 1. None: 100 by equal factors, up to 2 (as printed: up to 10).
+        Temperatures to infer from, increasing from 1. None: 100 by equal factors, up to 1.6, or to 2.5
+        where documents have under 100 tokens (as printed: up to 10).
     topic_update : {"plug-in", "variational"}, default="plug-in"
         "plug-in": topics are their posterior mean, which predicts held-out words better. "variational": topics have a
         Dirichlet distribution, and updates are coordinate ascent on the bound, as scikit-learn's.
