@@ -45,7 +45,7 @@ class TemperedSampler(BaseEstimator):
 
     def _iterate(self, replicas: Replicas, number: int) -> None:
         """One iteration; ``replicas.points[0]`` is its draw."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must say what an iteration is")
 
     def sample(
         self,
