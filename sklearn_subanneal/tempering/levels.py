@@ -19,30 +19,6 @@ class Point:
     grad_log_likelihood: NDArray | None = None
 
 
-class Quadratic:
-    """A quadratic function around a centre: what the rows that a level leaves out would add to its log likelihood.
-
-    Parameters
-    ----------
-    center : ndarray of shape (n_parameters,)
-    gradient : ndarray of shape (n_parameters,)
-    curvature : ndarray of shape (n_parameters, n_parameters)
-        Symmetric.
-    """
-
-    def __init__(self, center: NDArray, gradient: NDArray, curvature: NDArray):
-        self.center, self._gradient, self.curvature = center, gradient, curvature
-
-    def value(self, theta: NDArray) -> float:
-        """Relative to the centre."""
-        step = theta - self.center
-        return float(step @ (self._gradient + 0.5 * self.curvature @ step))
-
-    def gradient(self, theta: NDArray) -> NDArray:
-        """Of the value."""
-        return self._gradient + self.curvature @ (theta - self.center)
-
-
 class Level:
     """log h(theta) = beta log p(rows | theta) + log p(theta), up to a constant, and counts of its evaluations.
 
@@ -57,15 +33,12 @@ class Level:
 
     Attributes
     ----------
-    surrogate : Quadratic or None
-        Added to the log likelihood.
     n_values, n_gradients : int
         Evaluations of the likelihood alone, and with its gradient.
     """
 
     def __init__(self, model, beta: float, rows: NDArray | None = None):
         self.model, self.beta, self.rows = model, beta, rows
-        self.surrogate: Quadratic | None = None
         self.n_values = self.n_gradients = 0
 
     @property
@@ -117,8 +90,7 @@ class Level:
         if self.n_rows == 0:
             return 0.0
         self.n_values += 1
-        value = float(self.model.log_likelihood(theta, self.rows))
-        return self._checked(theta, value) + (self.surrogate.value(theta) if self.surrogate else 0.0)
+        return self._checked(theta, float(self.model.log_likelihood(theta, self.rows)))
 
     def _add_gradients(self, point):
         theta = point.theta
@@ -132,10 +104,8 @@ class Level:
         else:
             value = self.model.log_likelihood(theta, self.rows)
             gradient = self.model.grad_log_likelihood(theta, self.rows)
-        value, gradient = self._checked(theta, float(value)), np.asarray(gradient, dtype=float)
-        if self.surrogate:
-            value, gradient = value + self.surrogate.value(theta), gradient + self.surrogate.gradient(theta)
-        point.log_likelihood, point.grad_log_likelihood = value, gradient
+        point.log_likelihood = self._checked(theta, float(value))
+        point.grad_log_likelihood = np.asarray(gradient, dtype=float)
 
     @staticmethod
     def _checked(theta, value):

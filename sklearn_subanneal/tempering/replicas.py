@@ -139,7 +139,7 @@ class Replicas:
         order = self._order.copy()
         order[inside], order[outside] = self._order[outside], self._order[inside]
         offered = Level(self.model, level.beta, np.sort(order[:size]))
-        offered.surrogate, offered.n_values, offered.n_gradients = level.surrogate, level.n_values, level.n_gradients
+        offered.n_values, offered.n_gradients = level.n_values, level.n_gradients
         point = offered.point(self.points[m].theta)
         log_ratio = offered.log_density(point) - level.log_density(self.points[m])
         self.n_refreshes += 1
