@@ -85,6 +85,18 @@ def test_a_draw_predicts_as_scikit_learn_does():
     assert (lower < upper).all()
 
 
+def test_averages_over_draws_have_the_spread_of_their_means():
+    X, y = table(12)
+    model = TemperedGaussianProcessRegressor(n_averaged=6, **SHORT).fit(X, y)
+    rows = table(5, seed=1)[0]
+    means, covariances = model._moments((rows - model._center) / model._scale, True)
+    second = (covariances + means[:, :, None] * means[:, None, :]).mean(axis=0)
+    expected = second - np.outer(means.mean(axis=0), means.mean(axis=0))
+    assert means.std(axis=0).min() > 0.01
+    np.testing.assert_allclose(model.predict(rows, return_cov=True)[1], expected, atol=1e-9)
+    np.testing.assert_allclose(model.predict(rows, return_std=True)[1], np.sqrt(np.diag(expected)), rtol=1e-6)
+
+
 @pytest.mark.parametrize("sampler", ["spt", "stt", "pt", "tt", "none"])
 @pytest.mark.parametrize("inner", ["hmc", "mh"])
 def test_samplers_agree(sampler, inner):

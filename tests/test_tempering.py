@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -233,6 +234,27 @@ def test_refreshed_subsets_stay_nested_and_valid(refresh):
             assert set(below.rows) < set(above.rows)
         assert [level.n_rows for level in replicas.levels] == [40, 30, 20, 10]
     assert (replicas.refreshed > 0) == refresh
+
+
+def test_refreshed_subsets_have_the_probabilities_of_their_densities():
+    """Two of five rows, theta held: each pair in proportion to its likelihood."""
+    model = one_dimension(5)
+    replicas = Replicas(model, np.array([1.0, 0.4]), random_walk(0.5), True, np.random.default_rng(0))
+    theta = np.array([2.5])
+    replicas.points = [level.point(theta) for level in replicas.levels]
+    pairs = list(itertools.combinations(range(5), 2))
+    counts = dict.fromkeys(pairs, 0)
+    n = 8000
+    for _ in range(n):
+        for _ in range(5):
+            replicas.refresh()
+        counts[tuple(replicas.levels[1].rows.tolist())] += 1
+    logs = np.array([model.log_likelihood(theta, np.array(pair)) for pair in pairs])
+    expected = np.exp(logs - logs.max())
+    expected /= expected.sum()
+    assert np.ptp(expected) > 0.05
+    found = np.array([counts[pair] for pair in pairs]) / n
+    assert (np.abs(found - expected) < 5.0 * np.sqrt(expected * (1.0 - expected) / n) + 1e-3).all()
 
 
 class Shifted(GaussianMean):
