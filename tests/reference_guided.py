@@ -84,8 +84,8 @@ class Move:
     subset: int = 50
     n_scans: int = 0
     by_evidence: bool = False
-    share: float = 0.5
-    floor: float = 0.05
+    share: float = 0.3
+    effort: float = 10.0
     even: float = 0.5
     near: float = 0.0
     without: str = ""
@@ -246,7 +246,8 @@ def _pilot(move: Move, state: Blocks, choose: Choose) -> Blocks:
         chances = [1 / len(others)] * len(others) if row is None else _chances_by_rank(model, row, others)
         other = others[choose(chances)]
     halves = _planted(move, c, other, n if splits else n - 1, choose)
-    screen = min(1.0, max(move.floor, exp(min(halves.log_launch, 0.0))))
+    least = move.effort * (halves.n_in_tree + 2) / (len(halves.order) + 2)
+    screen = min(1.0, max(least, exp(min(halves.log_launch, 0.0))))
     if splits and choose([screen, 1.0 - screen]):
         return state
     order = halves.order[halves.n_in_tree :] + halves.order[: halves.n_in_tree]

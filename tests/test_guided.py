@@ -31,11 +31,11 @@ MOVES = {
     "similar-evidence": {"by_evidence": True},
     "similar-3": {"subset": 3},
     "similar-2": {"subset": 2},
-    "pilot": {"kind": "pilot", "by_evidence": True},
-    "pilot-3": {"kind": "pilot", "subset": 3},
-    "pilot-2": {"kind": "pilot", "subset": 2, "even": 0.2, "share": 0.3},
-    "near-3": {"kind": "pilot", "subset": 3, "near": 0.9},
-    "near-2": {"kind": "pilot", "subset": 2, "near": 1.0, "by_evidence": True},
+    "pilot": {"kind": "pilot", "by_evidence": True, "effort": 0.1},
+    "pilot-3": {"kind": "pilot", "subset": 3, "effort": 0.05},
+    "pilot-2": {"kind": "pilot", "subset": 2, "even": 0.2, "share": 0.6},
+    "near-3": {"kind": "pilot", "subset": 3, "near": 0.9, "effort": 0.2},
+    "near-2": {"kind": "pilot", "subset": 2, "near": 1.0, "by_evidence": True, "effort": 0.5},
 }
 SOME = [("gaussian", "nggp", "similar-2"), ("gaussian", "dp", "pilot")] + [
     (name, process, "near-3") for name in ROWS for process in PROCESSES
@@ -221,7 +221,7 @@ def test_more_clusters_than_there_was_room_for(move, n_clusters):
     [
         ({"subset": 1}, "subset is 1"),
         ({"share": 1.0}, "share is 1.0"),
-        ({"floor": 0.0}, "floor is 0.0"),
+        ({"effort": 0.0}, "effort is 0.0"),
         ({"near": 1.5}, "near is 1.5"),
     ],
 )

@@ -60,7 +60,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         estimate. "tree-guided-paper" is the sampler as printed, which is *biased*: it merges too often, and finds too
         few clusters; it is here to reproduce, and to search for a mode.
     n_global : int or None, default=None
-        Proposals after each sweep; None: as many as cost little, 2 to 16 by the number of rows; 20 in the paper's.
+        Proposals after each sweep; None: as many as cost little, 2 to 24 by the number of rows; 20 in the paper's.
     subset_size : int, default=50
         Rows that a tree is made of at most: trees over all rows of large clusters cost more than they are worth.
     n_scans : int, default=1

@@ -206,7 +206,9 @@ class MixtureChain(AnnealedChain):
         n_assigned, n_moved = self.mixture.n_assigned, 0
         if self.moves is None:
             return 0
-        waiting = n_split_merges(n_assigned) if self.n_global is None else self.n_global
+        waiting = self.n_global
+        if waiting is None:
+            waiting = round(getattr(self.moves, "pace", 1.0) * n_split_merges(n_assigned))
         while waiting:
             context.check()
             n_proposals = min(waiting, max(self.batch // max(n_assigned, 1), 1))

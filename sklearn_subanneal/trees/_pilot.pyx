@@ -24,7 +24,8 @@ cdef class TreePilot(Launch):
     tree once more, each by its conditional: one pass, whose probability is that of the proposal.
 
     *Screening*: where the parts that the tree suggests are not better than the cluster, a split is given up before the
-    pass, but for a small probability. That is part of the acceptance ratio: what is gained is time.
+    pass, but for some probability: the smaller, the more rows the pass would go over that are not in the tree. That is
+    part of the acceptance ratio: what is gained is time.
 
     *Merges* are of any two clusters, and most are refused at once: what can be said without a pass over the rows bounds
     the acceptance ratio from above. So they need no guidance, and a good split is never refused because its reverse
@@ -41,16 +42,24 @@ cdef class TreePilot(Launch):
     n_rows : int
     subset : int, default=50
         Rows that a tree is made of at most.
-    share : float, default=0.5
-        Proposals that are splits; on average the others cost next to nothing.
-    floor : float, default=0.05
-        The least probability with which a split is tried. 1: always.
+    share : float, default=0.3
+        Proposals that are splits; the others cost next to nothing, most of them.
+    effort : float, default=10.0
+        The least probability with which a split is tried, as a multiple of the share of its rows that are in the tree:
+        a few rows may not show what many would. Infinite: splits are always tried.
     even : float, default=0.5
         Clusters are drawn with this probability all alike, else by size.
     near : float, default=0.9
         Share of the near proposals.
     by_evidence : bool, default=True
         How the node at which a tree is cut is drawn, see :class:`TreeGuided`.
+
+    Attributes
+    ----------
+    pace : float
+        Proposals to make where moves that always go over their rows would make one.
+    n_passes : int
+        Proposals that went over the rows of their clusters.
 
     References
     ----------
@@ -60,12 +69,12 @@ cdef class TreePilot(Launch):
     J. A. Christen, C. Fox (2005), Markov chain Monte Carlo using an approximation, doi:10.1198/106186005X76983.
     """
 
-    cdef readonly double share, floor, even, near
-    cdef readonly Py_ssize_t n_passes       # proposals that went over the rows of their clusters
+    cdef readonly double share, effort, even, near, pace
+    cdef readonly Py_ssize_t n_passes
     cdef int32_t[::1] standing, ordered     # of each cluster, in the eyes of a row; and room to sort them
 
     def __init__(
-        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset=50, double share=0.5, double floor=0.05,
+        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset=50, double share=0.3, double effort=10.0,
         double even=0.5, double near=0.9, bint by_evidence=True
     ):
         if not 0.0 < share < 1.0:
@@ -73,10 +82,10 @@ cdef class TreePilot(Launch):
         for name, value in {"even": even, "near": near}.items():
             if not 0.0 <= value <= 1.0:
                 raise ValueError(f"{name} is {value}, but must lie in [0, 1]: it is a probability")
-        if not 0.0 < floor <= 1.0:
-            raise ValueError(f"floor is {floor}, but must lie in (0, 1]: a split that is never tried has no reverse")
-        self.share, self.floor, self.even, self.near, self.by_evidence = share, floor, even, near, by_evidence
-        self.n_passes = 0
+        if not effort > 0.0:
+            raise ValueError(f"effort is {effort}, but must be positive: a split that is never tried has no reverse")
+        self.share, self.effort, self.even, self.near, self.by_evidence = share, effort, even, near, by_evidence
+        self.n_passes, self.pace = 0, 1.5
         self.standing, self.ordered = np.zeros((2, 16), np.int32)
 
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
@@ -110,8 +119,8 @@ cdef class TreePilot(Launch):
 
     cdef double log_screen(self) noexcept nogil:
         # The probability with which a split is tried, given the tree and its cut.
-        cdef double least = log_double(self.floor)
-        return 0.0 if self.log_launch > 0.0 else (self.log_launch if self.log_launch > least else least)
+        cdef double least = log_double(self.effort * self.n_planted / (self.n_members + 2.0))
+        return min(0.0, max(self.log_launch, least))
 
     cdef double log_pass(self, bint forced, double beta, bitgen_t* bits) noexcept nogil:
         # The rows that are not in the tree join the parts, then those of the tree once more.
