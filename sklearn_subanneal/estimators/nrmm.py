@@ -53,8 +53,9 @@ class TreeGuidedNRMM(MixtureEstimator):
         bags of words, sparse or dense counts.
     sampler : str, default="tree-guided"
         What moves the rows. "tree-guided", "tree-guided-similar" and "split-merge" make ``n_global`` proposals after
-        each sweep of Gibbs sampling; trees say where a cluster is split, and with "tree-guided-similar" it is the
-        similarity of clusters that says which are to merge, as in the paper, but exact. "gibbs" makes no proposals;
+        each sweep of Gibbs sampling; trees say where a cluster is split, and a row, which cluster it would join next,
+        to merge that with its own. With "tree-guided-similar" it is the similarity of clusters that says which are to
+        merge, as in the paper, but exact. "gibbs" makes no proposals;
         "slice" samples the masses of the clusters too. All of these draw from the exact posterior. "ibhc" is no sampler
         but incremental Bayesian hierarchical clustering, one forest of trees for each chain, whose clusters are a point
         estimate. "tree-guided-paper" is the sampler as printed, which is *biased*: it merges too often, and finds too
