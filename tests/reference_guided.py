@@ -88,6 +88,7 @@ class Move:
     effort: float = 10.0
     even: float = 0.5
     near: float = 0.0
+    blind: float = 0.0
     without: str = ""
 
     def __call__(self, state: Blocks, choose: Choose) -> Blocks:
@@ -134,10 +135,10 @@ class Halves:
         return log_q
 
 
-def _planted(move: Move, c: Rows, other: Rows | None, n_clusters: int, choose: Choose) -> Halves:
+def _planted(move: Move, subset: int, c: Rows, other: Rows | None, n_clusters: int, choose: Choose) -> Halves:
     """A random tree, its cut, the two rows that stay apart, and the launch; ``n_clusters`` where all are one."""
     weight, rows = move.model.weight(n_clusters), c if other is None else c | other
-    m = min(move.subset, len(rows))
+    m = min(subset, len(rows))
     if other is not None:
         a, b = (sorted(block)[choose([1 / len(block)] * len(block))] for block in (c, other))
     orders = [order for order in itertools.permutations(sorted(rows)) if other is None or {a, b} <= set(order[:m])]
@@ -196,7 +197,7 @@ def _similar(move: Move, state: Blocks, choose: Choose) -> Blocks:
     other = list(odds)[choose([exp(x) for x in odds.values()])]
     if other is None and len(c) == 1:
         return state
-    halves = _planted(move, c, other, n if other is None else n - 1, choose)
+    halves = _planted(move, move.subset, c, other, n if other is None else n - 1, choose)
     halves.assign(halves.order[halves.n_in_tree :], None, choose)
     for _ in range(move.n_scans):
         halves.assign(halves.order, None, choose)
@@ -245,8 +246,9 @@ def _pilot(move: Move, state: Blocks, choose: Choose) -> Blocks:
     if not splits:
         chances = [1 / len(others)] * len(others) if row is None else _chances_by_rank(model, row, others)
         other = others[choose(chances)]
-    halves = _planted(move, c, other, n if splits else n - 1, choose)
-    least = move.effort * (halves.n_in_tree + 2) / (len(halves.order) + 2)
+    blind = choose([move.blind, 1.0 - move.blind]) == 0
+    halves = _planted(move, 2 if blind else move.subset, c, other, n if splits else n - 1, choose)
+    least = 1.0 if blind else move.effort * (halves.n_in_tree + 2) / (len(halves.order) + 2)
     screen = min(1.0, max(least, exp(min(halves.log_launch, 0.0))))
     if splits and choose([screen, 1.0 - screen]):
         return state

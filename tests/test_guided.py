@@ -34,7 +34,7 @@ MOVES = {
     "pilot": {"kind": "pilot", "by_evidence": True, "effort": 0.1},
     "pilot-3": {"kind": "pilot", "subset": 3, "effort": 0.05},
     "pilot-2": {"kind": "pilot", "subset": 2, "even": 0.2, "share": 0.6},
-    "near-3": {"kind": "pilot", "subset": 3, "near": 0.9, "effort": 0.2},
+    "near-3": {"kind": "pilot", "subset": 3, "near": 0.9, "effort": 0.2, "blind": 0.4},
     "near-2": {"kind": "pilot", "subset": 2, "near": 1.0, "by_evidence": True, "effort": 0.5},
 }
 SOME = [("gaussian", "nggp", "similar-2"), ("gaussian", "dp", "pilot")] + [
@@ -93,7 +93,7 @@ def test_a_factor_left_out_is_seen(move, without):
 def kernel_of(move, columns, n_rows, **options):
     options = {**MOVES[move], **options}
     if options.pop("kind", "") == "pilot":
-        return TreePilot(columns, n_rows, **{"by_evidence": False, "near": 0.0, **options})
+        return TreePilot(columns, n_rows, **{"by_evidence": False, "near": 0.0, "blind": 0.0, **options})
     return TreeGuided(columns, n_rows, **{"n_scans": 0, **options})
 
 

@@ -9,6 +9,7 @@ from sklearn_subanneal.trees._trees cimport Trees
 cdef class Launch(Halves):
     cdef readonly Trees trees
     cdef readonly Py_ssize_t subset         # rows that a tree is made of at most
+    cdef Py_ssize_t limit                   # of this proposal, at most that
     cdef readonly bint by_evidence          # how a node is drawn
     cdef public Py_ssize_t n_proposed, n_accepted
     cdef public double sum_log_ratio

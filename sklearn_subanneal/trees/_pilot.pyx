@@ -51,6 +51,9 @@ cdef class TreePilot(Launch):
         Clusters are drawn with this probability all alike, else by size.
     near : float, default=0.9
         Share of the near proposals.
+    blind : float, default=0.5
+        Share of the proposals that take two rows at random for a tree, and try every split: where there are many
+        columns, what a tree of some rows shows are the rows that lie far out.
     by_evidence : bool, default=True
         How the node at which a tree is cut is drawn, see :class:`TreeGuided`.
 
@@ -69,22 +72,25 @@ cdef class TreePilot(Launch):
     J. A. Christen, C. Fox (2005), Markov chain Monte Carlo using an approximation, doi:10.1198/106186005X76983.
     """
 
-    cdef readonly double share, effort, even, near, pace
+    cdef readonly double share, effort, even, near, blind, pace
     cdef readonly Py_ssize_t n_passes
+    cdef bint blindly                       # whether this proposal is one of these
     cdef int32_t[::1] standing, ordered     # of each cluster, in the eyes of a row; and room to sort them
 
     def __init__(
         self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset=50, double share=0.3, double effort=10.0,
-        double even=0.5, double near=0.9, bint by_evidence=True
+        double even=0.5, double near=0.9, double blind=0.5,
+        bint by_evidence=True
     ):
         if not 0.0 < share < 1.0:
             raise ValueError(f"share is {share}, but must lie between 0 and 1: a move needs its reverse")
-        for name, value in {"even": even, "near": near}.items():
+        for name, value in {"even": even, "near": near, "blind": blind}.items():
             if not 0.0 <= value <= 1.0:
                 raise ValueError(f"{name} is {value}, but must lie in [0, 1]: it is a probability")
         if not effort > 0.0:
             raise ValueError(f"effort is {effort}, but must be positive: a split that is never tried has no reverse")
-        self.share, self.effort, self.even, self.near, self.by_evidence = share, effort, even, near, by_evidence
+        self.share, self.effort, self.even, self.near, self.blind = share, effort, even, near, blind
+        self.by_evidence = by_evidence
         self.n_passes, self.pace = 0, 1.5
         self.standing, self.ordered = np.zeros((2, 16), np.int32)
 
@@ -108,6 +114,8 @@ cdef class TreePilot(Launch):
     cdef bint attempt(self, double beta, bitgen_t* bits) except -1 nogil:
         cdef bint splits = uniform(bits) < self.share
         cdef Py_ssize_t row = -1, c
+        self.blindly = uniform(bits) < self.blind
+        self.limit = 2 if self.blindly else self.subset
         if uniform(bits) < self.near:
             row = self.assigned[integer_below(bits, self.n_assigned)]
             c = self.mixture.slot_of[self.mixture.names[row]]
@@ -120,7 +128,7 @@ cdef class TreePilot(Launch):
     cdef double log_screen(self) noexcept nogil:
         # The probability with which a split is tried, given the tree and its cut.
         cdef double least = log_double(self.effort * self.n_planted / (self.n_members + 2.0))
-        return min(0.0, max(self.log_launch, least))
+        return 0.0 if self.blindly else min(0.0, max(self.log_launch, least))
 
     cdef double log_pass(self, bint forced, double beta, bitgen_t* bits) noexcept nogil:
         # The rows that are not in the tree join the parts, then those of the tree once more.
