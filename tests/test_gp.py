@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
+from sklearn_subanneal.tempering._pairs import exponentiate, weigh
 from sklearn_subanneal.tempering.gaussian_process import JITTER, KernelModel, SquaredExponentialModel
 
 ORACLE = json.loads((Path(__file__).parent / "data" / "tempering.json").read_text())["gp_regression"]
@@ -35,6 +36,74 @@ def test_likelihood_and_prior():
     assert model.log_prior(theta) == pytest.approx(ORACLE["log_prior_in_log_coordinates"])
     gradient = model.log_likelihood_and_gradient(theta)[1]
     np.testing.assert_allclose(gradient, ORACLE["grad_log_theta_numeric"], atol=1e-6)
+
+
+def plain_likelihood_and_gradient(theta, X, y):
+    """Log marginal likelihood with the derivative of the covariance written out for each parameter."""
+    scales, signal, noise = np.exp(theta[:-2]), np.exp(2.0 * theta[-2]), np.exp(2.0 * theta[-1])
+    squares = (X[:, None] - X) ** 2 / scales**2
+    K = signal * np.exp(-0.5 * squares.sum(axis=-1))
+    covariance = K + (noise + JITTER) * np.eye(len(y))
+    slopes = [K * squares[..., d] for d in range(X.shape[1])] + [2.0 * K, 2.0 * noise * np.eye(len(y))]
+    inverse = np.linalg.inv(covariance)
+    value = stats.multivariate_normal(cov=covariance, allow_singular=True).logpdf(y)
+    return value, [0.5 * (y @ inverse @ A @ inverse @ y - np.sum(inverse * A)) for A in slopes]
+
+
+@pytest.mark.parametrize(("n", "n_features"), [(1, 1), (2, 3), (7, 2), (33, 5), (64, 1), (97, 18)])
+def test_likelihood_and_gradient_are_those_of_plain_formulas(n, n_features):
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, n_features)), rng.normal(size=n)
+    X[n // 2] = X[0]
+    model = SquaredExponentialModel(X, y)
+    for _ in range(5):
+        theta = model.sample_prior(rng)
+        value, gradient = plain_likelihood_and_gradient(theta, X, y)
+        found, found_gradient = model.log_likelihood_and_gradient(theta)
+        assert found == pytest.approx(value, rel=1e-8)
+        np.testing.assert_allclose(found_gradient, gradient, rtol=1e-6, atol=1e-7 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize(("n", "n_other"), [(1, 1), (3, 5), (8, 8), (17, 2), (40, 33)])
+def test_passes_over_pairs_of_rows(n, n_other):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(n, 2)), 5.0 * rng.normal(size=(n_other, 2))
+    norms, other_norms = 0.5 * (X**2).sum(axis=1), 0.5 * (Y**2).sum(axis=1)
+    products, symmetric, above = X @ Y.T, X @ X.T, np.triu_indices(n)
+    exponentiate(products, norms, other_norms, 2.5, False)
+    np.testing.assert_allclose(products, 2.5 * np.exp(-0.5 * ((X[:, None] - Y) ** 2).sum(axis=-1)), rtol=1e-12)
+    left = np.tril(symmetric, -1)
+    exponentiate(symmetric, norms, norms, 2.5, True)
+    truth = 2.5 * np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=-1))
+    np.testing.assert_allclose(symmetric[above], truth[above], rtol=1e-12)
+    assert (np.diagonal(symmetric) == 2.5).all() and np.array_equal(np.tril(symmetric, -1), left)
+    weights, inverse = rng.normal(size=n), rng.normal(size=(n, n))
+    weigh(symmetric, weights, inverse)
+    np.testing.assert_allclose(symmetric[above], (truth * (np.outer(weights, weights) - inverse))[above], rtol=1e-12)
+    assert np.array_equal(np.tril(symmetric, -1), left)
+
+
+def test_passes_over_pairs_of_rows_look_at_shapes():
+    with pytest.raises(ValueError, match="do not fit"):
+        exponentiate(np.ones((2, 3)), np.ones(2), np.ones(2), 1.0, False)
+    with pytest.raises(ValueError, match="do not fit"):
+        exponentiate(np.ones((2, 3)), np.ones(2), np.ones(3), 1.0, True)
+    with pytest.raises(ValueError, match="must have shape"):
+        weigh(np.ones((2, 2)), np.ones(2), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("at", [0, -2, -1])
+@pytest.mark.parametrize("value", [-800.0, 800.0])
+def test_hyperparameters_out_of_all_bounds_have_no_density_or_a_finite_one(at, value):
+    X, y = table()
+    model = SquaredExponentialModel(X, y)
+    theta = np.zeros(4)
+    theta[at] = value
+    found, gradient = model.log_likelihood_and_gradient(theta)
+    assert found == model.log_likelihood(theta) and not np.isnan(found)
+    assert np.isfinite(gradient).all()
+    if (at, value) in {(0, -800.0), (-2, 800.0), (-1, 800.0)}:
+        assert found == -np.inf
 
 
 def models():
