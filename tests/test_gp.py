@@ -16,6 +16,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
+from sklearn_subanneal.tempering._pairs import exponentiate, weigh
+from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 from sklearn_subanneal.tempering.gaussian_process import JITTER, KernelModel, SquaredExponentialModel
 
 ORACLE = json.loads((Path(__file__).parent / "data" / "tempering.json").read_text())["gp_regression"]
@@ -37,14 +39,83 @@ def test_likelihood_and_prior():
     np.testing.assert_allclose(gradient, ORACLE["grad_log_theta_numeric"], atol=1e-6)
 
 
+def plain_likelihood_and_gradient(theta, X, y):
+    """Log marginal likelihood with the derivative of the covariance written out for each parameter."""
+    scales, signal, noise = np.exp(theta[:-2]), np.exp(2.0 * theta[-2]), np.exp(2.0 * theta[-1])
+    squares = (X[:, None] - X) ** 2 / scales**2
+    K = signal * np.exp(-0.5 * squares.sum(axis=-1))
+    covariance = K + (noise + JITTER) * np.eye(len(y))
+    slopes = [K * squares[..., d] for d in range(X.shape[1])] + [2.0 * K, 2.0 * noise * np.eye(len(y))]
+    inverse = np.linalg.inv(covariance)
+    value = stats.multivariate_normal(cov=covariance, allow_singular=True).logpdf(y)
+    return value, [0.5 * (y @ inverse @ A @ inverse @ y - np.sum(inverse * A)) for A in slopes]
+
+
+@pytest.mark.parametrize(("n", "n_features"), [(1, 1), (2, 3), (7, 2), (33, 5), (64, 1), (97, 18)])
+def test_likelihood_and_gradient_are_those_of_plain_formulas(n, n_features):
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, n_features)), rng.normal(size=n)
+    X[n // 2] = X[0]
+    model = SquaredExponentialModel(X, y)
+    for _ in range(5):
+        theta = model.sample_prior(rng)
+        value, gradient = plain_likelihood_and_gradient(theta, X, y)
+        found, found_gradient = model.log_likelihood_and_gradient(theta)
+        assert found == pytest.approx(value, rel=1e-8)
+        np.testing.assert_allclose(found_gradient, gradient, rtol=1e-6, atol=1e-7 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize(("n", "n_other"), [(1, 1), (3, 5), (8, 8), (17, 2), (40, 33)])
+def test_passes_over_pairs_of_rows(n, n_other):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(n, 2)), 5.0 * rng.normal(size=(n_other, 2))
+    norms, other_norms = 0.5 * (X**2).sum(axis=1), 0.5 * (Y**2).sum(axis=1)
+    products, symmetric, above = X @ Y.T, X @ X.T, np.triu_indices(n)
+    exponentiate(products, norms, other_norms, 2.5, False)
+    np.testing.assert_allclose(products, 2.5 * np.exp(-0.5 * ((X[:, None] - Y) ** 2).sum(axis=-1)), rtol=1e-12)
+    left = np.tril(symmetric, -1)
+    exponentiate(symmetric, norms, norms, 2.5, True)
+    truth = 2.5 * np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=-1))
+    np.testing.assert_allclose(symmetric[above], truth[above], rtol=1e-12)
+    assert (np.diagonal(symmetric) == 2.5).all() and np.array_equal(np.tril(symmetric, -1), left)
+    weights, inverse = rng.normal(size=n), rng.normal(size=(n, n))
+    weigh(symmetric, weights, inverse)
+    np.testing.assert_allclose(symmetric[above], (truth * (np.outer(weights, weights) - inverse))[above], rtol=1e-12)
+    assert np.array_equal(np.tril(symmetric, -1), left)
+
+
+def test_passes_over_pairs_of_rows_look_at_shapes():
+    with pytest.raises(ValueError, match="do not fit"):
+        exponentiate(np.ones((2, 3)), np.ones(2), np.ones(2), 1.0, False)
+    with pytest.raises(ValueError, match="do not fit"):
+        exponentiate(np.ones((2, 3)), np.ones(2), np.ones(3), 1.0, True)
+    with pytest.raises(ValueError, match="must have shape"):
+        weigh(np.ones((2, 2)), np.ones(2), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("at", [0, -2, -1])
+@pytest.mark.parametrize("value", [-800.0, 800.0])
+def test_hyperparameters_out_of_all_bounds_have_no_density_or_a_finite_one(at, value):
+    X, y = table()
+    model = SquaredExponentialModel(X, y)
+    theta = np.zeros(4)
+    theta[at] = value
+    found, gradient = model.log_likelihood_and_gradient(theta)
+    assert found == model.log_likelihood(theta) and not np.isnan(found)
+    assert np.isfinite(gradient).all()
+    if (at, value) in {(0, -800.0), (-2, 800.0), (-1, 800.0)}:
+        assert found == -np.inf
+
+
 def models():
     X, y = table()
     y = (y - y.mean()) / y.std()
     yield SquaredExponentialModel(X, y)
     yield KernelModel(ConstantKernel(1.0) * Matern([1.0, 2.0], nu=2.5) + RBF(0.5), X, y)
+    yield TotalAndRatio(SquaredExponentialModel(X, y))
 
 
-@pytest.mark.parametrize("model", list(models()), ids=["squared-exponential", "kernel"])
+@pytest.mark.parametrize("model", list(models()), ids=["squared-exponential", "kernel", "coordinates"])
 @pytest.mark.parametrize("rows", [None, np.arange(0, 30, 3)])
 def test_gradients(model, rows):
     rng = np.random.default_rng(0)
@@ -59,6 +130,24 @@ def test_gradients(model, rows):
             steps = 1e-5 * np.eye(len(theta))
             numeric = [(function(theta + step) - function(theta - step)) / 2e-5 for step in steps]
             np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_other_coordinates():
+    """There and back; the density is that of the model, since the Jacobian is 1."""
+    model = SquaredExponentialModel(*table())
+    other, rng = TotalAndRatio(model), np.random.default_rng(0)
+    theta = np.array([model.sample_prior(rng) for _ in range(20)])
+    points = other.of(theta)
+    np.testing.assert_allclose(np.exp(2.0 * points[:, -2]), np.exp(2.0 * theta[:, -2:]).sum(axis=1))
+    np.testing.assert_allclose(other.back(points), theta, atol=1e-12)
+    for one, point in zip(theta, points, strict=True):
+        jacobian = [(other.of(one + step) - other.of(one - step)) / 2e-5 for step in 1e-5 * np.eye(4)]
+        assert abs(np.linalg.det(jacobian)) == pytest.approx(1.0)
+        assert other.log_prior(point) == pytest.approx(model.log_prior(one))
+        assert other.log_likelihood(point) == pytest.approx(model.log_likelihood(one))
+    # Where one of them is nothing against the other.
+    far = other.back(np.array([[0.0, 0.0, 1.0, 400.0], [0.0, 0.0, 1.0, -400.0]]))
+    np.testing.assert_allclose(far, [[0.0, 0.0, 1.0, -399.0], [0.0, 0.0, -399.0, 1.0]])
 
 
 def test_a_draw_predicts_as_scikit_learn_does():
@@ -126,6 +215,46 @@ def test_posterior_of_hyperparameters_is_right():
     error = (model.result_.draws.mean(axis=(0, 1)) - mean) / deviation * np.sqrt(model.result_.ess)
     assert np.abs(error).max() < 4.5
     np.testing.assert_allclose(model.result_.draws.std(axis=(0, 1)), deviation, rtol=0.15)
+
+
+def two_explanations():
+    """A slow wave with a ripple, which a short length scale follows and a long one takes for noise."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0.0, 1.0, 30))
+    y = np.sin(1.4 * np.pi * x) + 0.3 * np.sin(12.0 * np.pi * x) + 0.1 * rng.normal(size=30)
+    return ((x - x.mean()) / x.std())[:, None], (y - y.mean()) / y.std()
+
+
+def short_scales(**parameters):
+    """Whether draws are in the mode of short length scales, and how often each chain goes from one to the other."""
+    result = TemperedGaussianProcessRegressor(random_state=0, **parameters).fit(*two_explanations()).result_
+    short = result.draws[..., 0] < -1.0
+    return short, np.abs(np.diff(short.astype(int), axis=1)).sum(axis=1)
+
+
+TEMPERED = {"sampler": "pt", "inner": "mh", "n_levels": 6, "min_beta": 0.05}
+
+
+def test_tempering_goes_between_two_explanations():
+    _, crossings = short_scales(n_draws=150)
+    assert (crossings == 0).sum() >= 3
+    _, crossings = short_scales(n_chains=2, n_draws=400, n_warmup=150, **TEMPERED)
+    assert crossings.min() >= 4
+
+
+@pytest.mark.slow
+def test_two_explanations_have_their_share():
+    """By the sum over a grid."""
+    model = SquaredExponentialModel(*two_explanations())
+    axes = [np.linspace(-4.0, 2.5, 40), np.linspace(-1.5, 2.0, 13), np.linspace(-5.0, 1.0, 20)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    log_weights = np.array([model.log_prior(theta) + model.log_likelihood(theta) for theta in grid])
+    weights = np.exp(log_weights - log_weights.max())
+    share = weights[grid[:, 0] < -1.0].sum() / weights.sum()
+    assert 0.7 < share < 0.9
+    short, crossings = short_scales(n_draws=3000, **TEMPERED)
+    # Some 100 visits a chain to the rarer mode: the standard error is about 0.02.
+    assert abs(short.mean() - share) < 0.08 and crossings.min() >= 50
 
 
 def test_checks_of_scikit_learn():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -20,9 +21,13 @@ from sklearn_subanneal.tempering import (
     ParallelTempering,
     TemperedTransitions,
 )
+from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 from sklearn_subanneal.tempering.gaussian_process import KernelModel, SquaredExponentialModel
 
 SAMPLERS = ("spt", "stt", "pt", "tt", "none")
+# Where means mix fastest, at longer moves still, squares do not: after half a period a point is where it was, mirrored.
+# Small steps keep the length of a move near to what it should be.
+HMC = {"trajectory": 1.75, "target_acceptance": 0.9}
 
 
 class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
@@ -47,7 +52,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
     n_levels, min_beta : optional
         Of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
-    n_draws : int, default=150
+    n_draws : int, default=250
         Of each chain, after warm-up.
     n_warmup : int or None, default=None
         None: 100, or half of ``n_draws`` if that is more.
@@ -120,7 +125,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         n_levels: int | None = None,
         min_beta: float | None = None,
         n_chains: int = 4,
-        n_draws: int = 150,
+        n_draws: int = 250,
         n_warmup: int | None = None,
         n_averaged: int = 40,
         length_scale_prior=(0.5, 1.0),
@@ -170,11 +175,16 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
             self._center, self._scale = X.mean(axis=0), _spread(X)
             self._y_center, self._y_scale = float(y.mean()), float(_spread(y[:, None])[0])
             self._model = self._make_model((X - self._center) / self._scale, (y - self._y_center) / self._y_scale)
-            self.result_ = self._make_sampler().sample(
-                self._model, self.n_draws, self.n_chains, self.random_state, self.n_jobs, self.time_limit
-            )
+            self.result_ = self._sample()
             self._keep_draws()
         return self
+
+    def _sample(self):
+        arguments = self.n_draws, self.n_chains, self.random_state, self.n_jobs, self.time_limit
+        if self.kernel is not None:
+            return self._make_sampler().sample(self._model, *arguments)
+        result = self._make_sampler().sample(TotalAndRatio(self._model), *arguments)
+        return replace(result, draws=TotalAndRatio.back(result.draws))
 
     def _make_model(self, X, y):
         priors = {}
@@ -191,7 +201,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         return KernelModel(self.kernel, X, y, noise_prior=priors["noise_prior"])
 
     def _make_sampler(self):
-        inner = HamiltonianMonteCarlo() if self.inner == "hmc" else MetropolisHastings(n_steps=5)
+        inner = HamiltonianMonteCarlo(**HMC) if self.inner == "hmc" else MetropolisHastings(n_steps=5)
         if self.sampler == "none":
             return ParallelTempering(inner=inner, betas=[1.0], n_warmup=self.n_warmup)
         kind = ParallelTempering if self.sampler in ("spt", "pt") else TemperedTransitions

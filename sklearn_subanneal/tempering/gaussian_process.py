@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import gammaln
+
+from sklearn_subanneal.tempering._pairs import exponentiate, weigh
 
 # Added to the variance of the noise: duplicate rows must not make the matrix singular where the noise vanishes.
 JITTER = 1e-9
@@ -77,24 +79,21 @@ class SquaredExponentialModel:
 
     def covariance(self, theta: NDArray, X: NDArray, Y: NDArray | None = None) -> NDArray:
         """Prior covariance of the function between rows of X, and of Y if there is one; without noise."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            scaled = X * np.exp(-theta[:-2])
-            if Y is None:
-                exponents = dsyrk(1.0, scaled.T, trans=1, lower=0)
-                exponents = np.triu(exponents) + np.triu(exponents, 1).T
-                squares = np.diagonal(exponents).copy()
-                exponents -= 0.5 * squares[:, None]
-                exponents -= 0.5 * squares
-                np.fill_diagonal(exponents, 0.0)
-            else:
-                other = Y * np.exp(-theta[:-2])
-                exponents = scaled @ other.T
-                exponents -= 0.5 * np.einsum("ij,ij->i", scaled, scaled)[:, None]
-                exponents -= 0.5 * np.einsum("ij,ij->i", other, other)
-            np.minimum(exponents, 0.0, out=exponents)
-            np.exp(exponents, out=exponents)
-            exponents *= np.exp(2.0 * theta[-2])
-        return exponents
+        scaled, halves = scale_rows(theta, X)
+        if Y is None:
+            upper = self._upper(theta, scaled, halves)
+            return np.triu(upper) + np.triu(upper, 1).T
+        others, other_halves = scale_rows(theta, Y)
+        out = scaled @ others.T
+        exponentiate(out, halves, other_halves, np.exp(2.0 * theta[-2]), False)
+        return out
+
+    @staticmethod
+    def _upper(theta, scaled, halves):
+        """The upper triangle of the covariance between rows that are scaled; below it is nothing that counts."""
+        out = dsyrk(1.0, scaled.T, trans=1, lower=1).T
+        exponentiate(out, halves, halves, np.exp(2.0 * theta[-2]), True)
+        return out
 
     def variance(self, theta: NDArray, X: NDArray) -> NDArray:
         """Prior variance of the function at rows of X, without noise."""
@@ -102,7 +101,7 @@ class SquaredExponentialModel:
 
     def condition(self, theta: NDArray) -> tuple[NDArray, NDArray]:
         """Lower Cholesky factor of the covariance of the data, and its inverse times y: what predictions need."""
-        factor = self._factor(theta, self.X)[1]
+        factor = self._factor(theta, self.X)[2]
         return np.tril(factor), dpotrs(factor, self.y, lower=1)[0]
 
     def noise_variance(self, theta: NDArray) -> float:
@@ -110,15 +109,18 @@ class SquaredExponentialModel:
         return float(np.exp(2.0 * theta[-1])) + JITTER
 
     def _factor(self, theta, X):
-        """(covariance without noise, Cholesky factor with noise in the lower triangle) or None."""
-        with np.errstate(over="ignore"):
-            K = self.covariance(theta, X)
-            noisy = K.copy()
-            noisy.flat[:: len(X) + 1] += self.noise_variance(theta)
-        if not np.isfinite(noisy[0]).all():
+        """(scaled rows, upper triangle of their covariance without noise, Cholesky factor with noise), or None."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled, halves = scale_rows(theta, X)
+            signal, noise = np.exp(2.0 * theta[-2]), self.noise_variance(theta)
+        if not (np.isfinite(halves).all() and np.isfinite(signal + noise)):
             return None
-        factor, failed = dpotrf(noisy.T, lower=1, clean=0, overwrite_a=1)
-        return None if failed else (K, factor)
+        K = self._upper(theta, scaled, halves)
+        diagonal = K.reshape(-1)[:: len(X) + 1]
+        diagonal += noise
+        factor, failed = dpotrf(K.T, lower=1, clean=0)
+        diagonal[:] = signal
+        return None if failed else (scaled, K, factor)
 
     def log_likelihood(self, theta: NDArray, rows=None) -> float:
         """Log marginal likelihood of some rows, or all; -inf where the covariance is singular to rounding."""
@@ -126,8 +128,7 @@ class SquaredExponentialModel:
         found = self._factor(theta, X)
         if found is None:
             return -np.inf
-        weights = dpotrs(found[1], y, lower=1)[0]
-        return log_density(found[1], y, weights)
+        return log_density(found[2], y, dpotrs(found[2], y, lower=1)[0])
 
     def log_likelihood_and_gradient(self, theta: NDArray, rows=None) -> tuple[float, NDArray]:
         """``log_likelihood`` and its gradient, from one factorisation."""
@@ -135,24 +136,17 @@ class SquaredExponentialModel:
         found = self._factor(theta, X)
         if found is None:
             return -np.inf, np.zeros(self.n_parameters)
-        K, factor = found
+        scaled, K, factor = found
         weights = dpotrs(factor, y, lower=1)[0]
         value = log_density(factor, y, weights)
-        gradient = np.empty(self.n_parameters)
         inverse = dpotri(factor, lower=1, overwrite_c=1)[0]
-        # Of the symmetric inverse only the lower triangle is there: strictly lower elements count twice.
-        inverse *= -1.0
-        lower = np.tril(inverse)
-        outer = np.outer(weights, weights)
-        trace = np.diagonal(lower).sum() + weights @ weights
-        gradient[-1] = np.exp(2.0 * theta[-1]) * trace
-        lower += np.tril(outer)
-        lower *= K
-        sums = lower.sum(axis=1) + lower.sum(axis=0)
-        gradient[-2] = sums.sum() - np.diagonal(lower).sum()
-        # sum_ab A_ab (x_ad - x_bd)^2 = sum of squares, weighted, minus twice the cross terms; A lower triangular.
-        scaled = X * np.exp(-theta[:-2])
-        gradient[:-2] = (sums @ (scaled * scaled)) - 2.0 * np.einsum("ij,ij->j", scaled, lower @ scaled)
+        weigh(K, weights, inverse.T)
+        # sum_ab A_ab (x_ad - x_bd)^2 = 2 sum_a x_ad (x_ad sum_b A_ab - sum_b A_ab x_bd).
+        sums = dsymm(1.0, K.T, np.column_stack([scaled, np.ones(len(y))]), lower=1)
+        gradient = np.empty(self.n_parameters)
+        gradient[:-2] = np.einsum("ij,ij->j", scaled, scaled * sums[:, -1:] - sums[:, :-1])
+        gradient[-2] = sums[:, -1].sum()
+        gradient[-1] = np.exp(2.0 * theta[-1]) * (weights @ weights - inverse.trace())
         return value, gradient
 
 
@@ -242,9 +236,15 @@ class KernelModel:
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         matrix = np.outer(weights, weights) - inverse
         gradient = np.empty(self.n_parameters)
-        gradient[:-1] = 0.5 * np.einsum("ij,ijk->k", matrix, slopes)
+        gradient[:-1] = 0.5 * np.tensordot(matrix, slopes)
         gradient[-1] = np.exp(2.0 * theta[-1]) * np.trace(matrix)
         return log_density(factor, y, weights), gradient
+
+
+def scale_rows(theta: NDArray, X: NDArray) -> tuple[NDArray, NDArray]:
+    """Rows in units of the length scales, and half their squared norms."""
+    scaled = X * np.exp(-theta[:-2])
+    return scaled, 0.5 * np.einsum("ij,ij->i", scaled, scaled)
 
 
 def log_density(factor: NDArray, y: NDArray, weights: NDArray) -> float:
