@@ -15,20 +15,9 @@ from enumeration import product_grid
 
 from sklearn_subanneal import columns
 from sklearn_subanneal.columns._base import ColumnStatistics
-from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
-from sklearn_subanneal.columns._count import CountData, CountStatistics
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
-from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
-from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
+from sklearn_subanneal.columns.models import KINDS
 
-CLASSES = {
-    "real": (NormalData, NormalStatistics),
-    "categorical": (CategoricalData, CategoricalStatistics),
-    "boolean": (CategoricalData, CategoricalStatistics),
-    "count": (CountData, CountStatistics),
-    "gaussian": (GaussianData, GaussianStatistics),
-    "multinomial": (MultinomialData, MultinomialStatistics),
-}
+CLASSES = {kind: (model.data_class, model.statistics_class) for kind, model in KINDS.items()}
 
 
 def discovered() -> Iterator[type]:
