@@ -7,13 +7,14 @@ import numpy as np
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.count import Count
+from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.multinomial import Multinomial
 from sklearn_subanneal.columns.real import Real
 
 # A type is known once it is named here.
 KINDS: dict[str, type[ColumnModel]] = {
-    model.kind: model for model in (Real, Categorical, Boolean, Count, Gaussian, Multinomial)
+    model.kind: model for model in (Real, Categorical, Boolean, Count, Cyclic, Gaussian, Multinomial)
 }
 # Those that ``feature_types`` may hold.
 DECLARED = tuple(kind for kind, model in KINDS.items() if model.declared)
