@@ -7,14 +7,6 @@ from decimal import Decimal
 
 import numpy as np
 
-_INTEGERS = {"boolean": (1, np.int8), "count": (2**31 - 1, np.int32)}
-_REMEDIES = {
-    "real": "declare it 'categorical' in feature_types, or convert it to numbers",
-    "boolean": "only True, False, 0, 1 and missing are boolean, so declare it 'categorical' in feature_types",
-    "count": f"counts are integers from 0 to {2**31 - 1}, so declare it 'real' or 'categorical' in feature_types, "
-    "or correct the value",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -54,34 +46,33 @@ class Cells:
             return self.values if self.values.dtype.kind == "f" else np.empty(0)
         return np.array([value for value in self.values if isinstance(value, (float, np.floating))])
 
-    def numbers(self, kind: str) -> np.ndarray:
-        """The cells as float64 ("real"), int8 ("boolean") or int32 ("count")."""
+    def numbers(self, model) -> np.ndarray:
+        """The cells as a type of column, a :class:`~sklearn_subanneal.columns.column_model.ColumnModel`, has them."""
         values, missing = self.values, self.missing
         if self.codes is not None:
             for value in values:
                 if not _is_number(value):
                     raise ValueError(
-                        f"Column {self.name!r} must be {kind} but holds {value!r} (type {type(value).__name__}): "
-                        f"{_REMEDIES[kind]}."
+                        f"Column {self.name!r} must be {model.kind} but holds {value!r} (type "
+                        f"{type(value).__name__}): {model.remedy}."
                     )
             values = np.array([*values, np.nan], dtype=np.float64)[self.codes]
-        if kind == "real":
-            array = np.ascontiguousarray(values, dtype=np.float64)
+        if model.largest is None:
+            array = np.ascontiguousarray(values, dtype=model.dtype)
             if missing is not None:
                 array[missing] = np.nan
             return array
-        limit, dtype = _INTEGERS[kind]
         if values.dtype.kind == "f":
             missing = np.isnan(values)
-            wrong = ((values < 0) | (values > limit) | (values != np.floor(values))) & ~missing
+            wrong = ((values < 0) | (values > model.largest) | (values != np.floor(values))) & ~missing
         else:
-            wrong = (values < 0) | (values > limit)
+            wrong = (values < 0) | (values > model.largest)
         if wrong.any():
             value = values[wrong.argmax()].item()
-            raise ValueError(f"Column {self.name!r} must be {kind} but holds {value!r}: {_REMEDIES[kind]}.")
+            raise ValueError(f"Column {self.name!r} must be {model.kind} but holds {value!r}: {model.remedy}.")
         if missing is None:
-            return values.astype(dtype)
-        array = np.where(missing, 0, values).astype(dtype)
+            return values.astype(model.dtype)
+        array = np.where(missing, 0, values).astype(model.dtype)
         array[missing] = -1
         return array
 
@@ -238,7 +229,7 @@ def pandas_series(column, array: np.ndarray):
     """Write a column, a `sklearn_subanneal._frames.Column`, for pandas."""
     import pandas as pd
 
-    if column.kind == "real":
+    if array.dtype.kind == "f":
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
         is_float = column.dtype.lower().startswith("float")
         return pd.Series(array).astype(column.dtype if is_float else "Float64" if is_nullable else "float64")
@@ -260,7 +251,7 @@ def polars_series(column, array: np.ndarray):
     import polars as pl
 
     dtype = _held_dtype(column, array)
-    if column.kind == "real":
+    if array.dtype.kind == "f":
         series = pl.Series(array).fill_nan(None).cast(pl.Float32 if dtype == "Float32" else pl.Float64)
     else:
         series = pl.Series(array, dtype=pl.Int32).set(pl.Series(is_missing(array)), None)
@@ -284,7 +275,7 @@ def unsupported(name: str, dtype) -> ValueError:
 def _held_dtype(column, array: np.ndarray) -> str:
     """The column's dtype, widened where a count drawn is beyond its range."""
     dtype = column.dtype
-    if column.kind == "count" and dtype.lower() in ("int8", "uint8", "int16", "uint16"):
+    if array.dtype.kind == "i" and column.categories is None and dtype.lower() in ("int8", "uint8", "int16", "uint16"):
         if array.max(initial=0) > np.iinfo(dtype.lower()).max:
             return "Int32" if dtype[0].isupper() else "int32"
     return dtype

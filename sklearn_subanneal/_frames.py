@@ -20,8 +20,7 @@ from sklearn_subanneal._cells import (
     polars_series,
     unsupported,
 )
-
-KINDS = ("real", "categorical", "boolean", "count")
+from sklearn_subanneal.columns.models import DECLARED, KINDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +31,8 @@ class Column:
     ----------
     name : str
         The feature name; "x0", "x1", ... where the data have none.
-    kind : {"real", "categorical", "boolean", "count"}
-        What the values are to the models.
+    kind : str
+        What the values are to the models: a key of ``columns.models.KINDS``.
     categories : ndarray of shape (n_categories,) or None
         The sorted values of a categorical column, ``array([False, True])`` for a boolean one.
     dtype : str
@@ -117,13 +116,14 @@ class Table:
         _, _, cells = _read(estimator, X, self.names, objects=self.container != "array")
         arrays, strangers = [], []
         for column, cell in zip(self.columns, cells, strict=True):
-            if column.kind == "categorical":
+            model = KINDS[column.kind]
+            if model.coded:
                 array, _, unknown = encoded(cell, column.categories)
                 if unknown:
                     listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
                     strangers.append(f"{listed} in column {column.name!r}")
             else:
-                array = cell.numbers(column.kind)
+                array = cell.numbers(model)
             arrays.append(array)
         if strangers and unseen == "error":
             raise ValueError(
@@ -192,8 +192,8 @@ def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np
         The data. Arrays must be numeric; DataFrames may hold strings, categories, booleans and numbers.
     feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
         "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has
-        one of "real", "categorical", "boolean", "count" for each feature; a dict goes from a name or an index (the
-        name wins) to one of them, and the features it does not mention go by dtype.
+        one of "real", "categorical", "boolean", "count", "cyclic" for each feature; a dict goes from a name or an
+        index (the name wins) to one of them, and the features it does not mention go by dtype.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np
     arrays : list of ndarray of shape (n_samples,)
         For each feature, contiguous: float64 with NaN for missing if real (possibly a read-only view of X); codes,
         with -1 for missing, of the smallest of int8, int16 and int32 if categorical or boolean; int32 with -1 for
-        missing if count.
+        missing if count; float64 if cyclic.
 
     Raises
     ------
@@ -228,13 +228,13 @@ def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np
     names = _feature_names(estimator)
     columns, arrays = [], []
     for name, declared, cell in zip(names, _declared_kinds(feature_types, names), cells, strict=True):
-        kind, categories = declared or cell.kind(), None
-        if kind == "categorical":
+        kind = declared or cell.kind()
+        model = KINDS[kind]
+        if model.coded:
             array, categories, _ = encoded(cell, None)
         else:
-            array = cell.numbers(kind)
-            if kind == "boolean":
-                categories = np.array([False, True])
+            array = cell.numbers(model)
+            categories = None if model.categories is None else np.array(model.categories)
         if is_missing(array).all():
             raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
         columns.append(Column(name, kind, categories, cell.dtype, cell.levels, cell.ordered))
@@ -252,7 +252,7 @@ def _declared_kinds(feature_types, names: list[str]) -> list[str | None]:
     """The declared kind of each column, None where the dtype decides."""
     if isinstance(feature_types, str) and feature_types == "from_dtype":
         return [None] * len(names)
-    kinds = ", ".join(map(repr, KINDS))
+    kinds = ", ".join(map(repr, DECLARED))
     if isinstance(feature_types, str) or not isinstance(feature_types, Iterable):
         raise ValueError(
             f"feature_types must be 'from_dtype', a sequence of types or a dict from name or index to type, "
@@ -275,7 +275,7 @@ def _declared_kinds(feature_types, names: list[str]) -> list[str | None]:
                 "each feature, or a dict of the features that shall not go by their dtype."
             )
     for kind in given:
-        if kind not in KINDS:
+        if kind not in DECLARED:
             raise ValueError(f"feature_types holds the unknown type {kind!r}. Types are {kinds}.")
     return declared
 

@@ -240,7 +240,7 @@ class ViewsDisplay:
                 edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
                 self.lines_.append(ax.hlines(edges, left, right, color=DARK, linewidth=0.7))
         self.image_ = ax.imshow(cells, **style)
-        if colorbar and any(kind in ("real", "count") for kind in self.kinds):
+        if colorbar and any(kind not in ("boolean", "categorical") for kind in self.kinds):
             _add_colorbar(ax, palette)
         fit_names(ax.xaxis, places, [self.names[j] for j in self.column_order_], width)
         self._name_views(ax, places)

@@ -15,20 +15,9 @@ from enumeration import product_grid
 
 from sklearn_subanneal import columns
 from sklearn_subanneal.columns._base import ColumnStatistics
-from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
-from sklearn_subanneal.columns._count import CountData, CountStatistics
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
-from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
-from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
+from sklearn_subanneal.columns.models import KINDS
 
-CLASSES = {
-    "real": (NormalData, NormalStatistics),
-    "categorical": (CategoricalData, CategoricalStatistics),
-    "boolean": (CategoricalData, CategoricalStatistics),
-    "count": (CountData, CountStatistics),
-    "gaussian": (GaussianData, GaussianStatistics),
-    "multinomial": (MultinomialData, MultinomialStatistics),
-}
+CLASSES = {kind: (model.data_class, model.statistics_class) for kind, model in KINDS.items()}
 
 
 def discovered() -> Iterator[type]:
@@ -84,7 +73,7 @@ class ColumnExample:
     def scored(self) -> np.ndarray:
         """The cells as the kernel scores them, float64, missing ones NaN."""
         cells = self.cells.astype(np.float32 if self.kind == "real" else np.float64).astype(np.float64)
-        return cells if self.kind in ("real", "gaussian") else np.where(cells < 0, np.nan, cells)
+        return cells if self.cells.dtype.kind == "f" else np.where(cells < 0, np.nan, cells)
 
     @cached_property
     def counted(self) -> np.ndarray:
@@ -136,7 +125,7 @@ class ColumnExample:
 
     def log_predictive(self, value: Any, rows: Any, params: dict[str, Any] | None = None) -> float:
         """Exact log predictive density of a value given some rows."""
-        value = np.nan_to_num(value, nan=-1.0) if self.kind not in ("real", "gaussian") else value
+        value = np.nan_to_num(value, nan=-1.0) if self.cells.dtype.kind != "f" else value
         params = self.params if params is None else params
         return reference.log_predictive(self.kind, value, self.counted[list(rows)], params)
 
@@ -172,6 +161,17 @@ def _examples() -> Iterator[ColumnExample]:
     new = np.array([[0.0], [3.0], [850.0], [np.nan]])
     yield ColumnExample("count", "count", counts, gamma, gamma_grids, new)
     yield ColumnExample("count-missing", "count", _with_gaps(counts, -1), gamma, gamma_grids, new)
+
+    turns = {"mu": 0.7, "kappa": 3.5, "r": 0.8}
+    turn_grids = {"mu": [0.4, 2.0, 4.5], "kappa": [0.5, 2.0, 4.0], "r": [0.2, 1.0, 5.0]}
+    angles = np.concatenate([rng.vonmises(1.0, 5.0, 21), rng.vonmises(4.0, 2.0, 27)]) % (2 * np.pi)
+    new = np.array([[0.0], [3.7], [6.2], [np.nan]])
+    yield ColumnExample("cyclic", "cyclic", angles, turns, turn_grids, new)
+    # So concentrated that the sums of a cluster are beyond the series of small arguments.
+    sharp = {"mu": 0.7, "kappa": 4e3, "r": 60.0}
+    narrow = np.concatenate([rng.vonmises(1.0, 5e3, 24), rng.vonmises(0.0, 5e3, 24)])
+    yield ColumnExample("cyclic-sharp", "cyclic", narrow, sharp, {}, new)
+    yield ColumnExample("cyclic-missing", "cyclic", _with_gaps(angles, np.nan), turns, turn_grids, new)
 
     block = {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[1.0, 0.0], [0.0, 1.3]], "nu": 3.5}
     block_grids = {

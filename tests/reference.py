@@ -11,6 +11,7 @@ kind           hyperparameters                          model of one cluster
 "categorical"  alpha (one per value)                    x ~ Categorical(p), p ~ Dirichlet(alpha); codes 0..V-1
 "boolean"      alpha (True), beta (False)               x ~ Bernoulli(p), p ~ Beta(alpha, beta)
 "count"        shape, rate                              x ~ Poisson(l), l ~ Gamma(shape, rate)
+"cyclic"       mu, r, kappa                             x ~ vonMises(m, kappa), m ~ vonMises(mu, r); in radians
 "gaussian"     mu (d,), kappa, psi (d, d), nu           x ~ N(m, S), m ~ N(mu, S / kappa), S ~ InvWishart(nu, psi)
 "multinomial"  beta (a scalar or one per token)         tokens ~ Categorical(p), p ~ Dirichlet(beta); x (n, V)
 =============  =======================================  ===========================================================
@@ -28,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import gammaln, logsumexp, multigammaln
+from scipy.special import gammaln, i0e, logsumexp, multigammaln
 
 Params = Mapping[str, Any]
 Column = tuple[str, np.ndarray, Params]
@@ -41,7 +42,7 @@ def observed(kind: str, x: np.ndarray) -> np.ndarray:
     x = np.asarray(x, dtype=float)
     if kind == "multinomial":
         return x
-    return x[~np.isnan(x)] if kind == "real" else x[x >= 0]
+    return x[~np.isnan(x)] if kind in ("real", "cyclic") else x[x >= 0]
 
 
 # --- Log marginal likelihood of one cluster ---------------------------------------------------------------------
@@ -123,6 +124,16 @@ def _marginal_count(x, params):
     shape, rate = params["shape"] + x.sum(), params["rate"] + x.size
     volume = params["shape"] * np.log(params["rate"]) - shape * np.log(rate)
     return gammaln(shape) - gammaln(params["shape"]) + volume - gammaln(x + 1).sum()
+
+
+def _log_bessel(x):
+    return np.log(i0e(x)) + x
+
+
+def _marginal_cyclic(x, params):
+    # (2 pi I0(kappa))^-n I0(|v|) / I0(r),  v = r e^(i mu) + kappa sum e^(i x)
+    length = np.abs(params["r"] * np.exp(1j * params["mu"]) + params["kappa"] * np.exp(1j * x).sum())
+    return _log_bessel(length) - _log_bessel(params["r"]) - x.size * (np.log(2 * np.pi) + _log_bessel(params["kappa"]))
 
 
 def _marginal_multinomial(x, params):
@@ -242,6 +253,7 @@ _MARGINALS: dict[str, Callable] = {
     "categorical": _marginal_categorical,
     "boolean": _marginal_boolean,
     "count": _marginal_count,
+    "cyclic": _marginal_cyclic,
     "gaussian": _marginal_gaussian,
     "multinomial": _marginal_multinomial,
 }
@@ -253,8 +265,9 @@ _MARGINALS: dict[str, Callable] = {
 def log_predictive(kind: str, x_new: Any, x: np.ndarray, params: Params) -> float:
     """Return log p(x_new | x, params) of one new cell (or row of a block) of a cluster that holds `x`.
 
-    Student t, multivariate t, negative binomial and the Dirichlet's ratios; a missing `x_new` gives 0. Where `x` of a
-    Gaussian block has missing cells no closed form exists, and the ratio of marginal likelihoods stands in.
+    Student t, multivariate t, negative binomial, the Dirichlet's ratios, and a sum over directions; a missing `x_new`
+    gives 0. Where `x` of a Gaussian block has missing cells no closed form exists, and the ratio of marginal
+    likelihoods stands in.
 
     Examples
     --------
@@ -284,6 +297,13 @@ def log_predictive(kind: str, x_new: Any, x: np.ndarray, params: Params) -> floa
     if kind == "count":
         shape, rate = params["shape"] + x.sum(), params["rate"] + x.size
         return float(stats.nbinom.logpmf(new, shape, rate / (rate + 1)))
+    if kind == "cyclic":
+        # The trapezoidal rule over the direction m, which is exact for analytic periodic functions.
+        m = np.arange(4096) * (2 * np.pi / 4096)
+        log_posterior = params["r"] * np.cos(m - params["mu"]) + params["kappa"] * np.cos(x[:, None] - m).sum(axis=0)
+        return float(
+            logsumexp(log_posterior + stats.vonmises.logpdf(new, params["kappa"], loc=m)) - logsumexp(log_posterior)
+        )
     raise ValueError(f"kind={kind!r} is unknown: choose one of {sorted(_MARGINALS)}.")
 
 
@@ -312,7 +332,7 @@ def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator)
     Returns
     -------
     theta : dict
-        The cluster's own parameters: mean and variance (covariance), probabilities, or rate.
+        The cluster's own parameters: mean and variance (covariance), probabilities, rate, or direction.
     x : array of shape (n,), or (n, d)
     """
     if kind == "real":
@@ -327,6 +347,10 @@ def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator)
     if kind == "count":
         rate = rng.gamma(params["shape"], 1 / params["rate"])
         return {"rate": rate}, rng.poisson(rate, n)
+    if kind == "cyclic":
+        direction = rng.vonmises(params["mu"], params["r"])
+        x = rng.vonmises(direction, params["kappa"], n) % (2 * np.pi)
+        return {"direction": direction, "kappa": params["kappa"]}, x
     if kind == "boolean":
         probability = rng.beta(params["alpha"], params["beta"])
         return {"probability": probability}, (rng.random(n) < probability).astype(int)

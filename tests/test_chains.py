@@ -42,6 +42,10 @@ KINDS = {
     "diag": ({}, with_gaps(blobs(60, 3))),
     "full": ({"covariance_type": "full"}, with_gaps(blobs(60, 3))),
     "categorical": ({"feature_types": ["categorical"] * 3}, discrete(with_gaps(blobs(60, 3)))),
+    "cyclic": (
+        {"feature_types": ["cyclic"] * 3, "feature_params": {"cyclic": {"period": 24.0}}},
+        with_gaps(blobs(60, 3)),
+    ),
     "count": ({"feature_types": ["count"] * 3}, discrete(with_gaps(blobs(60, 3)))),
     "fixed": ({"learn_hyperparameters": False, "concentration": 60.0}, with_gaps(blobs(60, 3))),
     "mixed": (

@@ -10,6 +10,7 @@ from enumeration import product_grid
 from numpy.testing import assert_allclose
 from reference_chain import effective_draws, noise_floor, total_variation
 from scipy import stats
+from scipy.integrate import cumulative_trapezoid
 from scipy.special import logsumexp
 
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
@@ -40,7 +41,9 @@ def draw(statistics, k, value, n_draws, rng):
 
 def distribution(example, statistics, k, value, coordinate, draws, rng):
     """The probability integral transform of draws of one coordinate given ``value``: uniform, if all is right."""
-    if example.kind in ("real", "gaussian"):
+    if example.kind == "cyclic":
+        line = np.linspace(0.0, 2.0 * np.pi, 20_001)
+    elif example.kind in ("real", "gaussian"):
         line = np.sinh(np.linspace(-14, 14, 20_001))
     else:
         line = np.arange(max(draws.max() + 2, 60))
@@ -49,6 +52,11 @@ def distribution(example, statistics, k, value, coordinate, draws, rng):
     log_density = statistics.log_densities(points, k + 1)[:, k]
     # Where the point has other cells, the density of all is that of this one given them, up to a factor.
     log_density -= statistics.log_densities(value[None], k + 1)[0, k]
+    if example.kind == "cyclic":
+        mass = cumulative_trapezoid(np.exp(log_density), line, initial=0.0)
+        assert_allclose(mass[-1], 1.0, atol=1e-6)
+        assert np.all((draws >= 0.0) & (draws < 2.0 * np.pi))
+        return np.interp(draws, line, mass)
     if example.kind in ("real", "gaussian"):
         density = np.exp(log_density) * np.cosh(np.arcsinh(line))
         mass = np.append(0.0, np.cumsum(density[1:] + density[:-1]) / 2 * 28 / 20_000)
@@ -131,6 +139,15 @@ def test_conditional_moments(example):
         exact = np.exp(statistics.log_densities(support, N_CLUSTERS + 1)).T
         assert_allclose(statistics.probabilities(N_CLUSTERS + 1), exact, rtol=1e-12)
         return
+    if example.kind == "cyclic":
+        line = np.arange(20_000)[:, None] * (2.0 * np.pi / 20_000)
+        density = np.exp(statistics.log_densities(line, N_CLUSTERS + 1)) * (2.0 * np.pi / 20_000)
+        vectors = np.exp(1j * line[:, 0]) @ density
+        mean, variance = statistics.conditional_moments(np.full((2, 1), np.nan), N_CLUSTERS + 1)
+        assert mean.shape == variance.shape == (2, N_CLUSTERS + 1, 1)
+        assert_allclose(mean[1, :, 0], np.angle(vectors) % (2.0 * np.pi), rtol=1e-9)
+        assert_allclose(variance[1, :, 0], 1.0 - np.abs(vectors), rtol=1e-9, atol=1e-12)
+        return
     line = np.concatenate([-np.geomspace(1e9, 1e-6, 60_001), np.geomspace(1e-6, 1e9, 60_001)])
     values = np.vstack([np.full(example.width, np.nan), np.full(example.width, 0.7)])
     values[1, 0] = np.nan
@@ -174,6 +191,10 @@ LEARNED = [
     ("count-missing", ("shape",)),
     ("count-missing", ("rate",)),
     ("count", ("shape", "rate")),
+    ("cyclic-missing", ("mu",)),
+    ("cyclic-missing", ("kappa",)),
+    ("cyclic-missing", ("r",)),
+    ("cyclic", ("mu", "kappa", "r")),
     ("gaussian", ("mu",)),
     ("gaussian", ("kappa",)),
     ("gaussian", ("psi",)),

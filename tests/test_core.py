@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from sklearn_subanneal._core import _special
 
@@ -102,6 +102,40 @@ def test_gamma_ratio():
     assert np.abs(_special.evaluate("gamma_ratio", nu) - truth).max() <= 2e-10
 
 
+@pytest.mark.parametrize("span", [(-30.0, 2.9), (2.9, 3.1), (3.1, 700.0)])
+def test_bessel(span):
+    x = np.exp(np.random.default_rng(11).uniform(*span, 50_000))
+    # Of I0 itself the error is relative.
+    assert np.abs(_special.evaluate("log_bessel_scaled", x) - np.log(special.i0e(x))).max() <= 1e-14
+    exact = np.log(special.i0e(x)) + x
+    assert np.all(np.abs(_special.evaluate("log_bessel", x) - exact) <= 2e-15 + 4e-16 * exact)
+
+
+def test_bessel_at_its_ends():
+    x = np.array([0.0, 5e-324, 1e-160, 20.0, np.nextafter(20.0, 0.0), 1e300])
+    exact = np.array([0.0, 0.0, 0.0, *np.log(special.i0e(x[3:5])), -0.5 * np.log(2 * np.pi * 1e300)])
+    np.testing.assert_allclose(_special.evaluate("log_bessel_scaled", x), exact, rtol=1e-15, atol=1e-159)
+
+
+@extended
+def test_angles():
+    angles = np.random.default_rng(12).uniform(-7.0, 7.0, 50_000)
+    angles = np.concatenate([angles, np.arange(-8, 9) * (np.pi / 4), [5e-324, -5e-324]])
+    vectors = _special.unit_vectors(angles)
+    exact = np.column_stack([f(angles.astype(np.longdouble)) for f in (np.cos, np.sin)])
+    assert np.abs(vectors - exact).max() <= 1.2e-15
+    scale = np.exp(np.random.default_rng(13).uniform(-200, 200, len(angles)))
+    found = _special.directions(vectors * scale[:, None])
+    assert np.all((found >= 0.0) & (found < 2 * np.pi))
+    assert np.abs((found - angles + np.pi) % (2 * np.pi) - np.pi).max() <= 3e-15
+
+
+def test_directions_on_the_axes():
+    axes = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -1.0], [1.0, -1e-300], [-0.0, 0.0]])
+    quarters = _special.directions(axes) / (np.pi / 2)
+    np.testing.assert_allclose(quarters, [0.0, 0.0, 1.0, 2.0, 3.0, 0.0, 0.0], atol=1e-15)
+
+
 # --- Variates ---------------------------------------------------------------------------------------------------
 
 N_DRAWS = 40_000
@@ -137,7 +171,17 @@ def test_poisson_of_mean_zero():
     assert not _special.variates("poisson", 0.0, 100, np.random.default_rng(7)).any()
 
 
+@pytest.mark.parametrize("concentration", [0.0, 0.1, 0.69, 0.7, 2.0, 30.0, 1e4, 1e10])
+def test_von_mises_variates(concentration):
+    draws = _special.variates("von_mises", concentration, N_DRAWS, np.random.default_rng(9))
+    assert np.abs(draws).max() <= np.pi
+    # SciPy has no concentration 0, nor accurate ones that are as high.
+    law = stats.vonmises(concentration) if 0 < concentration < 1e6 else stats.norm(scale=1e-5)
+    law = law if concentration else stats.uniform(-np.pi, 2 * np.pi)
+    assert stats.kstest(draws, law.cdf).pvalue > 1e-3
+
+
 def test_variates_depend_on_nothing_but_the_bits():
-    for name in ("normal", "log_gamma", "poisson"):
+    for name in ("normal", "log_gamma", "poisson", "von_mises"):
         one, two = (_special.variates(name, 3.0, 50, np.random.default_rng(8)) for _ in range(2))
         assert np.array_equal(one, two)

@@ -298,6 +298,16 @@ PARAMETERS = [
     ({"feature_params": {"x1": {"kappa": "1,5"}}}, r"\['kappa'\] must be a number from .*, got '1,5'"),
     ({"feature_params": {"x1": {"nu": None}}}, r"\['nu'\] must be a number from .*, got None"),
     ({"feature_params": {"x1": {"nu": 1e300}}}, r"\['nu'\] must be a number from .*, got 1e\+300"),
+    (
+        {"feature_types": {1: "cyclic"}, "feature_params": {"x1": {"period": 0}}},
+        r"\['period'\] must be a finite positive",
+    ),
+    ({"feature_types": {1: "cyclic"}, "feature_params": {"cyclic": {"r": 0}}}, r"\['r'\] must be a number from 1e-12"),
+    (
+        {"feature_types": {1: "cyclic"}, "feature_params": {"x1": {"sigma2": 1}}},
+        r"keys among .*'r'.* unknown: \['sigma2'\]",
+    ),
+    ({"feature_params": {"x1": {"period": 24}}}, r"keys among .*'nu'.* unknown: \['period'\]"),
     ({"feature_params": {"x1": {"sigma2": 0}}}, r"\['sigma2'\] must be a finite positive number, got 0"),
     ({"feature_params": {"x1": {"sigma2": 1e-300}}}, "'x1' has values too far from the prior"),
 ]

@@ -18,8 +18,15 @@ from sklearn_subanneal.partitions import PitmanYor
 
 N_ROWS = 6
 CONCENTRATIONS, DISCOUNTS = [0.4, 1.0, 2.5], [0.0, 0.3, 0.6]
-DTYPES = {"real": np.float32, "categorical": np.int8, "boolean": np.int8, "count": np.int32, "gaussian": np.float64}
-MISSING = {"real": np.nan, "gaussian": np.nan, "categorical": -1, "boolean": -1, "count": -1}
+DTYPES = {
+    "real": np.float32,
+    "categorical": np.int8,
+    "boolean": np.int8,
+    "count": np.int32,
+    "cyclic": np.float64,
+    "gaussian": np.float64,
+}
+MISSING = {"real": np.nan, "gaussian": np.nan, "categorical": -1, "boolean": -1, "count": -1, "cyclic": np.nan}
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ TABLES = {
     "categorical": [Feature("categorical", (1,))],
     "boolean": [Feature("boolean", (5,))],
     "count": [Feature("count", (0,))],
+    "cyclic": [Feature("cyclic", (3,))],
     "gaussian": [Feature("gaussian")],
     "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
     "mixed": [Feature("real", (2,)), Feature("categorical", (1,)), Feature("count"), Feature("gaussian", ((1, 0),))],

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.columns import models
+from sklearn_subanneal.columns import real as reals
 from sklearn_subanneal.partitions import CRP, PitmanYor
 
 REAL = {"mu": 0.5, "kappa": 0.5, "sigma2": 0.3, "nu": 6.0}
@@ -141,7 +141,7 @@ def test_imputation_is_exact(table):
 def test_learned_hyperparameters_are_summed_exactly(monkeypatch):
     # Short grids, so that the exact sum is short.
     for name in ("KAPPA_GRID", "SIGMA2_GRID", "NU_GRID"):
-        monkeypatch.setattr(models, name, getattr(models, name)[4::7])
+        monkeypatch.setattr(reals, name, getattr(reals, name)[4::7])
     x, c = np.array([0.3, 2.5, -1.2, 2.9, 0.7]), np.array([0, 1, 0, 1, 1])
     prior = PitmanYor(concentration_grid=[0.3, 1.0, 4.0], discount_grid=[0.0, 0.4])
     model = SubsampleAnnealedDPMM(

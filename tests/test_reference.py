@@ -22,6 +22,7 @@ PARAMS = {
     "categorical": {"alpha": [0.4, 1.1, 2.0]},
     "boolean": {"alpha": 0.7, "beta": 1.9},
     "count": {"shape": 1.7, "rate": 0.6},
+    "cyclic": {"mu": 0.7, "r": 0.6, "kappa": 2.5},
     "gaussian": GAUSSIAN,
     "multinomial": {"beta": [0.7, 0.2, 1.5]},
 }
@@ -31,6 +32,7 @@ DATA = {
     "categorical": np.array([0, 2, 2, -1, 1]),
     "boolean": np.array([1, 0, -1, 1, 1]),
     "count": np.array([3, 0, 7, -1, 2]),
+    "cyclic": np.array([0.4, -1.2, NAN, 6.0, 2.5]),
     "gaussian": np.array([[0.4, 1.0], [-1.2, 0.1], [2.0, 0.7], [0.3, -0.8], [1.1, 1.2]]),
     "multinomial": np.array([[1, 0, 2], [0, 3, 1], [2, 2, 0], [0, 0, 1], [4, 0, 0]]),
 }
@@ -121,7 +123,9 @@ def _log_likelihood(kind, x, theta):
         return -0.5 * (quadratic + len(x) * np.linalg.slogdet(2 * np.pi * theta["covariance"])[1])
     if kind == "multinomial":
         return np.sum(x * np.log(theta["probabilities"]))
-    x = x[~np.isnan(x)] if kind == "real" else x[x >= 0]
+    x = x[~np.isnan(x)] if kind in {"real", "cyclic"} else x[x >= 0]
+    if kind == "cyclic":
+        return stats.vonmises.logpdf(x, theta["kappa"], loc=theta["direction"]).sum()
     if kind == "real":
         return -0.5 * np.sum((x - theta["mean"]) ** 2 / theta["variance"] + np.log(2 * np.pi * theta["variance"]))
     if kind == "count":
@@ -143,6 +147,15 @@ def test_values_of_the_prior_follow_the_predictive(kind):
             after = reference._update_real(np.array([first]), own)
             scale = np.sqrt(after["sigma2"] * (1 + 1 / after["kappa"]))
             quantiles.append(stats.t.cdf(second, after["nu"], after["mu"], scale))
+        assert stats.kstest(quantiles, "uniform").pvalue > 1e-3
+        return
+    if kind == "cyclic":  # likewise, by the predictive density on a grid
+        grid = np.linspace(0.0, 2 * np.pi, 121)
+        quantiles = []
+        for first, second in np.array(draws)[:200]:
+            density = np.exp([log_marginal(kind, [first, x], params) for x in grid])
+            mass = integrate.cumulative_trapezoid(density, grid, initial=0)
+            quantiles.append(np.interp(second, grid, mass / mass[-1]))
         assert stats.kstest(quantiles, "uniform").pvalue > 1e-3
         return
     values, counts = np.unique(np.array(draws).reshape(n, -1), axis=0, return_counts=True)

@@ -11,6 +11,7 @@ from sklearn.utils import assert_all_finite
 
 from sklearn_subanneal._cells import encoded, object_cells
 from sklearn_subanneal._frames import Column, Table
+from sklearn_subanneal.columns.models import KINDS
 
 # That a message lists, those most like what was asked for.
 MOST_NAMES = 10
@@ -65,7 +66,7 @@ def typed_cell(column: Column, value) -> np.ndarray:
         If the value is outside the column's domain.
     """
     cell = object_cells(column.name, "object", [value])
-    if column.kind == "categorical":
+    if KINDS[column.kind].coded:
         array, categories, unknown = encoded(cell, column.categories)
         if unknown:
             some = ", ".join(map(repr, categories[:10].tolist())) + ", ..." * (len(categories) > 10)
@@ -75,7 +76,7 @@ def typed_cell(column: Column, value) -> np.ndarray:
             )
         return array
     assert_all_finite(cell.floats(), allow_nan=True, input_name=f"given for column {column.name!r}")
-    return cell.numbers(column.kind)
+    return cell.numbers(KINDS[column.kind])
 
 
 def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:

@@ -136,7 +136,7 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
             column = table.names.index(column)
         if not isinstance(column, Integral) or not 0 <= column < len(arrays):
             raise ValueError(f"Stratified(column={column!r}) is no column of the table; it has {table.names}")
-        if table.kinds[column] == "count":
+        if arrays[column].dtype.kind == "i" and table.columns[column].categories is None:
             # Numbers, unlike codes: strata are their quantile bins.
             return np.where(arrays[column] < 0, np.nan, arrays[column])
         return arrays[column]

@@ -32,13 +32,15 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.subsampling`.
     feature_types : "from_dtype", array-like of str or dict, default="from_dtype"
-        "real", "categorical", "boolean" or "count" for each column, or a dict from names or indices to these.
+        "real", "categorical", "boolean", "count" or "cyclic" (angles, hours of the day) for each column, or a dict
+        from names or indices to these.
         "from_dtype" takes numbers as real, bool as boolean, strings and pandas or polars categories as categorical.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a
         dict from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"),
-        {"alpha", "beta"} ("boolean"), {"shape", "rate"} ("count"), {"mu", "kappa", "psi", "nu"} ("gaussian": the
-        reals under covariance_type="full").
+        {"alpha", "beta"} ("boolean"), {"shape", "rate"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the period
+        is 2 pi if it is not given), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under
+        covariance_type="full").
     grids : {"data", "fixed"}, default="data"
         Grids of the hyperparameters in units of the training data, or absolute.
     unseen : {"missing", "error"}, default="missing"

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_subanneal._annealing import AnnealedChain, ChainResult, run_recipe
 from sklearn_subanneal._chains import ChainContext
 from sklearn_subanneal._subsampling import Window
-from sklearn_subanneal.columns.models import ColumnModel
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures._split_merge import SplitMerge
@@ -98,11 +98,7 @@ def units_of_rows(models: list[ColumnModel], arrays: list[np.ndarray], order: np
     """log |dz / dx| of each row, in the chain's order; one number where it is the same for all."""
     units = 0.0
     for model in models:
-        if model.kind == "gaussian":
-            # The block's missing cells are part of the state, and so of its density.
-            units = units - np.log(model.scale).sum()
-        elif model.kind == "real":
-            units = units + model.log_jacobian(model.values(arrays))
+        units = units + model.units(arrays)
     if np.ndim(units) and np.ptp(units) == 0.0:
         units = units[0]
     return units[order] if np.ndim(units) else float(units)

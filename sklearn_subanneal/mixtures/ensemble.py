@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_subanneal._cells import is_missing
-from sklearn_subanneal.columns.models import ColumnModel
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.posterior import log_mean_exp
 
 # Rows times clusters held at once in one float64 array: 1 MB, which stays in the cache from column to column.
@@ -51,7 +51,7 @@ class Cells:
         values, places = [], []
         for model in models:
             cells, place = model.values(arrays), None
-            if model.kind not in ("gaussian", "multinomial"):
+            if model.single:
                 distinct, inverse = np.unique(cells[:, 0], return_inverse=True)
                 if 2 * len(distinct) <= n_rows or len(distinct) == 1:
                     cells, place = distinct[:, None], inverse if len(distinct) > 1 else None
@@ -135,8 +135,8 @@ class Ensemble:
                     values[m][rows] = column.draws(clusters, values[m][rows], generator)
         out: list = [None] * sum(len(model.sources) for model in self.models)
         for model, cells in zip(self.models, values, strict=True):
-            for j, column in zip(model.sources, model.restore(cells).T, strict=True):
-                out[j] = column.copy() if model.kind in ("real", "gaussian") else column.astype(np.int32)
+            for j, column in zip(model.sources, model.typed(cells), strict=True):
+                out[j] = column
         if given is not None:
             # Standard units and back is not the identity in the last bit.
             for j in np.flatnonzero(~missing(given)[0]):
@@ -162,8 +162,8 @@ class Ensemble:
         Returns
         -------
         expectations : dict of int to (ndarray of shape (n_rows, n_values), ndarray of that shape or None)
-            For each target the probabilities of its categories, and None; or its first and its second moment, in
-            standard units.
+            For each target what :meth:`ColumnModel.expectations` gives: the probabilities of its categories, and None;
+            or its first and its second moment, in standard units.
         """
         total = np.full(1, -np.inf)
         first, second = dict.fromkeys(targets, 0.0), dict.fromkeys(targets, 0.0)
@@ -179,7 +179,7 @@ class Ensemble:
                     continue
                 weights = np.exp(joint - part[:, None]) * share[:, None]
                 for m, column in wanted:
-                    one, two = _moments(self.models[m], column, cells, m, weights)
+                    one, two = self.models[m].expectations(column, cells.values[m], weights)
                     first[m] = kept * first[m] + one
                     second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
@@ -207,9 +207,8 @@ class Ensemble:
             targets = [m for m, model in enumerate(self.models) if gaps[np.ix_(rows, model.sources)].any()]
             for m, (one, two) in self.expectations(cells, targets, seen).items():
                 model = self.models[m]
-                value, spread = summary(model, one, two)
-                if model.kind == "count":
-                    value = np.rint(value)
+                value, spread = model.summary(one, two)
+                value = model.imputed(value)
                 for i, j in enumerate(model.sources):
                     at = gaps[rows, j]
                     filled[j][rows[at]] = np.broadcast_to(value, (len(rows), value.shape[1]))[at, i]
@@ -222,29 +221,6 @@ def missing(arrays: list[np.ndarray]) -> np.ndarray:
     return np.column_stack([is_missing(a) for a in arrays])
 
 
-def summary(model: ColumnModel, first: np.ndarray, second: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Value and uncertainty, (n_rows, width) in the units of the data, from what :meth:`Ensemble.expectations` gives.
-
-    Mean and standard deviation; of categories the most probable one, and the probability that it is another.
-    """
-    if second is None:
-        return first.argmax(axis=1)[:, None], 1.0 - first.max(axis=1)[:, None]
-    return model.restore(first), np.sqrt(np.maximum(second - first**2, 0.0)) * model.scale
-
-
 def _shares(log_weights):
     shares = np.exp(log_weights - log_weights.max())
     return shares / shares.sum()
-
-
-def _moments(model, column, cells, m, weights):
-    """A column's part in the expectations, (n_rows, n_values) each, for weights (n_rows, n_clusters)."""
-    n_clusters = weights.shape[1]
-    if model.kind in ("categorical", "boolean"):
-        return weights @ column.probabilities(n_clusters), None
-    if model.kind != "gaussian":
-        # The same for all rows: a cell of one column says nothing of itself within a cluster.
-        mean, variance = (moment[0] for moment in column.conditional_moments(cells.values[m][:1], n_clusters))
-        return weights @ mean, weights @ (variance + mean**2)
-    mean, variance = column.conditional_moments(cells.values[m], n_clusters)
-    return np.einsum("nk,nkj->nj", weights, mean), np.einsum("nk,nkj->nj", weights, variance + mean**2)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from sklearn_subanneal.columns.models import ColumnModel
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.chain import Draw
 from sklearn_subanneal.mixtures.ensemble import Cells, Ensemble, chunks
 

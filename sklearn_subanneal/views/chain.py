@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_subanneal._annealing import AnnealedChain, ChainResult, run_recipe
 from sklearn_subanneal._chains import ChainContext
 from sklearn_subanneal._subsampling import Window
-from sklearn_subanneal.columns.models import ColumnModel
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._split_merge import SplitMerge
 from sklearn_subanneal.mixtures.chain import CELLS_PER_BATCH, mixture_state, units_of_rows

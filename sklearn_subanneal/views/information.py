@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import rel_entr, xlogy
 
-from sklearn_subanneal.columns.models import ColumnModel
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.chain import Draw
 from sklearn_subanneal.mixtures.ensemble import chunks, log_sum_exp
 from sklearn_subanneal.mixtures.predictive import Predictive
@@ -27,8 +27,6 @@ MOST_CELLS_SUMMED = 1 << 20
 LEAST_SAMPLES = 20
 # Its exponential is finite, and no information is as large.
 MOST_LOG_RATIO = 700.0
-# The kinds with a table of probabilities.
-DISCRETE = ("categorical", "boolean")
 
 
 class Estimate(NamedTuple):
@@ -148,7 +146,7 @@ def relatedness_matrix(
                 # The members of a view are in the order of the table, the columns in the caller's.
                 at = at[np.argsort(columns[at])]
                 predictive = _restricted(models, mixture, members, columns[at])
-                discrete = np.array([models[j].kind in DISCRETE for j in columns[at]])
+                discrete = np.array([models[j].discrete for j in columns[at]])
                 information[np.ix_(at, at)] += _pairwise_information(predictive, discrete, n_each, generator)
     # For the rival density, which of the two columns is of which sample matters.
     information = 0.5 * (information + information.T)
@@ -171,7 +169,7 @@ class _Coupling:
 
     def n_cells(self) -> float:
         """Cells of the table of all values that a, b and c can take together."""
-        if any(model.kind not in DISCRETE for model in self.models):
+        if not all(model.discrete for model in self.models):
             return math.inf
         return math.prod(len(model.parameters["alpha"]) for model in self.models)
 

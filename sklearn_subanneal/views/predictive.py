@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sklearn_subanneal.columns.models import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import Ensemble, log_sum_exp, missing, summary
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures.ensemble import Ensemble, log_sum_exp, missing
 from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.views.draws import ViewsDraw
 
@@ -110,15 +110,14 @@ def predict_column(
     average, model = ensemble(models, draws), models[column]
     n_rows = len(arrays[0])
     arrays = without(arrays, [column])
-    is_discrete = model.kind in ("categorical", "boolean")
-    n_values = len(model.parameters["alpha"]) if is_discrete else 1
+    n_values = len(model.parameters["alpha"]) if model.discrete else 1
     value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
     for rows, cells in average.cells(arrays, average.most_terms + n_values):
         one, two = average.expectations(cells, [column])[column]
-        mode_or_mean, deviation = summary(model, one, two)
-        value[rows] = one if is_discrete else mode_or_mean
+        mode_or_mean, deviation = model.summary(one, two)
+        value[rows] = one if model.discrete else mode_or_mean
         spread[rows] = deviation[:, 0]
-    return (value if is_discrete else value[:, 0]), spread
+    return (value if model.discrete else value[:, 0]), spread
 
 
 def surprisal(models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray]) -> np.ndarray:

@@ -1,0 +1,146 @@
+"""What the package may ask of a type of column: reading its cells, its prior, its kernels, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
+from sklearn_subanneal.columns.parameters import Hyperparameter
+
+
+@dataclass(frozen=True)
+class ColumnModel:
+    """One column of a mixture, or one block of columns: its encoding and its prior.
+
+    Each type of column is a subclass, and is known once it is named in ``columns/models.py``. What is said here is
+    what holds for most types: numbers, one column, two moments.
+
+    Attributes
+    ----------
+    name : str
+        Of the column; of a block, its kind.
+    sources : tuple of int
+        The columns of the table.
+    parameters : dict
+        Hyperparameters at the start, in standard units.
+    grids : dict
+        Hyperparameters to learn, in standard units.
+    center, scale : ndarray of shape (len(sources),)
+        Units of the reals.
+    """
+
+    # The name by which users know the type, and whether ``feature_types`` may hold it.
+    kind: ClassVar[str]
+    declared: ClassVar[bool] = True
+    # The keys of ``feature_params``.
+    hyperparameters: ClassVar[dict[str, Hyperparameter]]
+    # Typed cells: float64 with NaN for missing, or integers from 0 to ``largest`` with -1 ...
+    dtype: ClassVar[type] = np.float64
+    largest: ClassVar[int | None] = None
+    # ... and what to do about a cell that is no such number.
+    remedy: ClassVar[str] = ""
+    # The values that the type has anyway; "coded": those that occur are its categories.
+    categories: ClassVar[tuple | None] = None
+    coded: ClassVar[bool] = False
+    # Few values, each with a probability: predictions are these, and not moments.
+    discrete: ClassVar[bool] = False
+    # One column, whose cell says nothing of itself within a cluster.
+    single: ClassVar[bool] = True
+    data_class: ClassVar[type[ColumnData]]
+    statistics_class: ClassVar[type[ColumnStatistics]]
+
+    name: str
+    sources: tuple[int, ...]
+    parameters: dict
+    grids: dict
+    center: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    scale: np.ndarray = field(default_factory=lambda: np.ones(1))
+
+    @classmethod
+    def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:
+        """The model of a column of a table.
+
+        Parameters
+        ----------
+        name : str
+        sources : tuple of int
+            Where the column is in the table.
+        cells : ndarray of shape (n_rows,) or (n_rows, len(sources))
+            Typed cells.
+        given : dict
+            Hyperparameters that the user gives, checked, in the units of the data.
+        n_categories : int
+        learn : bool
+            Whether there are grids.
+        grids : {"data", "fixed"}
+        """
+        raise TypeError(f"{cls.__name__} must say how it is bound to a column")
+
+    def data(self, arrays: list[np.ndarray]) -> ColumnData:
+        """Encode the columns of a table for the kernels."""
+        return self.data_class(arrays[self.sources[0]])
+
+    def statistics(self, data: ColumnData | None = None, parameters: dict | None = None) -> ColumnStatistics:
+        """Empty statistics of this column."""
+        return self.statistics_class(data, self.parameters if parameters is None else parameters, self.grids)
+
+    def _cells(self, arrays: list[np.ndarray]) -> np.ndarray:
+        return np.column_stack([arrays[j] for j in self.sources]).astype(np.float64, copy=False)
+
+    def values(self, arrays: list[np.ndarray]) -> np.ndarray:
+        """The columns as float64 (n_rows, width) in standard units, missing cells NaN."""
+        cells = self._cells(arrays)
+        return (cells - self.center) / self.scale if self.largest is None else np.where(cells < 0, np.nan, cells)
+
+    def cells_per_row(self, arrays: list[np.ndarray]) -> float:
+        """How many cells of a row there are to score."""
+        return len(self.sources)
+
+    def restore(self, values: np.ndarray) -> np.ndarray:
+        """Standard units back to those of the data, (n_rows, width)."""
+        return values * self.scale + self.center
+
+    def typed(self, values: np.ndarray) -> list[np.ndarray]:
+        """Complete values in standard units as typed cells, one array for each column."""
+        return [column.copy() if self.largest is None else column.astype(np.int32) for column in self.restore(values).T]
+
+    def log_jacobian(self, values: np.ndarray) -> np.ndarray | float:
+        """log |dz / dx| of the observed cells of each row."""
+        return np.where(np.isnan(values), 0.0, -np.log(self.scale)).sum(axis=1) if np.any(self.scale != 1) else 0.0
+
+    def units(self, arrays: list[np.ndarray]) -> np.ndarray | float:
+        """The same of the rows of a chain."""
+        return self.log_jacobian(self.values(arrays)) if np.any(self.scale != 1) else 0.0
+
+    def report(self, parameters: dict) -> dict:
+        """Hyperparameters in the units of the data, under the names that ``feature_params`` uses."""
+        return dict(parameters)
+
+    def expectations(
+        self, column: ColumnStatistics, values: np.ndarray, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """What is averaged over clusters and draws, and summarised at last: the first two moments.
+
+        Parameters
+        ----------
+        column : ColumnStatistics
+        values : ndarray of shape (n_rows, width)
+        weights : ndarray of shape (n_rows, n_clusters)
+
+        Returns
+        -------
+        first, second : ndarray of shape (n_rows, n_values) each; ``second`` may be None
+        """
+        mean, variance = (moment[0] for moment in column.conditional_moments(values[:1], weights.shape[1]))
+        return weights @ mean, weights @ (variance + mean**2)
+
+    def summary(self, first: np.ndarray, second: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Value and uncertainty, (n_rows, width) in the units of the data: mean and standard deviation."""
+        return self.restore(first), np.sqrt(np.maximum(second - first**2, 0.0)) * self.scale
+
+    def imputed(self, value: np.ndarray) -> np.ndarray:
+        """The cells that stand for such values."""
+        return value

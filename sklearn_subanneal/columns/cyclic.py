@@ -1,0 +1,89 @@
+"""Columns of angles, hours of the day, days of the year: von Mises given the cluster, with a von Mises prior."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_subanneal.columns._vonmises import VonMisesData, VonMisesStatistics
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.real import NARROW
+from sklearn_subanneal.columns.units import rounding_variance
+
+TURN = 2.0 * np.pi
+KAPPA_GRID = np.geomspace(0.05, 1e4, 24)
+R_GRID = np.geomspace(0.02, 200.0, 16)
+MU_GRID = np.arange(16) * (TURN / 16)
+
+
+class Cyclic(ColumnModel):
+    """A column of values of which one period later is the same.
+
+    All clusters of a column share the concentration ``kappa``. Standard units are radians from the low end of the
+    column's range, which is ``center``; ``scale`` is the length of a radian.
+    """
+
+    kind = "cyclic"
+    hyperparameters = {
+        "mu": Hyperparameter("finite"),
+        "kappa": Hyperparameter(),
+        "r": Hyperparameter(),
+        "period": Hyperparameter("positive"),
+    }
+    remedy = "declare it 'categorical' in feature_types, or convert it to numbers"
+    data_class, statistics_class = VonMisesData, VonMisesStatistics
+
+    @classmethod
+    def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
+        period = float(given.get("period", TURN))
+        # Values on both sides of 0 and at most half a period from it: that is the column's range.
+        is_centered = np.nanmin(cells) < 0.0 and np.nanmax(np.abs(cells)) <= period / 2.0
+        units = np.array([-period / 2.0 if is_centered else 0.0]), np.array([period / TURN])
+        angles = cls(name, sources, {}, {}, *units).values([cells] * (sources[0] + 1))
+        resultant = np.nanmean(np.exp(1j * angles))
+        # Of a normal wrapped around the circle; no more than of values that are all over it.
+        variance = min(-2.0 * np.log(max(abs(resultant), 1e-300)), np.pi**2 / 3.0)
+        kappa = _kappa_grid(angles)
+        start = {"mu": 0.0, "kappa": np.clip(1.0 / max(NARROW * variance, 1e-12), kappa[0], kappa[-1]), "r": 0.1}
+        mu = MU_GRID + np.angle(resultant)
+        if not learn or grids == "fixed":
+            start, kappa, mu = {"mu": 0.0, "kappa": 1.0, "r": 0.1}, KAPPA_GRID, MU_GRID
+            given = {"mu": 0.0} | given
+        start |= {key: float(value) for key, value in given.items() if key != "period"}
+        if "mu" in given:
+            start["mu"] = (start["mu"] - units[0][0]) / units[1][0] % TURN
+        axes = {"mu": np.sort(mu % TURN), "kappa": kappa, "r": R_GRID} if learn else {}
+        return cls(name, sources, start, axes, *units)
+
+    def data(self, arrays):
+        return VonMisesData(self.values(arrays)[:, 0])
+
+    def values(self, arrays):
+        return np.mod(self._cells(arrays) - self.center, self.scale * TURN) / self.scale
+
+    def restore(self, values):
+        period = self.scale * TURN
+        out = np.mod(values * self.scale, period)
+        return np.where(out < period, out, 0.0) + self.center
+
+    def report(self, parameters):
+        return parameters | {"mu": self.restore(np.array([parameters["mu"]]))[0]}
+
+    def expectations(self, column, values, weights):
+        """The expected unit vector: angles have no mean of their own."""
+        mean, variance = (moment[0, :, 0] for moment in column.conditional_moments(values[:1], weights.shape[1]))
+        return weights @ ((1.0 - variance) * np.array([np.cos(mean), np.sin(mean)])).T, None
+
+    def summary(self, first, second):
+        """Circular mean, and circular standard deviation sqrt(-2 log |expected unit vector|)."""
+        length = np.clip(np.hypot(first[:, 0], first[:, 1]), 1e-300, 1.0)
+        angle = np.arctan2(first[:, 1], first[:, 0])
+        return self.restore(angle[:, None]), np.sqrt(-2.0 * np.log(length))[:, None] * self.scale
+
+
+def _kappa_grid(angles):
+    """The grid of kappa, up to the concentration that rounding has left where the values are rounded ones."""
+    rounding = rounding_variance(angles)
+    if not rounding:
+        return KAPPA_GRID
+    return np.geomspace(KAPPA_GRID[0], np.clip(1.0 / rounding, 1.0, KAPPA_GRID[-1]), len(KAPPA_GRID))

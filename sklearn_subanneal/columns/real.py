@@ -1,0 +1,86 @@
+"""Columns of reals: normal given the cluster, with a normal-inverse-chi-squared prior.
+
+A chain sees reals in standard units (z = (x - center) / scale), which costs nothing in exactness: the model is
+equivariant. Hyperparameters given by a user, and those reported to one, are in the units of the data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.units import check_reach, rounding_variance, standard_units
+
+# Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
+KAPPA_GRID = np.geomspace(1e-4, 10.0, 20)
+SIGMA2_GRID = np.geomspace(1e-6, 4.0, 20)
+NU_GRID = np.geomspace(0.3, 100.0, 20)
+# Variance within a cluster before anything is learned, as a share of the variance of the table.
+NARROW = 0.05
+# In standard deviations of the prior: squares must not overflow in float32.
+MOST_DISTANCE = 1e15
+
+
+class Real(ColumnModel):
+    """A column of reals."""
+
+    kind = "real"
+    hyperparameters = {
+        "mu": Hyperparameter("finite"),
+        "kappa": Hyperparameter(),
+        "sigma2": Hyperparameter("positive"),
+        "nu": Hyperparameter(),
+    }
+    remedy = "declare it 'categorical' in feature_types, or convert it to numbers"
+    data_class, statistics_class = NormalData, NormalStatistics
+
+    @classmethod
+    def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
+        center, scale = standard_units(cells[:, None], learn, grids)
+        z = (cells - center[0]) / scale[0]
+        # Clusters much narrower than the table: too many small ones at first are merged sooner than too few are split.
+        start = {"mu": 0.0, "kappa": 0.1, "sigma2": NARROW, "nu": 5.0}
+        if not learn or grids == "fixed":
+            given = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0} | given
+        start |= {key: float(value) for key, value in given.items()}
+        if "mu" in given:
+            start["mu"] = (start["mu"] - center[0]) / scale[0]
+        if "sigma2" in given:
+            start["sigma2"] = start["sigma2"] / scale[0] / scale[0]
+        check_reach(f"column {name!r}", z, start["mu"], start["sigma2"], MOST_DISTANCE)
+        axes = {}
+        if learn:
+            mu, sigma2 = np.linspace(-3.0, 3.0, 20), SIGMA2_GRID
+            if grids == "data":
+                mu, sigma2 = _location_grid(z), _sigma2_grid(z)
+            axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": sigma2, "nu": NU_GRID}
+        return cls(name, sources, start, axes, center, scale)
+
+    def data(self, arrays):
+        cells = arrays[self.sources[0]]
+        return NormalData(((cells - self.center[0]) / self.scale[0]).astype(np.float32))
+
+    def report(self, parameters):
+        return {
+            "mu": parameters["mu"] * self.scale[0] + self.center[0],
+            "kappa": parameters["kappa"],
+            "sigma2": parameters["sigma2"] * self.scale[0] ** 2,
+            "nu": parameters["nu"],
+        }
+
+
+def _location_grid(z):
+    """20 values over the range of the data, half of them where the data are dense."""
+    z = z[~np.isnan(z)]
+    spread = np.linspace(z.min(), z.max(), 11)
+    dense = np.quantile(z, np.linspace(0.05, 0.95, 10))
+    return np.unique(np.concatenate([spread, dense]).round(6))
+
+
+def _sigma2_grid(z):
+    rounding = rounding_variance(z)
+    if not rounding:
+        return SIGMA2_GRID
+    return np.geomspace(max(SIGMA2_GRID[0], rounding), SIGMA2_GRID[-1], len(SIGMA2_GRID))
