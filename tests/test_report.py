@@ -143,12 +143,14 @@ def test_types_of_numbers_and_marks(tmp_path):
             "marked": [str(n) if n else "unknown" for n in rng.integers(9, size=200)],
             "gap": ["?" if n == 0 else "yes" if n < 3 else "no" for n in rng.integers(5, size=200)],
             "empty": None,
+            "note": [f"text {n}" for n in rng.integers(150, size=200)],
         }
     )
     path = tmp_path / "numbers.csv"
     frame.to_csv(path, index=False, sep=";")
     columns = {column.name: column for column in read_source(path, {"age": "count"}).columns}
     kinds = ["label", "boolean", "categorical", "categorical", "count", "categorical", "categorical", "ignore"]
+    kinds.append("ignore")
     assert [column.kind for column in columns.values()] == kinds
     assert "--missing 'unknown'" in columns["marked"].reason
     assert columns["gap"].n_missing == (frame["gap"] == "?").sum() > 0 and columns["gap"].n_distinct == 2

@@ -25,7 +25,8 @@ PARQUET, SPREADSHEETS = (".parquet", ".pq"), (".xlsx", ".xls", ".ods")
 MISSING = ("?",)
 # A number with so few values is a code or a grade: as a real, each of its values would be a cluster.
 MOST_GRADES, FEWEST_ROWS_A_GRADE = 20, 5
-MOST_TEXTS = 1000
+# Text is a category, unless it has more values than this, or more than some and these mostly different.
+MOST_TEXTS, FEW_TEXTS = 1000, 20
 # Worth a remark: a value that so many of the numbers have.
 MANY = 0.3
 # Text of which so much is numbers is a number with some mark among them.
@@ -228,9 +229,10 @@ def _inferred(series: pd.Series) -> tuple[str, str]:
         return _inferred_number(series, seen.to_numpy(np.float64), n_distinct)
     if inferred.startswith(("date", "time", "period")):
         return IGNORED, "dates: add a column of days since some day to have them learned"
-    if 2 * n_distinct > len(seen) or n_distinct > MOST_TEXTS:
-        is_name = n_distinct == len(series)
-        return (LABEL, "text, different in each row") if is_name else (IGNORED, "text, mostly different in each row")
+    if n_distinct == len(series):
+        return LABEL, "text, different in each row"
+    if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):
+        return IGNORED, "text, mostly different in each row"
     return "categorical", "text" + _marks(seen)
 
 
