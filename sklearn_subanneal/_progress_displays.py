@@ -21,6 +21,7 @@ _LABELS = {
     "n_assigned": "rows assigned",
     "n_clusters": "number of clusters",
     "n_moved": "rows that changed cluster",
+    "n_views": "number of views",
     "progress": "progress of the schedule",
     "seconds": "seconds",
     "sweep": "sweep",

@@ -1,0 +1,8 @@
+"""``python -m sklearn_subanneal`` is the command ``sklearn-subanneal``."""
+
+import sys
+
+from sklearn_subanneal.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

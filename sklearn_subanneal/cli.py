@@ -1,0 +1,167 @@
+"""The command line: ``sklearn-subanneal report table.csv``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from sklearn.utils._optional_dependencies import check_matplotlib_support
+
+from sklearn_subanneal import __version__
+
+# Columns listed on the screen; the report has all.
+MOST_LISTED = 40
+SECONDS_BETWEEN_LINES = 5.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line asks.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        Without the name of the program; None: those of the process.
+
+    Returns
+    -------
+    status : int
+        0; 1 where something is wrong with the table, 130 where it was interrupted.
+    """
+    given = _parser().parse_args(arguments)
+    try:
+        return _report(given)
+    except (ValueError, OSError, ImportError) as error:
+        print(f"sklearn-subanneal: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt as interrupt:
+        print(f"sklearn-subanneal: interrupted; {interrupt or 'nothing was written'}", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="sklearn-subanneal", description="Learn what is in a table.")
+    parser.add_argument("--version", action="version", version=f"sklearn_subanneal {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    report = commands.add_parser(
+        "report",
+        help="write a report on a table",
+        description="Write a report on a table: views of the columns, clusters of the rows, dependence, anomalies, and "
+        "the missing cells filled in; and save the model.",
+        epilog="Ctrl-C ends learning early, and the report is made of what there is; a second one gives up.",
+    )
+    report.add_argument("table", type=Path, help="CSV, TSV or Parquet, with a line of names")
+    report.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: TABLE-report")
+    report.add_argument(
+        "-t",
+        "--types",
+        action="append",
+        default=[],
+        metavar="COLUMN=TYPE",
+        help="real, categorical, boolean, count, label (names the rows) or ignore; may be repeated",
+    )
+    report.add_argument(
+        "--missing", action="append", default=[], metavar="TEXT", help="means a missing cell; may be repeated"
+    )
+    report.add_argument("--chains", type=int, default=4, metavar="N", help="independent chains (default: 4)")
+    report.add_argument("--time-limit", type=float, metavar="SECONDS", help="for learning; else as long as it takes")
+    report.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed, the same report (default: 0)")
+    report.add_argument("--jobs", type=int, metavar="N", help="chains side by side (default: as many as processors)")
+    report.add_argument("--no-plots", dest="plots", action="store_false", help="no pictures, no need of matplotlib")
+    report.add_argument("-q", "--quiet", action="store_true", help="tell nothing but errors")
+    return parser
+
+
+def _report(given: argparse.Namespace) -> int:
+    # Late, so that --help does not wait for it.
+    from sklearn_subanneal.report import Plan, learn, read_source, write_report
+
+    if given.plots:
+        _use_matplotlib()
+    say = (lambda *text: None) if given.quiet else print
+    started = time.perf_counter()
+    source = read_source(given.table, dict(map(_column_and_type, given.types)), given.missing)
+    _describe(source, say)
+    plan = Plan(n_chains=given.chains, seed=given.seed, time_limit=given.time_limit, n_jobs=given.jobs)
+    progress = Progress(sys.stderr, given.quiet)
+    learned = learn(source, plan, progress)
+    progress.end()
+    say("Stopped early. Writing what there is." if learned.was_stopped else f"Learned in {learned.seconds:.1f} s.")
+    name = given.table.name.split(".")[0] or "table"
+    folder = given.output or Path(f"{name}-report")
+    try:
+        paths = write_report(source, plan, learned, folder, given.plots)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the model is in {folder}, the report is not complete") from None
+    say(f"Wrote, {time.perf_counter() - started:.1f} s after the start:", *(f"\n  {path}" for path in paths))
+    return 0
+
+
+def _use_matplotlib() -> None:
+    try:
+        check_matplotlib_support("sklearn-subanneal report")
+    except ImportError as error:
+        raise ImportError(
+            "Pictures are drawn by matplotlib, which is not installed: pip install 'sklearn-subanneal[report]', or "
+            "pass --no-plots"
+        ) from error
+    import matplotlib
+
+    # There need not be a screen.
+    matplotlib.use("agg")
+
+
+def _column_and_type(text: str) -> tuple[str, str]:
+    column, equals, kind = text.rpartition("=")
+    if not equals:
+        raise ValueError(f"--types must be COLUMN=TYPE, got {text!r}")
+    return column, kind
+
+
+def _describe(source, say) -> None:
+    n_missing = int(source.X.isna().to_numpy().sum())
+    say(
+        f"{source.name}: {len(source.frame):,} rows, {len(source.columns)} columns, {len(source.modelled)} of them "
+        f"learned; {n_missing:,} of their cells are missing ({n_missing / source.X.size:.1%})."
+    )
+    width = min(max(len(column.name) for column in source.columns), 32)
+    for column in source.columns[:MOST_LISTED]:
+        gaps = f"; {column.n_missing:,} missing" if column.n_missing else ""
+        say(f"  {column.name[:32]:{width}}  {column.kind:11}  {column.reason}{gaps}")
+    if len(source.columns) > MOST_LISTED:
+        say(f"  ... and {len(source.columns) - MOST_LISTED} more, in the report")
+
+
+class Progress:
+    """Tells how far learning is: on a terminal by one line that changes, elsewhere by a line now and then.
+
+    Parameters
+    ----------
+    stream : text file
+    is_quiet : bool
+    """
+
+    def __init__(self, stream, is_quiet: bool = False):
+        self.stream = stream
+        self.is_quiet = is_quiet
+        self._is_terminal = stream.isatty()
+        self._told = time.perf_counter()
+        self._width = 0
+
+    def __call__(self, progress: float, text: str) -> None:
+        """Tell of it, unless that was done just now."""
+        now = time.perf_counter()
+        if self.is_quiet or now - self._told < (0.1 if self._is_terminal else SECONDS_BETWEEN_LINES):
+            return
+        self._told = now
+        line = f"Learning: {progress:4.0%}  {text}"
+        self.stream.write(f"\r{line:{self._width}}" if self._is_terminal else f"{line}\n")
+        self.stream.flush()
+        self._width = len(line)
+
+    def end(self) -> None:
+        """Leave the line that changes."""
+        if self._is_terminal and self._width:
+            self.stream.write("\n")

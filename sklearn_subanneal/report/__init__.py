@@ -1,0 +1,7 @@
+"""Reports on tables in files: what a cross-categorization finds, as a web page, CSV files and a saved model."""
+
+from sklearn_subanneal.report.folder import write_report
+from sklearn_subanneal.report.learning import Plan, learn
+from sklearn_subanneal.report.source import Source, read_source
+
+__all__ = ["Plan", "Source", "learn", "read_source", "write_report"]

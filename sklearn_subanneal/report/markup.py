@@ -1,0 +1,109 @@
+"""HTML by small functions: whatever is not markup already is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+
+class Markup(str):
+    """Text that is HTML."""
+
+
+def element(tag: str, *children, **attributes) -> Markup:
+    """An element with its children.
+
+    Parameters
+    ----------
+    tag : str
+    *children : str or Markup
+        Text is escaped, markup is not.
+    **attributes
+        ``class_`` is "class", and underscores are hyphens; what is None is left out.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.report.markup import element
+    >>> element("p", "a < b ", element("b", "bold"), class_="note")
+    '<p class="note">a &lt; b <b>bold</b></p>'
+    """
+    written = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    if tag in ("img", "meta", "br"):
+        return Markup(f"<{tag}{written}>")
+    return Markup(f"<{tag}{written}>{joined(*children)}</{tag}>")
+
+
+def joined(*parts) -> Markup:
+    """Parts one after the other, escaped where they are not markup."""
+    return Markup("".join(part if isinstance(part, Markup) else html.escape(str(part)) for part in parts))
+
+
+def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence], numbers: Sequence[int] = ()) -> Markup:
+    """A table that scrolls where it is wide; ``numbers`` are the columns to be set flush right."""
+
+    def line(tag, cells, **attributes):
+        return element(
+            "tr",
+            *(
+                cell
+                if isinstance(cell, Markup) and cell.startswith("<td")
+                else element(tag, cell, class_="number" if j in numbers else None, **attributes)
+                for j, cell in enumerate(cells)
+            ),
+        )
+
+    return element(
+        "div",
+        element(
+            "table",
+            element("caption", caption),
+            element("thead", line("th", heads, scope="col")),
+            element("tbody", *(line("td", row) for row in rows)),
+        ),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label=caption,
+    )
+
+
+def figure(source: str, alt: str, caption: str) -> Markup:
+    """A picture with its caption; it scrolls where the page is narrower than can be read."""
+    image = element(
+        "div", element("img", src=source, alt=alt), class_="scroll", tabindex="0", role="region", aria_label=caption
+    )
+    return element("figure", image, element("figcaption", caption))
+
+
+def paragraph(*children) -> Markup:
+    """A paragraph."""
+    return element("p", *children)
+
+
+def listed(words: Sequence[str], most: int) -> str:
+    """Words parted by commas, the first ones of many.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.report.markup import listed
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+def counted(number: int, word: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.report.markup import counted
+    >>> counted(1, "row"), counted(20000, "row"), counted(2, "quantity")
+    ('1 row', '20,000 rows', '2 quantities')
+    """
+    plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
+    return f"{number:,} {word if number == 1 else plural}"

@@ -1,0 +1,71 @@
+"""The page of a report: its head, its contents and the order of its sections."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from sklearn_subanneal.report.findings import Findings
+from sklearn_subanneal.report.markup import Markup, element, paragraph
+from sklearn_subanneal.report.sections import (
+    describe_anomalies,
+    describe_clusters,
+    describe_convergence,
+    describe_dependence,
+    describe_making,
+    describe_missing,
+    describe_table,
+    describe_views,
+)
+
+
+def page(found: Findings) -> str:
+    """The whole page, HTML with its style and pictures inside."""
+    sections = {
+        "table": ("The table", describe_table(found)),
+        "views": ("Views: which columns belong together", describe_views(found)),
+        "clusters": ("Clusters: which rows belong together", describe_clusters(found)),
+        "dependence": ("Dependence of columns", describe_dependence(found)),
+        "anomalies": ("Anomalies", describe_anomalies(found)),
+        "missing": ("Missing cells", describe_missing(found)),
+        "convergence": ("Convergence", describe_convergence(found)),
+        "making": ("How this was made", describe_making(found)),
+    }
+    title = f"Report on {found.source.name}"
+    contents = (element("li", element("a", head, href=f"#{key}")) for key, (head, _) in sections.items())
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Markup(files("sklearn_subanneal.report").joinpath("report.css").read_text(encoding="utf-8"))),
+    )
+    body = element(
+        "body",
+        element(
+            "header",
+            element("h1", title),
+            _facts(found),
+            element("nav", element("ul", *contents), aria_label="Contents"),
+        ),
+        element(
+            "main", *(element("section", element("h2", head), text, id=key) for key, (head, text) in sections.items())
+        ),
+        element("footer", paragraph("Made by sklearn_subanneal.")),
+    )
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _facts(found: Findings) -> Markup:
+    n_rows, n_missing = len(found.source.frame), int(found.gaps.missing.sum())
+    facts = {
+        "rows": f"{n_rows:,}",
+        "columns learned": f"{len(found.source.modelled):,}",
+        "cells missing": f"{n_missing:,} ({n_missing / found.gaps.missing.size:.1%})",
+        "views": str(len(found.views)),
+        "clusters in the largest view": str(found.views[0].n_clusters),
+    }
+    return element(
+        "dl",
+        *(element("div", element("dt", term), element("dd", text)) for term, text in facts.items()),
+        class_="facts",
+    )

@@ -1,0 +1,280 @@
+"""A table in a file: read by pandas, each of its columns given a type or left out, and why."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal._frames import KINDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns that are not modelled: one that names the rows, and others.
+LABEL, IGNORED = "label", "ignore"
+TYPES = (*KINDS, LABEL, IGNORED)
+SEPARATORS = ",;\t|"
+PARQUET, SPREADSHEETS = (".parquet", ".pq"), (".xlsx", ".xls", ".ods")
+# What stands for a missing cell, beside what pandas takes for one.
+MISSING = ("?",)
+# A number with so few values is a code or a grade: as a real, each of its values would be a cluster.
+MOST_GRADES, FEWEST_ROWS_A_GRADE = 20, 5
+# Text is a category, unless it has more values than this, or more than some and these mostly different.
+MOST_TEXTS, FEW_TEXTS = 1000, 20
+# Worth a remark: a value that so many of the numbers have.
+MANY = 0.3
+# Text of which so much is numbers is a number with some mark among them.
+MOSTLY = 0.8
+
+
+@dataclass(frozen=True)
+class Described:
+    """One column of the file.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"real", "categorical", "boolean", "count", "label", "ignore"}
+    reason : str
+        Why it is taken for that.
+    n_missing, n_distinct : int
+    values : str
+        Its range, or its most frequent values.
+    """
+
+    name: str
+    kind: str
+    reason: str
+    n_missing: int
+    n_distinct: int
+    values: str
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether the model learns this column."""
+        return self.kind in KINDS
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table with its columns described.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    frame : pandas.DataFrame
+        As read.
+    columns : list of Described
+        One for each column of the frame.
+    reading : str
+        The expression that reads it.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    columns: list[Described]
+    reading: str
+
+    @property
+    def modelled(self) -> list[Described]:
+        """The columns that the model learns."""
+        return [column for column in self.columns if column.is_modelled]
+
+    @property
+    def X(self) -> pd.DataFrame:
+        """The part of the table that the model learns."""
+        return self.frame[[column.name for column in self.modelled]]
+
+    @property
+    def feature_types(self) -> dict[str, str]:
+        """The types of these columns, as estimators take them."""
+        return {column.name: column.kind for column in self.modelled}
+
+    @property
+    def row_names(self) -> np.ndarray:
+        """A name for each row: the cells of the label, or the number of the row, from 1."""
+        for column in self.columns:
+            if column.kind == LABEL:
+                return self.frame[column.name].astype(str).to_numpy(object)
+        return np.array([f"row {row}" for row in range(1, len(self.frame) + 1)], dtype=object)
+
+
+def read_source(path: str | Path, types: Mapping[str, str] | None = None, missing: Iterable[str] = ()) -> Source:
+    """Read a table from a file and give each of its columns a type.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV (separated by commas, semicolons, tabs or bars, as the first line says; perhaps compressed) or Parquet.
+    types : mapping of str to str, default=None
+        From columns to "real", "categorical", "boolean", "count", "label" (names the rows) or "ignore"; the types of
+        other columns are inferred.
+    missing : iterable of str, default=()
+        Texts that mean a missing cell, beside "?", the empty cell and those that pandas knows.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed, or what it needs to read Parquet.
+    ValueError
+        If the file is no such table, a type or column is unknown, or nothing is left to learn.
+    OSError
+        If the file can't be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn_subanneal.report import read_source
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "cats.csv")
+    ...     _ = path.write_text("name,weight,indoors\\nTom,4.1,yes\\nKit,?,no\\nMia,3.2,yes\\n")
+    ...     source = read_source(path)
+    >>> [(column.name, column.kind, column.n_missing) for column in source.columns]
+    [('name', 'label', 0), ('weight', 'real', 1), ('indoors', 'categorical', 0)]
+    """
+    path, missing = Path(path), (*MISSING, *missing)
+    frame, reading = _read(path, missing)
+    frame.columns = [str(name) for name in frame.columns]
+    if not frame.columns.is_unique:
+        name = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"{path.name} has two columns {name!r}: rename one of them.")
+    source = Source(path.name, frame, _describe(frame, types or {}), reading)
+    if len(frame) < 2 or not source.modelled:
+        left_out = "; ".join(f"{column.name}: {column.reason}" for column in source.columns[:5])
+        raise ValueError(
+            f"{path.name} has {len(frame)} rows and {len(source.modelled)} columns to learn, and at least two and one "
+            f"are needed. Left out are {left_out or 'none'}. Say otherwise by --types COLUMN=TYPE."
+        )
+    return source
+
+
+def _read(path: Path, missing: tuple[str, ...]) -> tuple[pd.DataFrame, str]:
+    """The table, and the expression that reads it."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "Tables are read by pandas, which is not installed: pip install 'sklearn-subanneal[report]'"
+        ) from error
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}")
+    if suffixes and suffixes[-1] in SPREADSHEETS:
+        raise ValueError(f"{path.name} is a spreadsheet: save the sheet as CSV.")
+    try:
+        if suffixes and suffixes[-1] in PARQUET:
+            return pd.read_parquet(path).reset_index(drop=True), f"pd.read_parquet({path.name!r})"
+        separator = "\t" if {".tsv", ".tab"} & set(suffixes) else _separator(path)
+        options = {"na_values": list(missing)} | ({} if separator == "," else {"sep": separator})
+        written = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        return pd.read_csv(path, low_memory=False, **options), f"pd.read_csv({path.name!r}, {written})"
+    except ImportError as error:
+        raise ImportError("Parquet is read by pyarrow, which is not installed: pip install pyarrow") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} is not text in UTF-8: save it as such.") from error
+    except ValueError as error:
+        raise ValueError(f"{path.name} can't be read as a table: {error}") from error
+
+
+def _separator(path: Path) -> str:
+    """The separator that the first line has most often; a comma where it is not to be seen."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    first = ""
+    with contextlib.suppress(UnicodeDecodeError), opened(path, "rt", encoding="utf-8") as file:
+        first = file.readline()
+    return max(SEPARATORS, key=first.count)
+
+
+def _describe(frame: pd.DataFrame, types: Mapping[str, str]) -> list[Described]:
+    for name, kind in types.items():
+        if name not in frame.columns:
+            raise ValueError(f"--types names the column {name!r}, which is not there. There are {list(frame.columns)}.")
+        if kind not in TYPES:
+            raise ValueError(f"--types has {kind!r} for column {name!r}; types are {', '.join(TYPES)}.")
+    has_label, columns = LABEL in types.values(), []
+    for name in frame.columns:
+        series = frame[name]
+        kind, reason = (types[name], "as declared") if name in types else _inferred(series)
+        if kind == LABEL and name not in types:
+            kind = IGNORED if has_label else LABEL
+            has_label = True
+        seen = series.dropna()
+        columns.append(Described(name, kind, reason, int(series.isna().sum()), seen.nunique(), _values(seen)))
+    return columns
+
+
+def _inferred(series: pd.Series) -> tuple[str, str]:
+    """The type of a column, and why."""
+    import pandas as pd
+
+    seen = series.dropna()
+    n_distinct = seen.nunique()
+    if n_distinct < 2:
+        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no value"
+    inferred = pd.api.types.infer_dtype(seen, skipna=True)
+    if inferred == "boolean":
+        return "boolean", "true or false"
+    if pd.api.types.is_numeric_dtype(series):
+        return _inferred_number(series, seen.to_numpy(np.float64), n_distinct)
+    if inferred.startswith(("date", "time", "period")):
+        return IGNORED, "dates: add a column of days since some day to have them learned"
+    if n_distinct == len(series):
+        return LABEL, "text, different in each row"
+    if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):
+        return IGNORED, "text, mostly different in each row"
+    return "categorical", "text" + _marks(seen)
+
+
+def _inferred_number(series: pd.Series, seen: np.ndarray, n_distinct: int) -> tuple[str, str]:
+    if np.isinf(seen).any():
+        raise ValueError(f"Column {series.name!r} holds infinity: correct it, or leave it empty.")
+    if set(np.unique(seen).tolist()) == {0.0, 1.0}:
+        return "boolean", "zeros and ones"
+    if len(seen) == len(series) and seen[0] in (0, 1) and (np.diff(seen) == 1).all():
+        return LABEL, "it numbers the rows"
+    if n_distinct <= MOST_GRADES and len(seen) >= FEWEST_ROWS_A_GRADE * n_distinct:
+        return "categorical", f"a number with {n_distinct} values only"
+    values, counts = np.unique(seen, return_counts=True)
+    share = counts.max() / len(seen)
+    return "real", "numbers" + (f", {share:.0%} of them {brief(values[counts.argmax()])}" if share > MANY else "")
+
+
+def _marks(seen: pd.Series) -> str:
+    """A warning of text that is numbers but for a few marks."""
+    import pandas as pd
+
+    is_text = pd.to_numeric(seen, errors="coerce").isna()
+    if not is_text.any() or is_text.mean() > 1.0 - MOSTLY:
+        return ""
+    mark = seen[is_text].mode()[0]
+    return f", numbers but for {mark!r} and the like: if that means missing, pass --missing {mark!r}"
+
+
+def _values(seen: pd.Series) -> str:
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(seen) and not pd.api.types.is_bool_dtype(seen) and len(seen):
+        return f"{brief(seen.min())} to {brief(seen.max())}"
+    counts = seen.astype(str).value_counts()
+    return ", ".join(counts.index[:3]) + (", ..." if len(counts) > 3 else "")
+
+
+def brief(value) -> str:
+    """A value as readers want it: four digits or so of a number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return str(value)
+    size = abs(value)
+    if size < 1e15 and value == int(value):
+        return f"{int(value):,}" if size >= 1e4 else str(int(value))
+    return f"{value:,.0f}" if 1e4 <= size < 1e15 else f"{value:.4g}"

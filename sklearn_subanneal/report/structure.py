@@ -1,0 +1,109 @@
+"""Which columns depend on one another, and whether the chains agree on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal.diagnostics import summary
+from sklearn_subanneal.report.source import Source
+
+if TYPE_CHECKING:
+    from sklearn_subanneal.estimators.crosscat import CrossCat
+
+# Above this, chains are not held to have converged.
+LARGEST_RHAT = 1.05
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two columns.
+
+    Attributes
+    ----------
+    one, other : str
+    relatedness : float
+        Mutual information on the scale of a correlation.
+    share : float
+        Of the draws, in which they are in one view.
+    """
+
+    one: str
+    other: str
+    relatedness: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Dependence and convergence.
+
+    Attributes
+    ----------
+    pairs : list of Pair
+        The most related ones.
+    n_related : int
+        Columns among which they were looked for: those that share views with most others.
+    n_together, n_apart, n_disputed : int
+        Pairs of columns that are in one view in all draws, in none, and in some.
+    log_joints : list of float
+        Mean log joint density of each chain.
+    convergence : list of (name, mean, deviation, effective sample size, R-hat)
+    """
+
+    pairs: list[Pair]
+    n_related: int
+    n_together: int
+    n_apart: int
+    n_disputed: int
+    log_joints: list[float]
+    convergence: list[tuple[str, float, float, float, float]]
+
+    @property
+    def n_unsettled(self) -> int:
+        """Quantities on which the chains do not agree."""
+        return sum(rhat > LARGEST_RHAT for *_, rhat in self.convergence)
+
+
+def find_structure(model: CrossCat, source: Source, most_pairs: int, most_columns: int, seed: int) -> Structure:
+    """Ask the model for its most related pairs of columns, and how far its chains agree.
+
+    Parameters
+    ----------
+    model : CrossCat
+        Fitted to the table.
+    source : Source
+    most_pairs : int
+    most_columns : int
+        Relatedness is computed among so many columns.
+    seed : int
+        Of the Monte Carlo integrals.
+
+    Returns
+    -------
+    Structure
+    """
+    names, dependence = list(source.feature_types), model.dependence_
+    chosen = np.sort(np.argsort(-dependence.sum(axis=1), kind="stable")[:most_columns])
+    related = model.relatedness_matrix([int(j) for j in chosen], random_state=seed)
+    one, other = np.triu_indices(len(chosen), k=1)
+    best = np.argsort(-related[one, other], kind="stable")[:most_pairs]
+    pairs = [
+        Pair(names[i], names[j], float(value), float(dependence[i, j]))
+        for i, j, value in zip(chosen[one[best]], chosen[other[best]], related[one[best], other[best]], strict=True)
+        if value > 0.0
+    ]
+    shares = dependence[np.triu_indices(len(names), k=1)]
+    table = summary(model)
+    rows = zip(*(table[name] for name in ("name", "mean", "sd", "ess_bulk", "rhat")), strict=True)
+    return Structure(
+        pairs,
+        len(chosen),
+        int((shares == 1.0).sum()),
+        int((shares == 0.0).sum()),
+        int(((shares > 0.0) & (shares < 1.0)).sum()),
+        model.log_joint_.mean(axis=1).tolist(),
+        [(str(name), *map(float, figures)) for name, *figures in rows],
+    )
