@@ -72,11 +72,14 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
+    # What a cell prints, not what its last line is.
+    "capture_repr": (),
     "remove_config_comments": True,
     "write_computation_times": False,
     "show_memory": False,
     "parallel": False,
-    "reset_argv": lambda *_: [],
+    # Figures go into the pages; the files that examples write as well are of no use here.
+    "reset_argv": lambda *_: ["--output", str(ROOT / "output" / "gallery")],
 }
 warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")
 

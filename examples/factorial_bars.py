@@ -7,7 +7,6 @@ Images that are sums of horizontal and vertical bars, under noise. The bars are 
 # %%
 # Eight bars, each in an image with probability 0.3: there are 256 kinds of image, and eight causes.
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from sklearn_subanneal import VariationalTemperingFMM
@@ -19,7 +18,8 @@ bars = np.concatenate([lines, lines.reshape(4, 4, 4).transpose(0, 2, 1).reshape(
 X = (rng.random((3500, 8)) < 0.3) @ bars + rng.normal(scale=0.1**0.5, size=(3500, 16))
 train, test = X[:3000], X[3000:]
 
-ComponentsDisplay(train[:16].reshape(16, 4, 4)).plot(n_columns=8)
+noisy = ComponentsDisplay(train[:16].reshape(16, 4, 4)).plot(n_columns=8)
+noisy.figure_.set_size_inches(8, 2.4)
 
 # %%
 # Inference as it was published updates one component given the others. From four random starts: how many bars are
@@ -49,12 +49,12 @@ for update in ("cyclic", "joint"):
 # default) helps as much. Neither is a guarantee: so take a few starts, of which the one with the highest bound is kept.
 
 model = VariationalTemperingFMM(8, tempering="global", n_init=3, random_state=0).fit(train)
-ComponentsDisplay.from_estimator(model, shape=(4, 4), n_columns=8)
-plt.gcf().suptitle("components")
+components = ComponentsDisplay.from_estimator(model, shape=(4, 4), n_columns=8)
+components.figure_.set_size_inches(8, 1.6)
 
 # %%
 # The first images again, without their noise.
 
 clean = model.inverse_transform(model.predict(train[:16]))
-ComponentsDisplay(clean.reshape(16, 4, 4)).plot(n_columns=8)
-plt.gcf().suptitle("without noise")
+denoised = ComponentsDisplay(clean.reshape(16, 4, 4)).plot(n_columns=8)
+denoised.figure_.set_size_inches(8, 2.4)

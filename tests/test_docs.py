@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from sklearn.base import BaseEstimator
 
 import sklearn_subanneal
 
@@ -75,3 +76,31 @@ def test_pages_have_code():
         "guide.md",
         "design.md",
     }
+
+
+ROOMS = "datasets diagnostics partitions plotting posterior schedules subsampling tempering variational"
+PUBLIC = ["sklearn_subanneal", *(f"sklearn_subanneal.{room}" for room in ROOMS.split())]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_reference_is_complete(name):
+    module = importlib.import_module(name)
+    public = getattr(module, "__all__", None) or [
+        key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, BaseEstimator)
+    ]
+    listed = set(re.findall(r"^   (\w+)$", (DOC / "reference.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {key for key in public if not key.startswith("_") and key != "BaseEstimator"} <= listed
+
+
+def test_evidence_exists():
+    """Tests and benchmarks that the pages name as evidence are there."""
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    named = set()
+    for page in DOC.rglob("theory/*.md"):
+        named |= set(re.findall(r"`(?:[\w/]+\.py::)?(test_\w+)`", page.read_text(encoding="utf-8")))
+        for path in re.findall(r"`((?:benchmarks/)?\w+\.py)(?:::\w+)?`", page.read_text(encoding="utf-8")):
+            folder = "" if "/" in path else "tests/" if path.startswith("test_") else "benchmarks/"
+            assert (ROOT / folder / path).exists(), f"{page.name} names {path}"
+    assert len(named) > 20
+    missing = {name for name in named if f"def {name}(" not in tests}
+    assert not missing
