@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -qq
-LINTED := sklearn_subanneal tests benchmarks examples setup.py
+LINTED := sklearn_subanneal tests benchmarks examples doc/conf.py setup.py
 QUICK ?=
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
@@ -16,7 +16,7 @@ BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies aga
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: help venv build demo test test-all lint format bench clean
+.PHONY: help venv build demo test test-all lint format bench doc clean
 
 help: ## what there is
 	@echo "usage: make [PYTHON=python3] TARGET"
@@ -51,9 +51,13 @@ bench: $(VENV)/.test ## all benchmarks, JSON in output/benchmarks/ (QUICK=--quic
 	@for name in $(BENCHMARKS); do echo "$$name"; \
 		$(BIN)/python benchmarks/$$name.py $(QUICK) > output/benchmarks/$$name.json || exit 1; done
 
+doc: $(VENV)/.doc ## the documentation as HTML in output/doc/, with the examples run
+	@$(BIN)/sphinx-build -q -W --keep-going -b html doc output/doc
+	@echo "output/doc/index.html"
+
 clean: ## remove everything that was made
-	@rm -rf $(VENV) build dist output *.egg-info .pytest_cache .ruff_cache
-	@find sklearn_subanneal tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+	@rm -rf $(VENV) build dist output doc/auto_examples doc/generated *.egg-info .pytest_cache .ruff_cache
+	@find sklearn_subanneal tests benchmarks examples doc -name __pycache__ -prune -exec rm -rf {} +
 	@find sklearn_subanneal -name '*.so' -delete
 
 $(VENV)/.created: pyproject.toml
@@ -86,6 +90,9 @@ $(VENV)/.demo: $(VENV)/.created $(SOURCES)
 
 $(VENV)/.test: $(VENV)/.created $(SOURCES)
 	$(call install, .[test])
+
+$(VENV)/.doc: $(VENV)/.created $(SOURCES)
+	$(call install, .[doc])
 
 $(VENV)/.lint: $(VENV)/.created
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["lint"], sep="\n")' \

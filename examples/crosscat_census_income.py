@@ -1,4 +1,7 @@
-"""Census income (Current Population Survey 1994-95), 10,000 persons x 42 of mixed types: every query of CrossCat.
+"""Census income: any column from any others
+=========================================
+
+Census income (Current Population Survey 1994-95), 10,000 persons x 42 of mixed types: every query of CrossCat.
 
 Income from all else, and from little; persons that might be; the effect of a column given others; people who surprise.
 """

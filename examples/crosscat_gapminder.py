@@ -1,4 +1,7 @@
-"""Gapminder, 225 countries x 319 indicators, 44 % of the cells missing: every query of CrossCat.
+"""Gapminder: a table that is half empty
+=====================================
+
+Gapminder, 225 countries x 319 indicators, 44 % of the cells missing: every query of CrossCat.
 
 Indicators that go together, gaps filled with their uncertainty, countries like one another, figures that surprise.
 """

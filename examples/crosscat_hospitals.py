@@ -1,4 +1,7 @@
-"""Hospital regions of the Dartmouth Atlas, 306 x 64: the table clustered by views, and which columns depend on which.
+"""Hospitals: a table by views
+===========================
+
+Hospital regions of the Dartmouth Atlas, 306 x 64: the table clustered by views, and which columns depend on which.
 
 The pictures of doc/crosscat.md; --output doc writes them there.
 """

@@ -1,4 +1,7 @@
-"""Satellites in orbit (Union of Concerned Scientists), 1,164 x 20 of mixed types with gaps: every query of CrossCat.
+"""Satellites: what is odd, and what is likely
+===========================================
+
+Satellites in orbit (Union of Concerned Scientists), 1,164 x 20 of mixed types with gaps: every query of CrossCat.
 
 What depends on what, a typing error in the table, masses that are not known, the orbit that a satellite's purpose
 asks for, and satellites like the space station.

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from sklearn.base import BaseEstimator
 
 import sklearn_subanneal
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "doc").glob("*.md"))]
+DOC = ROOT / "doc"
+# The gallery is made by `make doc`, of scripts.
+PAGES = [ROOT / "README.md", *sorted(page for page in DOC.rglob("*.md") if "auto_examples" not in page.parts)]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 # A file ending in .py: compiled modules have no examples.
@@ -49,7 +52,7 @@ def test_docstrings_are_found():
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_run(page):
     """The Python blocks of a page run one after the other, as a reader would paste them."""
     text = page.read_text(encoding="utf-8")
@@ -61,7 +64,7 @@ def test_pages_run(page):
     exec(compile(code, str(page), "exec"), {"__name__": page.stem})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
@@ -73,3 +76,31 @@ def test_pages_have_code():
         "guide.md",
         "design.md",
     }
+
+
+ROOMS = "datasets diagnostics partitions plotting posterior schedules subsampling tempering variational"
+PUBLIC = ["sklearn_subanneal", *(f"sklearn_subanneal.{room}" for room in ROOMS.split())]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_reference_is_complete(name):
+    module = importlib.import_module(name)
+    public = getattr(module, "__all__", None) or [
+        key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, BaseEstimator)
+    ]
+    listed = set(re.findall(r"^   (\w+)$", (DOC / "reference.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {key for key in public if not key.startswith("_") and key != "BaseEstimator"} <= listed
+
+
+def test_evidence_exists():
+    """Tests and benchmarks that the pages name as evidence are there."""
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    named = set()
+    for page in DOC.rglob("theory/*.md"):
+        named |= set(re.findall(r"`(?:[\w/]+\.py::)?(test_\w+)`", page.read_text(encoding="utf-8")))
+        for path in re.findall(r"`((?:benchmarks/)?\w+\.py)(?:::\w+)?`", page.read_text(encoding="utf-8")):
+            folder = "" if "/" in path else "tests/" if path.startswith("test_") else "benchmarks/"
+            assert (ROOT / folder / path).exists(), f"{page.name} names {path}"
+    assert len(named) > 20
+    missing = {name for name in named if f"def {name}(" not in tests}
+    assert not missing

@@ -80,9 +80,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         View of each column in the draw that represents the posterior; view 0 has most columns.
     n_views_ : int
         Number of views in it.
-    view_labels_ : ndarray of int64, shape (n_samples, n_views_)
+    view_labels_ : ndarray of int64, shape (n_samples, n_views)
         Cluster of each training row in each of these views: ``predict_views(X)``.
-    view_confidence_ : ndarray of shape (n_samples, n_views_)
+    view_confidence_ : ndarray of shape (n_samples, n_views)
         How far the draws agree with ``view_labels_``: the mean share of a row's cluster that is still with it.
     labels_ : ndarray of int64, shape (n_samples,)
         Clusters of the training rows in view 0: ``predict(X)``.
@@ -298,7 +298,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
 
         Returns
         -------
-        labels : ndarray of int64, shape (n_samples, n_views_)
+        labels : ndarray of int64, shape (n_samples, n_views)
         """
         arrays = self._encode(X)
         return np.column_stack(

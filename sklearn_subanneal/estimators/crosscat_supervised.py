@@ -83,7 +83,7 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     crosscat_ : CrossCat
         Fitted on [X | y]. The last column is y: in DataFrames the class, in arrays its index in ``classes_``.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str
         Only where X has names.
 
     Examples
@@ -180,7 +180,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     crosscat_ : CrossCat
         Fitted on [X | y]. The last column is y.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str
         Only where X has names.
 
     Examples

@@ -89,9 +89,9 @@ class VariationalTemperingFMM(FactorialModel):
         The parameters, as given or learned.
     bound_ : float
         Lower bound of the log evidence of the training rows, at temperature 1.
-    bounds_ : ndarray of shape (n_iter_,)
+    bounds_ : ndarray of shape (n_iter,)
         The same for a row on average, after each iteration.
-    temperatures_ : ndarray of shape (n_iter_,)
+    temperatures_ : ndarray of shape (n_iter,)
         E[1/T] in each iteration.
     n_iter_ : int
         Passes of ``fit``, and calls of ``partial_fit`` since.

@@ -1,0 +1,115 @@
+"""The site: `make doc`, or `sphinx-build -W doc output/doc` where the package and its extra `doc` are installed.
+
+Nothing is fetched. DOC_LINKS=1 looks up other projects' names, for which there has to be a network.
+"""
+
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import sklearn_subanneal
+
+ROOT = Path(__file__).resolve().parents[1]
+# The examples import what they share.
+sys.path.append(str(ROOT / "examples"))
+
+project = "sklearn_subanneal"
+author = "The sklearn_subanneal developers"
+copyright = author
+version = release = sklearn_subanneal.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+nitpicky = True
+# The configuration of the gallery has a function in it.
+suppress_warnings = ["config.cache"]
+# What is not of this package is not looked up; see DOC_LINKS.
+nitpick_ignore_regex = [("py:.*", r"(?!sklearn_subanneal\.).*")]
+
+html_theme = "furo"
+html_title = f"sklearn_subanneal {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+# The templates list members, each with its docstring, below the class.
+numpydoc_show_class_members = False
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
+
+if os.environ.get("DOC_LINKS"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+
+# ---- Gallery
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(ROOT / "examples"),
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"_example\.py$",
+    "only_warn_on_example_error": False,
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    # What a cell prints, not what its last line is.
+    "capture_repr": (),
+    "remove_config_comments": True,
+    "write_computation_times": False,
+    "show_memory": False,
+    "parallel": False,
+    # Figures go into the pages; the files that examples write as well are of no use here.
+    "reset_argv": lambda *_: ["--output", str(ROOT / "output" / "gallery")],
+}
+warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")
+
+
+# ---- Pages that are read on a code host, too, link to files; here these are pages.
+
+PAGE_OF = [
+    (re.compile(r"\]\((?:\.\./)+benchmarks/README\.md\)"), "](/benchmarks.md)"),
+    (re.compile(r"\]\((?:\.\./)+CHANGELOG\.md\)"), "](/changes.md)"),
+    (re.compile(r"\]\((?:\.\./)+CONTRIBUTING\.md\)"), "](/contributing.md)"),
+    (re.compile(r"\]\((?:\.\./)+examples/(\w+)\.py\)"), r"](/auto_examples/\1.rst)"),
+    (re.compile(r"\]\((?:\.\./)+examples/?\)"), "](/auto_examples/index.rst)"),
+]
+
+
+def link_to_pages(app, docname, source):
+    for pattern, page in PAGE_OF:
+        source[0] = pattern.sub(page, source[0])
+
+
+# ---- Reference: what scikit-learn brings to every estimator is documented there, and refers to its own pages.
+
+INHERITED = {"fit_predict", "fit_transform", "score"}
+
+
+def skip_inherited(app, what, name, member, skip, options):
+    module = getattr(member, "__module__", None) or ""
+    return True if module.split(".")[0] == "sklearn" and name not in INHERITED else skip
+
+
+def setup(app):
+    app.connect("source-read", link_to_pages)
+    app.connect("autodoc-skip-member", skip_inherited)

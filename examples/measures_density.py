@@ -1,0 +1,55 @@
+"""Density and hierarchy of a normalized random measure mixture
+============================================================
+
+Points in the plane from clusters whose sizes follow a power law, as populations of cells in a blood sample do: some
+large, many small ones.
+"""
+
+# %%
+# The density is averaged over draws and chains, not read off one partition. It needs no number of clusters, and the
+# process, a normalized generalized gamma, has learned from the data how fast new clusters come (``sigma``).
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.mixture import BayesianGaussianMixture
+
+from sklearn_subanneal import TreeGuidedNRMM
+from sklearn_subanneal.plotting import DendrogramDisplay
+
+rng = np.random.default_rng(0)
+shares = np.arange(1, 13) ** -1.3
+truth = rng.choice(12, size=1500, p=shares / shares.sum())
+centres, shapes = rng.normal(0.0, 6.0, (12, 2)), rng.normal(0.0, 0.8, (12, 2, 2))
+X = centres[truth] + np.einsum("nij,nj->ni", shapes[truth] + np.eye(2), rng.normal(size=(1500, 2)))
+train, test = X[:1000], X[1000:]
+
+model = TreeGuidedNRMM(process="nggp", n_chains=2, random_state=0).fit(train)
+print(model.n_clusters_, "clusters; sigma about", model.hyperparameters_["sigma"].mean().round(2))
+
+# %%
+# Beside it, scikit-learn's variational mixture with a bound of thirty components: the held-out log density of a row.
+
+variational = BayesianGaussianMixture(n_components=30, max_iter=500, random_state=0).fit(train)
+print(f"TreeGuidedNRMM {model.score(test):.3f}, BayesianGaussianMixture {variational.score(test):.3f}")
+
+low, high = X.min(axis=0) - 1.0, X.max(axis=0) + 1.0
+across, up = np.meshgrid(np.linspace(low[0], high[0], 150), np.linspace(low[1], high[1], 150))
+grid = np.column_stack([across.ravel(), up.ravel()])
+figure, panels = plt.subplots(1, 2, figsize=(10, 4.5), sharex=True, sharey=True)
+for axes, fitted in zip(panels, (model, variational), strict=True):
+    density = fitted.score_samples(grid).reshape(across.shape)
+    axes.contourf(across, up, density, levels=np.linspace(-14, density.max(), 15), cmap="Blues", extend="min")
+    axes.scatter(*test.T, s=3, color="black", alpha=0.4)
+    axes.set_title(f"{type(fitted).__name__}: {fitted.score(test):.2f} nats a row")
+figure.tight_layout()
+
+# %%
+# Trees that take in row after row are a hierarchy, and go on growing with ``partial_fit``: the model is valid at any
+# time.
+
+online = TreeGuidedNRMM(random_state=0)
+for part in np.array_split(train, 4):
+    online.partial_fit(part)
+    print(f"{online.hierarchy_.n_clusters} trees, held-out {online.score(test):.3f}")
+display = DendrogramDisplay.from_estimator(online)
+display.figure_.set_size_inches(10, 4)
