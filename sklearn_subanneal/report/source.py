@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal._frames import KINDS
+from sklearn_subanneal.columns.models import DECLARED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Columns that are not modelled: one that names the rows, and others.
 LABEL, IGNORED = "label", "ignore"
-TYPES = (*KINDS, LABEL, IGNORED)
+TYPES = (*DECLARED, LABEL, IGNORED)
 SEPARATORS = ",;\t|"
 PARQUET, SPREADSHEETS = (".parquet", ".pq"), (".xlsx", ".xls", ".ods")
 # What stands for a missing cell, beside what pandas takes for one.
@@ -58,7 +58,7 @@ class Described:
     @property
     def is_modelled(self) -> bool:
         """Whether the model learns this column."""
-        return self.kind in KINDS
+        return self.kind in DECLARED
 
 
 @dataclass(frozen=True, eq=False)
