@@ -247,9 +247,14 @@ def _pilot(move: Move, state: Blocks, choose: Choose) -> Blocks:
         chances = [1 / len(others)] * len(others) if row is None else _chances_by_rank(model, row, others)
         other = others[choose(chances)]
     blind = choose([move.blind, 1.0 - move.blind]) == 0
-    halves = _planted(move, 2 if blind else move.subset, c, other, n if splits else n - 1, choose)
-    least = 1.0 if blind else move.effort * (halves.n_in_tree + 2) / (len(halves.order) + 2)
-    screen = min(1.0, max(least, exp(min(halves.log_launch, 0.0))))
+    n_together = len(c) + (0 if splits else len(other))
+    n_some = min(move.subset, n_together)
+    blind = blind and n_some < n_together
+    halves = _planted(move, 2 if blind else n_some, c, other, n if splits else n - 1, choose)
+    least = move.effort * n_some / n_together
+    # A tree of two rows is all there is to see where the subset is that small: then it counts.
+    shows = not blind or n_some == 2
+    screen = min(1.0, max(least, exp(min(halves.log_launch, 0.0))) if shows else least)
     if splits and choose([screen, 1.0 - screen]):
         return state
     order = halves.order[halves.n_in_tree :] + halves.order[: halves.n_in_tree]

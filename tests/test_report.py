@@ -271,7 +271,11 @@ def test_parquet_without_gaps(tmp_path):
         ("a,b\n1\n2,3,4,5\n", [], "can't be read as a table"),
         ("a\n1.5\n", [], "1 rows and 0 columns to learn"),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "c=real"], "names the column 'c', which is not there"),
-        ("a,b\n1.5,x\n2.5,y\n", ["-t", "b=ordinal"], "types are real, categorical, boolean, count, cyclic, label, ignore"),
+        (
+            "a,b\n1.5,x\n2.5,y\n",
+            ["-t", "b=ordinal"],
+            "types are real, categorical, boolean, count, cyclic, label, ignore",
+        ),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b"], "must be COLUMN=TYPE"),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b=real"], "'b' must be real but holds 'x'"),
         ("a,b\n1.5,x\ninf,y\n", [], "'a' holds infinity"),

@@ -9,7 +9,7 @@ from sklearn_subanneal.trees._trees cimport Trees
 cdef class Launch(Halves):
     cdef readonly Trees trees
     cdef readonly Py_ssize_t subset         # rows that a tree is made of at most
-    cdef Py_ssize_t limit                   # of this proposal, at most that
+    cdef bint blindly                       # whether the tree of this proposal has two rows, if not all
     cdef readonly bint by_evidence          # how a node is drawn
     cdef public Py_ssize_t n_proposed, n_accepted
     cdef public double sum_log_ratio
@@ -19,6 +19,7 @@ cdef class Launch(Halves):
     cdef Py_ssize_t n_planted, root
     cdef double log_launch                  # log h of the parts of the launch over that of the tree
     cdef Py_ssize_t take_rows(self, int32_t name_a, int32_t name_b, bitgen_t* bits) noexcept nogil
+    cdef Py_ssize_t n_of_some(self, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t row_of(self, int32_t name, Py_ssize_t which, Py_ssize_t n) noexcept nogil
     cdef void grow(self, double beta) noexcept nogil

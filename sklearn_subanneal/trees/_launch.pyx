@@ -44,11 +44,12 @@ cdef class Launch(Halves):
     def __cinit__(self, list columns, Py_ssize_t n_rows, *args, Py_ssize_t subset=50, **kwargs):
         if subset < 2:
             raise ValueError(f"subset is {subset}, but a tree has two rows or more; raise it")
-        self.subset = self.limit = min(subset, max(n_rows, 2))
+        self.subset = min(subset, max(n_rows, 2))
         self.trees = Trees(columns, self.subset)
         self.planted, self.reached = np.zeros((2, self.subset), np.int32)
         self.part, self.leaf_of = np.zeros((2, max(n_rows, 1)), np.int32)
         self.chance = np.zeros(2 * self.subset)
+        self.blindly = False
         self.n_proposed = self.n_accepted = 0
         self.sum_log_ratio = 0.0
 
@@ -72,10 +73,14 @@ cdef class Launch(Halves):
         self.name_a, self.name_b = name_a, name_b
         return n
 
+    cdef Py_ssize_t n_of_some(self, Py_ssize_t n) noexcept nogil:
+        # The rows of a tree, as a function of the number of rows to be split, or to be merged, alone. A row of a tree
+        # costs some ten times as much as one that is only allocated.
+        return min(n, min(self.subset, max(n // ROWS_FOR_EACH, LEAST_ROWS)))
+
     cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil:
-        # A function of the number of rows to be split, or to be merged, alone. A row of a tree costs some ten times as
-        # much as one that is only allocated.
-        return min(n, min(self.limit, max(n // ROWS_FOR_EACH, LEAST_ROWS)))
+        cdef Py_ssize_t n_some = self.n_of_some(n)
+        return 2 if self.blindly and n_some < n else n_some
 
     cdef Py_ssize_t row_of(self, int32_t name, Py_ssize_t which, Py_ssize_t n) noexcept nogil:
         # The place among the first n members of a row of this cluster, ``which`` others of which come before it.

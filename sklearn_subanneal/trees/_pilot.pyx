@@ -52,8 +52,8 @@ cdef class TreePilot(Launch):
     near : float, default=0.9
         Share of the near proposals.
     blind : float, default=0.5
-        Share of the proposals that take two rows at random for a tree, and try every split: where there are many
-        columns, what a tree of some rows shows are the rows that lie far out.
+        Share of the proposals that take two rows at random for a tree, where not all rows would be in it: in many
+        columns, what a tree of some rows shows are those that lie far out. They are tried with the least probability.
     by_evidence : bool, default=True
         How the node at which a tree is cut is drawn, see :class:`TreeGuided`.
 
@@ -74,7 +74,6 @@ cdef class TreePilot(Launch):
 
     cdef readonly double share, effort, even, near, blind, pace
     cdef readonly Py_ssize_t n_passes
-    cdef bint blindly                       # whether this proposal is one of these
     cdef int32_t[::1] standing, ordered     # of each cluster, in the eyes of a row; and room to sort them
 
     def __init__(
@@ -115,7 +114,6 @@ cdef class TreePilot(Launch):
         cdef bint splits = uniform(bits) < self.share
         cdef Py_ssize_t row = -1, c
         self.blindly = uniform(bits) < self.blind
-        self.limit = 2 if self.blindly else self.subset
         if uniform(bits) < self.near:
             row = self.assigned[integer_below(bits, self.n_assigned)]
             c = self.mixture.slot_of[self.mixture.names[row]]
@@ -127,8 +125,9 @@ cdef class TreePilot(Launch):
 
     cdef double log_screen(self) noexcept nogil:
         # The probability with which a split is tried, given the tree and its cut.
-        cdef double least = log_double(self.effort * self.n_planted / (self.n_members + 2.0))
-        return 0.0 if self.blindly else min(0.0, max(self.log_launch, least))
+        cdef double n = self.n_members + 2.0, least
+        least = log_double(self.effort * self.n_of_some(<Py_ssize_t> n) / n)
+        return min(0.0, least if self.n_planted < self.n_of_some(<Py_ssize_t> n) else max(self.log_launch, least))
 
     cdef double log_pass(self, bint forced, double beta, bitgen_t* bits) noexcept nogil:
         # The rows that are not in the tree join the parts, then those of the tree once more.
