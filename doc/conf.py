@@ -3,6 +3,7 @@
 Nothing is fetched. DOC_LINKS=1 looks up other projects' names, for which there has to be a network.
 """
 
+import ast
 import os
 import re
 import sys
@@ -13,7 +14,8 @@ import sklearn_subanneal
 
 ROOT = Path(__file__).resolve().parents[1]
 # The examples import what they share.
-sys.path.append(str(ROOT / "examples"))
+sys.path += [str(ROOT / "examples"), str(ROOT / "benchmarks")]
+from _common import find_data  # noqa: E402
 
 project = "sklearn_subanneal"
 author = "The sklearn_subanneal developers"
@@ -63,10 +65,19 @@ if os.environ.get("DOC_LINKS"):
 
 # ---- Gallery
 
+
+def runs(example):
+    """Whether the table that an example asks for, if any, is here; else it is shown without what it prints."""
+    table = re.search(r"Example\(__doc__, (.+)\)", example.read_text(encoding="utf-8"))
+    return table is None or find_data(None, *ast.literal_eval(f"({table[1]},)")) is not None
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("[!_]*.py"))
+
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "auto_examples",
-    "filename_pattern": r"\.py$",
+    "filename_pattern": "|".join(rf"{example.stem}\.py$" for example in EXAMPLES if runs(example)),
     "ignore_pattern": r"_example\.py$",
     "only_warn_on_example_error": False,
     "abort_on_example_error": True,

@@ -36,7 +36,7 @@ class StructureQueries:
 
     @property
     def view_confidence_(self) -> np.ndarray:
-        """How far the draws agree with ``view_labels_`` on the fellows of each row, (n_samples, n_views_), in [0, 1].
+        """How far the draws agree with ``view_labels_`` on the fellows of each row, (n_samples, n_views), in [0, 1].
 
         For a row and a view: mean over the draws, and over the columns of the view, of the share of the other rows of
         its cluster that are in one cluster with it in the draw's view of that column. A row alone in its cluster counts
