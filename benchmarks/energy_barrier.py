@@ -63,6 +63,7 @@ def draw(sizes, annealed, target, path):
         axis.plot(sizes, np.array(of) / np.log(10), marker="o", label=f"annealed, barrier {delta / gamma:g} gaps")
     axis.set(xscale="log", xlabel="size of the data N", ylabel="log10 of the time", ylim=(0, 14))
     axis.set_title(f"Two modes and a barrier: time to an error of {target:g}")
+    axis.tick_params(axis="x", which="minor", labelbottom=False)
     axis.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=80)
