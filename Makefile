@@ -11,7 +11,8 @@ SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
 BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies against_lace \
 	crosscat_planted crosscat_hospitals crosscat_imputation crosscat_kdd crosscat_strategies stratified_kdd \
 	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density \
-	lda_e_step lda_completion lda_temperatures lda_stream fmm_toy fmm_faces
+	lda_e_step lda_completion lda_temperatures lda_stream fmm_toy fmm_faces \
+	two_urn mixing_time energy_barrier
 
 .DEFAULT_GOAL := help
 .SUFFIXES:

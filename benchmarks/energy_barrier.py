@@ -1,0 +1,106 @@
+"""Theorem 4 of the subsample-annealing paper: over a barrier that grows with the data, cold inference takes exponential
+time and annealing polynomial.
+
+Two modes, a gap of gamma N between their energies and a barrier of delta N: the share x of the better one follows
+
+    dx / dt = exp(-b delta N) (1 / (1 + exp(-b gamma N)) - x),   x(0) = 0,
+
+with the inverse temperature b = 1 (cold), or b = t / T (annealed). For each N the least time is found at which x is
+within ``--target`` of its limit: cold in closed form, annealed by quadrature in the time that the integrating factor
+makes uniform. "solver" is the error of the annealed solution by an ODE solver at one of the times, as a check.
+The theorem, where gamma N is well above log(2 / target): log T grows as delta N cold; annealed, T grows as N, and as
+target^-(delta / gamma).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from _common import note, parser, pyplot, report
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from scipy.special import expit
+
+
+def cold_log_time(n, gamma, delta, target):
+    """log T of 1 / (1 + exp(-gamma N)) exp(-T exp(-delta N)) = target."""
+    return delta * n + np.log(np.log(expit(gamma * n) / target))
+
+
+def annealed_error(log_time, n, gamma, delta):
+    """The limit less x(T), for b = t / T."""
+    # With h the integral of the rate from t to T, x = integral of exp(-h) sigmoid(gamma N b(h)) over h.
+    barrier = delta * n
+    most = np.exp(log_time) * -np.expm1(-barrier) / barrier
+    log_h = np.linspace(np.log(1e-14), np.log(min(most, 800.0)), 20_001)
+    b = -np.logaddexp(-barrier, np.log(barrier) + log_h - log_time) / barrier
+    late = np.exp(log_h - np.exp(log_h)) * (expit(-gamma * n * np.maximum(b, 0.0)) - expit(-gamma * n))
+    return expit(gamma * n) * np.exp(-most) + np.trapezoid(late, log_h)
+
+
+def annealed_log_time(n, gamma, delta, target):
+    return brentq(lambda log_time: annealed_error(log_time, n, gamma, delta) - target, np.log(1e-3), delta * n + 20.0)
+
+
+def by_solver(log_time, n, gamma, delta):
+    """The same error by an integrator of stiff equations."""
+
+    def slope(s, x):
+        return np.exp(log_time - s * delta * n) * (expit(s * gamma * n) - x)
+
+    path = solve_ivp(slope, (0.0, 1.0), [0.0], method="Radau", rtol=1e-9, atol=1e-12)
+    return float(expit(gamma * n) - path.y[0, -1])
+
+
+def draw(sizes, annealed, target, path):
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(6, 4.2), layout="constrained")
+    gamma, delta = max(annealed)
+    finely = np.geomspace(sizes[0] / 4, sizes[-1], 200)
+    axis.plot(finely, cold_log_time(finely, gamma, delta, target) / np.log(10), label="cold: exponential")
+    for (gamma, delta), of in annealed.items():
+        axis.plot(sizes, np.array(of) / np.log(10), marker="o", label=f"annealed, barrier {delta / gamma:g} gaps")
+    axis.set(xscale="log", xlabel="size of the data N", ylabel="log10 of the time", ylim=(0, 14))
+    axis.set_title(f"Two modes and a barrier: time to an error of {target:g}")
+    axis.tick_params(axis="x", which="minor", labelbottom=False)
+    axis.legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=80)
+
+
+def main() -> None:
+    given = parser(__doc__, seeds=1)
+    given.add_argument("--sizes", type=int, nargs="+", default=[1000, 2000, 4000, 8000])
+    given.add_argument("--delta", type=float, default=0.02, help="barrier, for each of N")
+    given.add_argument("--ratios", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="barrier over gap")
+    given.add_argument("--target", type=float, default=0.01, help="total variation")
+    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
+    arguments = given.parse_args()
+    if arguments.quick:
+        arguments.sizes = arguments.sizes[:2]
+    sizes, delta, target, results = np.array(arguments.sizes), arguments.delta, arguments.target, {}
+    cold = [cold_log_time(n, delta, delta, target) for n in sizes]
+    annealed = {}
+    for ratio in arguments.ratios:
+        gamma = delta / ratio
+        annealed[gamma, delta] = [annealed_log_time(n, gamma, delta, target) for n in sizes]
+        sharper = annealed_log_time(sizes[-1], gamma, delta, target / 10)
+        results[f"barrier {ratio:g} gaps"] = {
+            "log_time": annealed[gamma, delta],
+            "power_of_n": float(np.polyfit(np.log(sizes), annealed[gamma, delta], 1)[0]),
+            "power_of_target": float((sharper - annealed[gamma, delta][-1]) / np.log(10)),
+            "solver": by_solver(annealed[gamma, delta][0], sizes[0], gamma, delta),
+        }
+    results["cold"] = {"log_time": cold, "rate_over_delta": float(np.polyfit(sizes, cold, 1)[0] / delta)}
+    for name, found in results.items():
+        note(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in found.items() if key != "log_time"))
+    try:
+        draw(sizes, annealed, target, arguments.output / "energy_barrier.png")
+    except ImportError as error:
+        note(f"no figure: {error}")
+    report("energy_barrier", arguments, results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Theorem 2 of the subsample-annealing paper: in the two-urn model mixing takes N^2 steps cold, and N annealed.
+
+Cold: relaxation times 1 / (1 - second eigenvalue) of the exact transition matrix of single-ball Gibbs steps. Annealed:
+assignments until the total variation from the exact posterior is down to ``--target``, by interpolation between
+numbers of passes; Monte Carlo, on the grid of 20 x 20 shares. The bars: slopes of the logarithms over the logarithm of
+the size of 2.0 +- 0.1 and 1.0 +- 0.2. "reversible" is how far the transition matrix is from detailed balance, which
+checks it and the posterior against one another.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from _common import Clock, note, parser, pyplot, report
+from _two_urn import binned, colours, log_posterior, noise_floor, run, total_variation, transition
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+
+
+def relaxation(n_balls: int) -> dict:
+    """Relaxation time in steps, and the largest flow that has no equal flow back."""
+    matrix, log_p = transition(*colours(n_balls)), log_posterior(*colours(n_balls)).ravel()
+    # By a diagonal similarity a reversible matrix is symmetric; its logarithms keep it from underflow.
+    pairs = matrix.tocoo()
+    from_, to = pairs.coords
+    values = pairs.data * np.exp(0.5 * (log_p[from_] - log_p[to]))
+    symmetric = sparse.csc_array((values, (from_, to)), shape=matrix.shape)
+    unequal = abs(symmetric - symmetric.T).max()
+    # Of 1 - P: the least is 0. Just below it, so that the factorisation is not singular.
+    gaps = eigsh(
+        sparse.eye_array(len(log_p), format="csc") - 0.5 * (symmetric + symmetric.T),
+        k=2,
+        sigma=-1e-3 / n_balls**2,
+        which="LM",
+        return_eigenvectors=False,
+    )
+    return {"steps": float(1.0 / gaps.max()), "reversible": float(unequal), "least": float(gaps.min())}
+
+
+def passes_needed(n_balls: int, n_runs: int, passes: list[float], target: float, seed: int) -> dict:
+    """Passes at which annealing comes down to the target."""
+    posterior = binned(np.exp(log_posterior(*colours(n_balls))))
+    errors = []
+    for number, of in enumerate(passes):
+        rng = np.random.default_rng([seed, number, n_balls])
+        errors.append(total_variation(run("anneal subsample", n_balls, n_runs, of, rng), posterior))
+    needed = np.exp(np.interp(-np.log(target), -np.log(errors), np.log(passes)))
+    return {
+        "errors": errors,
+        "passes": float(needed),
+        "reached": errors[-1] < target < errors[0],
+        "floor": noise_floor(posterior, n_runs),
+    }
+
+
+def slope(sizes, steps) -> float:
+    return float(np.polyfit(np.log(sizes), np.log(steps), 1)[0])
+
+
+def draw(cold, annealed, path):
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(6, 4.2), layout="constrained")
+    for name, (sizes, steps) in {"cold: relaxation time": cold, "annealed, to a fixed error": annealed}.items():
+        axis.loglog(sizes, steps, marker="o", label=f"{name}, slope {slope(sizes, steps):.2f}")
+    axis.set(xlabel="number of balls N", ylabel="assignments", title="Two urns: mixing time over the size")
+    axis.legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=80)
+
+
+def main() -> None:
+    given = parser(__doc__, seeds=1)
+    given.add_argument("--cold-sizes", type=int, nargs="+", default=[80, 160, 320, 640], help="multiples of 5")
+    given.add_argument("--sizes", type=int, nargs="+", default=[100, 200, 400, 800, 1600])
+    given.add_argument("--runs", type=int, default=20_000)
+    given.add_argument("--passes", type=float, nargs="+", default=[3, 5, 8])
+    given.add_argument("--target", type=float, default=0.12, help="total variation")
+    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
+    arguments = given.parse_args()
+    if arguments.quick:
+        arguments.cold_sizes, arguments.sizes, arguments.runs = [40, 80], [50, 100], 4000
+    with Clock() as clock:
+        cold = {n: relaxation(n) for n in arguments.cold_sizes}
+    note(f"relaxation times: {[round(found['steps']) for found in cold.values()]}, {clock.cpu:.1f} s")
+    annealed = {}
+    for n in arguments.sizes:
+        with Clock() as clock:
+            found = [
+                passes_needed(n, arguments.runs, arguments.passes, arguments.target, seed)
+                for seed in range(arguments.seeds)
+            ]
+        annealed[n] = {"passes": float(np.mean([of["passes"] for of in found])), "by_seed": found}
+        errors = ", ".join(f"{error:.3f}" for error in found[0]["errors"])
+        note(f"{n} annealed: {annealed[n]['passes']:.2f} passes ({errors}), {clock.cpu:.1f} s")
+    lines = [
+        (list(cold), [found["steps"] for found in cold.values()]),
+        (list(annealed), [n * found["passes"] for n, found in annealed.items()]),
+    ]
+    exponents = {"cold": slope(*lines[0]), "annealed": slope(*lines[1])}
+    note(f"exponents: {exponents}")
+    try:
+        draw(*lines, arguments.output / "mixing_time.png")
+    except ImportError as error:
+        note(f"no figure: {error}")
+    met = {
+        "cold": abs(exponents["cold"] - 2.0) <= 0.1,
+        "annealed": abs(exponents["annealed"] - 1.0) <= 0.2
+        and all(of["reached"] for found in annealed.values() for of in found["by_seed"]),
+    }
+    report("mixing_time", arguments, {"cold": cold, "annealed": annealed, "exponents": exponents}, bars=met)
+
+
+if __name__ == "__main__":
+    main()

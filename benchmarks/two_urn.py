@@ -1,0 +1,108 @@
+"""Figure 2 of the subsample-annealing paper: where seven strategies end in the two-urn model, and the exact posterior.
+
+All have ten assignments for each ball (the sequential start alone has one, the prior none). The total variation from
+the exact posterior is on a grid of 20 x 20 shares of red and of blue balls on the left; "floor" is what as many
+independent draws of the posterior would show on average. The bars: prior > sequential > sequential + Gibbs > anneal
+subsample, with gaps above twice the floor, at every size; and the error of annealing does not depend on the size.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from _common import Clock, note, parser, pyplot, report
+from _two_urn import binned, colours, log_posterior, noise_floor, prior, run, total_variation, transition
+
+STRATEGIES = (
+    "prior", "anneal energy", "prior + Gibbs", "sequential", "sequential + Gibbs", "anneal stepsize", "anneal subsample"
+)  # fmt: skip
+ORDER = ("prior", "sequential", "sequential + Gibbs", "anneal subsample")
+# Of which the exact law is carried along beside the runs, up to this size.
+CARRIED = 400
+
+
+def exact_error(strategy, n_balls, passes, posterior):
+    """The total variation without Monte Carlo, where there is a small transition matrix."""
+    law = prior(*colours(n_balls))
+    if strategy == "prior":
+        return total_variation(binned(law), posterior)
+    if strategy != "prior + Gibbs" or n_balls > CARRIED:
+        return None
+    step, state = transition(*colours(n_balls)).T.tocsr(), law.ravel()
+    for _ in range((passes - 1) * n_balls):
+        state = step @ state
+    return total_variation(binned(state.reshape(law.shape)), posterior)
+
+
+def bars(results) -> dict:
+    """Which bars are met."""
+    gaps = {
+        n: [(found[a]["total_variation"] - found[b]["total_variation"]) / found[b]["floor"] for a, b in pairwise(ORDER)]
+        for n, found in results.items()
+    }
+    annealed = [found["anneal subsample"] for found in results.values()]
+    errors = [found["total_variation"] for found in annealed]
+    return {
+        "gaps_in_floors": gaps,
+        "order_met": all(gap > 2 for of in gaps.values() for gap in of),
+        "annealed_errors": errors,
+        "annealed_stable": max(errors) - min(errors) <= 2 * max(found["floor"] for found in annealed),
+    }
+
+
+def draw(n_balls, panels, errors, path):
+    """One panel for each strategy, the posterior last."""
+    plt = pyplot()
+    figure, axes = plt.subplots(2, 4, figsize=(11, 5.8), layout="constrained", sharex=True, sharey=True)
+    for axis, (name, shares) in zip(axes.flat, panels.items(), strict=True):
+        axis.imshow(np.sqrt(shares.T), origin="lower", extent=(0, 1, 0, 1), vmin=0, cmap="magma")
+        error = f"\ntotal variation {errors[name]:.3f}" if name in errors else ""
+        axis.set_title(f"{name}{error}", fontsize="medium")
+    for axis in axes[1]:
+        axis.set_xlabel("red on the left")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("blue on the left")
+    figure.suptitle(f"Two urns, {n_balls:,} balls: square roots of the shares of runs")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=80)
+
+
+def main() -> None:
+    given = parser(__doc__, seeds=1)
+    given.add_argument("--sizes", type=int, nargs="+", default=[200, 2000], help="numbers of balls, multiples of 5")
+    given.add_argument("--runs", type=int, nargs="+", default=[80_000, 20_000], help="runs of each size")
+    given.add_argument("--passes", type=int, default=10)
+    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
+    arguments = given.parse_args()
+    if arguments.quick:
+        arguments.sizes, arguments.runs = [100, 200], [4000, 4000]
+    results: dict[int, dict] = {}
+    panels = {}
+    for n_balls, n_runs in zip(arguments.sizes, arguments.runs, strict=True):
+        posterior = binned(np.exp(log_posterior(*colours(n_balls))))
+        floor, panels = noise_floor(posterior, n_runs), {}
+        for number, strategy in enumerate(STRATEGIES):
+            with Clock() as clock:
+                errors = []
+                for seed in range(arguments.seeds):
+                    rng = np.random.default_rng([seed, number, n_balls])
+                    panels[strategy] = run(strategy, n_balls, n_runs, arguments.passes, rng)
+                    errors.append(total_variation(panels[strategy], posterior))
+            found = {"total_variation": float(np.mean(errors)), "by_seed": errors, "floor": floor, "cpu": clock.cpu}
+            if (exact := exact_error(strategy, n_balls, arguments.passes, posterior)) is not None:
+                found["exact"] = exact
+            note(f"{n_balls} {strategy}: {found['total_variation']:.4f} (floor {floor:.4f}), {clock.cpu:.1f} s")
+            results.setdefault(n_balls, {})[strategy] = found
+        panels["posterior"] = posterior
+    last = {name: found["total_variation"] for name, found in results[arguments.sizes[-1]].items()}
+    try:
+        draw(arguments.sizes[-1], panels, last, arguments.output / "two_urn.png")
+    except ImportError as error:
+        note(f"no figure: {error}")
+    report("two_urn", arguments, results, bars=bars(results))
+
+
+if __name__ == "__main__":
+    main()
