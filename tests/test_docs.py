@@ -78,7 +78,7 @@ def test_pages_have_code():
     }
 
 
-ROOMS = "datasets diagnostics partitions plotting posterior schedules subsampling tempering variational"
+ROOMS = "datasets diagnostics partitions plotting posterior report schedules subsampling tempering variational"
 PUBLIC = ["sklearn_subanneal", *(f"sklearn_subanneal.{room}" for room in ROOMS.split())]
 
 
