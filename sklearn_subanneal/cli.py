@@ -95,7 +95,7 @@ def _report(given: argparse.Namespace) -> int:
         paths = write_report(source, plan, learned, folder, given.plots)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the model is in {folder}, the report is not complete") from None
-    say(f"Wrote, {time.perf_counter() - started:.1f} s after the start:", *(f"\n  {path}" for path in paths))
+    say("\n  ".join([f"Wrote, {time.perf_counter() - started:.1f} s after the start:", *map(str, paths)]))
     return 0
 
 

@@ -24,7 +24,7 @@ PARQUET, SPREADSHEETS = (".parquet", ".pq"), (".xlsx", ".xls", ".ods")
 # What stands for a missing cell, beside what pandas takes for one.
 MISSING = ("?",)
 # A number with so few values is a code or a grade: as a real, each of its values would be a cluster.
-MOST_GRADES, FEWEST_ROWS_A_GRADE = 20, 5
+MOST_GRADES, FEWEST_ROWS_A_GRADE = 30, 5
 # Text is a category, unless it has more values than this, or more than some and these mostly different.
 MOST_TEXTS, FEW_TEXTS = 1000, 20
 # Worth a remark: a value that so many of the numbers have.
