@@ -47,7 +47,8 @@ class Heat(NamedTuple):
     passes: PassFraction
 
 
-SHORT = Heat(LinearCooling(2.0, 0.6), 2.5, PassFraction(0.4, 0.1))
+# From 2 on topics of short documents may melt into one, and stay so.
+SHORT = Heat(LinearCooling(1.6, 0.5), 2.5, PassFraction(0.4, 0.1))
 LONG = Heat(LinearCooling(1.6, 0.5), 1.6, PassFraction(0.6, 0.15))
 # As printed, q(y) does not cool from there.
 HIGHEST_PRINTED = 10.0

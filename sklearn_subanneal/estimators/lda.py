@@ -45,7 +45,7 @@ class VariationalTemperingLDA(TopicModel):
         here for reproduction.
     temperature_schedule : object or None, default=None
         :class:`~sklearn_subanneal.variational.LinearCooling` or one like it, for "annealed". None: from 1.6 to 1 in the
-        first half of the run, or from 2 to 1 in the first three fifths where documents have under 100 tokens.
+        first half of the run.
     temperatures : array-like of float or None, default=None
         Temperatures to infer from, increasing from 1. None: 100 by equal factors, up to 1.6, or to 2.5
         where documents have under 100 tokens (as printed: up to 10).
