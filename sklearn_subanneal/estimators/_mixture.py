@@ -135,7 +135,8 @@ class MixtureEstimator(MCMCEstimator):
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
-        Reals are filled by their posterior mean, counts by the mean rounded, categories by the most probable one, each
+        Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
+        categories by the most probable one, each
         row as one that ``fit`` has not seen, by the conditional of the density that ``score_samples`` reports.
 
         Parameters

@@ -104,7 +104,8 @@ class PredictiveQueries:
     def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
-        Reals are filled by their posterior mean, counts by the mean rounded, categories by the most probable one, by
+        Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
+        categories by the most probable one, by
         the conditional of the density that ``score_samples`` reports: a draw counts by the density of all observed
         cells of the row, which is what a new row asks for.
 
