@@ -87,6 +87,7 @@ class Move:
     share: float = 0.5
     floor: float = 0.05
     even: float = 0.5
+    near: float = 0.0
     without: str = ""
 
     def __call__(self, state: Blocks, choose: Choose) -> Blocks:
@@ -210,21 +211,40 @@ def _similar(move: Move, state: Blocks, choose: Choose) -> Blocks:
     return _decide(state, {c, other}, {c | other}, -log_ratio, choose)
 
 
+def _chances_by_rank(model: Model, row: int, others: Sequence[Rows]) -> list[float]:
+    """Of each other cluster to be merged with that of the row: 1 / (r (r + 1)), r the rank; shared by equals."""
+    weight, n = model.weight(1), len(others)
+    standings = [int(64.0 * (weight(other | {row}) - weight(other))) for other in others]
+    by_rank = [(n + 1) / n / (r * (r + 1)) for r in range(1, n + 1)]
+    chances = []
+    for standing in standings:
+        above, equal = sum(x > standing for x in standings), standings.count(standing)
+        chances.append(sum(by_rank[above : above + equal]) / equal)
+    return chances
+
+
 def _pilot(move: Move, state: Blocks, choose: Choose) -> Blocks:
-    """Splits that a tree proposes, or gives up; merges of any two."""
+    """Splits that a tree proposes, or gives up; merges of any two, or of that of a row with one near it."""
     model, n = move.model, len(state)
     n_rows = sum(map(len, state))
 
     def chance(c: Rows, n_clusters: int) -> float:
         return (1 - move.even) * len(c) / n_rows + move.even / n_clusters
 
-    clusters = sorted(state, key=min)
+    clusters, row = sorted(state, key=min), None
     splits = choose([move.share, 1.0 - move.share]) == 0
-    c = clusters[choose([chance(c, n) for c in clusters])]
+    if choose([move.near, 1.0 - move.near]) == 0:
+        row = choose([1 / n_rows] * n_rows)
+        c = next(c for c in clusters if row in c)
+    else:
+        c = clusters[choose([chance(c, n) for c in clusters])]
     others = [e for e in clusters if e != c]
     if (splits and len(c) == 1) or not (splits or others):
         return state
-    other = None if splits else others[choose([1 / len(others)] * len(others))]
+    other = None
+    if not splits:
+        chances = [1 / len(others)] * len(others) if row is None else _chances_by_rank(model, row, others)
+        other = others[choose(chances)]
     halves = _planted(move, c, other, n if splits else n - 1, choose)
     screen = min(1.0, max(move.floor, exp(min(halves.log_launch, 0.0))))
     if splits and choose([screen, 1.0 - screen]):
@@ -233,10 +253,17 @@ def _pilot(move: Move, state: Blocks, choose: Choose) -> Blocks:
     log_q = halves.assign(order, None if splits else c, choose)
     a, b = (frozenset(side) for side in halves.sides)
     n_apart = n + 1 if splits else n
-    log_split = log(move.share * chance(a | b, n_apart - 1)) + halves.log_chance + log_q
+    log_split = log(move.share) + halves.log_chance + log_q
     log_split += log(screen) if move.without != "screen" else 0.0
-    log_merge = log((1.0 - move.share) * (chance(a, n_apart) + chance(b, n_apart)) / (n_apart - 1))
+    log_merge = log(1.0 - move.share)
     log_merge -= log(len(a) * len(b)) if move.without != "rows apart" else 0.0
+    if row is None:
+        log_split += log(chance(a | b, n_apart - 1))
+        log_merge += log((chance(a, n_apart) + chance(b, n_apart)) / (n_apart - 1))
+    else:
+        one = a if row in b else b
+        apart = [one, *(e for e in others if e != other)]
+        log_merge += log(_chances_by_rank(model, row, apart)[0]) if move.without != "rank" else -log(n_apart - 1)
     log_ratio = log_merge - log_split - model.log_similarity(a, b, n_apart)
     if splits:
         return _decide(state, {c}, {a, b}, log_ratio, choose)

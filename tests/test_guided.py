@@ -34,9 +34,11 @@ MOVES = {
     "pilot": {"kind": "pilot", "by_evidence": True},
     "pilot-3": {"kind": "pilot", "subset": 3},
     "pilot-2": {"kind": "pilot", "subset": 2, "even": 0.2, "share": 0.3},
+    "near-3": {"kind": "pilot", "subset": 3, "near": 0.9},
+    "near-2": {"kind": "pilot", "subset": 2, "near": 1.0, "by_evidence": True},
 }
 SOME = [("gaussian", "nggp", "similar-2"), ("gaussian", "dp", "pilot")] + [
-    (name, process, "pilot-3") for name in ROWS for process in PROCESSES
+    (name, process, "near-3") for name in ROWS for process in PROCESSES
 ]
 ALL = [(name, process, move) for name in ROWS for process in PROCESSES for move in MOVES]
 cases = pytest.mark.parametrize(
@@ -72,7 +74,13 @@ def test_scans_before_the_last_change_nothing():
 
 @pytest.mark.parametrize(
     ("move", "without"),
-    [("similar-2", "rows apart"), ("similar-2", "subset"), ("pilot-3", "rows apart"), ("pilot-3", "screen")],
+    [
+        ("similar-2", "rows apart"),
+        ("similar-2", "subset"),
+        ("near-3", "rows apart"),
+        ("near-3", "screen"),
+        ("near-3", "rank"),
+    ],
 )
 def test_a_factor_left_out_is_seen(move, without):
     p, transition = transition_matrix(move_of("gaussian", "dp", move, without=without), 4)
@@ -85,7 +93,7 @@ def test_a_factor_left_out_is_seen(move, without):
 def kernel_of(move, columns, n_rows, **options):
     options = {**MOVES[move], **options}
     if options.pop("kind", "") == "pilot":
-        return TreePilot(columns, n_rows, **{"by_evidence": False, **options})
+        return TreePilot(columns, n_rows, **{"by_evidence": False, "near": 0.0, **options})
     return TreeGuided(columns, n_rows, **{"n_scans": 0, **options})
 
 
@@ -100,8 +108,11 @@ def mixture_of(columns, concentration, discount, labels):
     "move",
     [
         "similar-2",
-        "pilot-3",
-        *(pytest.param(move, marks=pytest.mark.slow) for move in ("similar-3", "pilot", "pilot-2")),
+        "near-3",
+        *(
+            pytest.param(move, marks=pytest.mark.slow)
+            for move in ("similar-3", "pilot", "pilot-2", "pilot-3", "near-2")
+        ),
     ],
 )
 def test_kernels_have_the_transition_probabilities_of_the_reference(move, n_draws=2000):
@@ -148,7 +159,7 @@ def sample(move, columns, concentration, discount, beta, n_draws, with_gibbs, **
 
 @pytest.mark.parametrize("n_draws", [8_000, pytest.param(110_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("move", ["similar", "similar-3", "pilot", "pilot-3"])
+@pytest.mark.parametrize("move", ["similar", "similar-3", "pilot", "near-3"])
 def test_enumeration(case, move, n_draws):
     columns, concentration, discount, beta, with_gibbs = CASES[case]
     posterior = exact(columns, concentration, discount, beta)
@@ -159,7 +170,7 @@ def test_enumeration(case, move, n_draws):
 
 # --- What else is promised --------------------------------------------------------------------------------------
 
-kernels = pytest.mark.parametrize("move", ["similar", "pilot"])
+kernels = pytest.mark.parametrize("move", ["similar", "near-3"])
 
 
 @kernels
@@ -195,7 +206,7 @@ def test_same_seed_same_moves(move):
     np.testing.assert_array_equal(*labels)
 
 
-@pytest.mark.parametrize(("move", "n_clusters"), [("similar", 20), ("pilot", 1)])
+@pytest.mark.parametrize(("move", "n_clusters"), [("similar", 20), ("pilot", 1), ("near-3", 1)])
 def test_more_clusters_than_there_was_room_for(move, n_clusters):
     # New clusters are all but free.
     example = BY_NAME["real"]
@@ -207,7 +218,12 @@ def test_more_clusters_than_there_was_room_for(move, n_clusters):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"subset": 1}, "subset is 1"), ({"share": 1.0}, "share is 1.0"), ({"floor": 0.0}, "floor is 0.0")],
+    [
+        ({"subset": 1}, "subset is 1"),
+        ({"share": 1.0}, "share is 1.0"),
+        ({"floor": 0.0}, "floor is 0.0"),
+        ({"near": 1.5}, "near is 1.5"),
+    ],
 )
 def test_options_that_cannot_be(options, message):
     with pytest.raises(ValueError, match=message):

@@ -20,6 +20,7 @@ cdef class NormalWishart(ColumnStatistics):
     cdef float[:, ::1] location             # (width, capacity)
     cdef float[:, ::1] whiten               # (width (width + 1) / 2, capacity)
     cdef float[::1] power, constant
+    cdef double[::1] known                  # part of the evidence, by the number of rows; NaN: not known yet
     cdef double[::1] work, work2
     cdef double[:, ::1] matrix
     cdef Py_ssize_t[::1] order
@@ -32,7 +33,9 @@ cdef class NormalWishart(ColumnStatistics):
     cdef double condition(
         self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored
     ) noexcept nogil
-    cdef double log_evidence(self, double n, double log_det) noexcept nogil
+    cdef double log_evidence(self, Py_ssize_t n, double log_det) noexcept nogil
+    cdef double evidence_of(self, Py_ssize_t n) noexcept nogil
+    cdef double evidence_anew(self, Py_ssize_t n) noexcept nogil
     cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
     cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil

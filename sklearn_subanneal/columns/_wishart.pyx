@@ -2,7 +2,7 @@
 
 Kept up to date by rank-one changes of the inverse Cholesky factor of its scale matrix, O(width^2) a row.
 """
-from libc.math cimport sqrt
+from libc.math cimport NAN, isnan, sqrt
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -17,6 +17,8 @@ from sklearn_subanneal.columns._normal cimport variance_factor
 cdef double LOG_PI = 1.1447298858494001741
 # A pivot of Psi_n is at least its diagonal entry times what is left of float64 after cancellation.
 cdef double PIVOT_FLOOR = 1e-14
+# Clusters of fewer rows find what depends on their number alone in a table.
+cdef Py_ssize_t N_KNOWN = 4096
 # Below this, taking a row out of a cluster loses too many digits, and the cluster is rebuilt from its sums.
 cdef double SAFE_DOWNDATE = 1e-6
 
@@ -36,6 +38,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.work, self.work2 = np.zeros(self.width), np.zeros(self.width)
         self.matrix = np.zeros((self.width, self.width))
         self.order = np.arange(self.width, dtype=np.intp)
+        self.known = np.empty(N_KNOWN)
         self.reserve(padded(capacity))
         self.parameters = parameters
 
@@ -78,6 +81,8 @@ cdef class NormalWishart(ColumnStatistics):
         for i in range(d * d):
             (&self.matrix[0, 0])[i] = (&self.psi[0, 0])[i]
         self.log_det_psi = cholesky(&self.matrix[0, 0], d, d, PIVOT_FLOOR)
+        for i in range(N_KNOWN):
+            self.known[i] = NAN
         for i in range(self.capacity):
             self.rebuild_slot(i)
 
@@ -102,6 +107,8 @@ cdef class NormalWishart(ColumnStatistics):
     cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil:
         # of the marginal t over n_observed coordinates, without its determinant
         cdef double kappa = self.kappa + self.count[k], half = 0.5 * (self.nu + self.count[k] - self.width + 1)
+        if n_observed == self.width:
+            return self.evidence_of(self.count[k] + 1) - self.evidence_of(self.count[k])
         return (log_gamma(half + 0.5 * n_observed) - log_gamma(half)
                 + 0.5 * n_observed * (log_double(kappa / (kappa + 1.0)) - LOG_PI))
 
@@ -217,8 +224,7 @@ cdef class NormalWishart(ColumnStatistics):
             left = self.log_density(x, k, d)
             self.change(x, k, 1.0)
             return left
-        return (log_gamma(0.5 * nu) - log_gamma(0.5 * (nu - d))
-                + 0.5 * d * (log_double((kappa - 1.0) / kappa) - LOG_PI)
+        return (self.evidence_of(self.count[k]) - self.evidence_of(self.count[k] - 1)
                 - 0.5 * self.log_det[k] + 0.5 * (nu - 1.0) * log_double(left))
 
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
@@ -279,19 +285,29 @@ cdef class NormalWishart(ColumnStatistics):
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
         return self.log_evidence(self.count[k], self.log_det[k])
 
-    cdef double log_evidence(self, double n, double log_det) noexcept nogil:
+    cdef double log_evidence(self, Py_ssize_t n, double log_det) noexcept nogil:
         # of n rows whose posterior scale matrix has this log determinant
+        return self.evidence_of(n) - 0.5 * (self.nu + n) * log_det
+
+    cdef double evidence_of(self, Py_ssize_t n) noexcept nogil:
+        # The part of it that depends on the number of rows alone.
+        if n >= N_KNOWN:
+            return self.evidence_anew(n)
+        if isnan(self.known[n]):
+            self.known[n] = self.evidence_anew(n)
+        return self.known[n]
+
+    cdef double evidence_anew(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i, d = self.width
-        cdef double out
-        out = (0.5 * d * (log_double(self.kappa / (self.kappa + n)) - n * LOG_PI)
-               + 0.5 * self.nu * self.log_det_psi - 0.5 * (self.nu + n) * log_det)
+        cdef double out = (0.5 * d * (log_double(self.kappa / (self.kappa + n)) - n * LOG_PI)
+                           + 0.5 * self.nu * self.log_det_psi)
         for i in range(d):
             out += log_gamma(0.5 * (self.nu + n - i)) - log_gamma(0.5 * (self.nu - i))
         return out
 
     cdef double log_marginal_of_both(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
         cdef Py_ssize_t i, j, d = self.width
-        cdef double n = self.count[a] + self.count[b]
+        cdef Py_ssize_t n = self.count[a] + self.count[b]
         for i in range(d):
             self.work[i] = (self.kappa * self.mu[i] + self.total[a, i] + self.total[b, i]) / (self.kappa + n)
             for j in range(i + 1):
@@ -303,6 +319,13 @@ cdef class NormalWishart(ColumnStatistics):
     def adopt(self, NormalWishart source not None):
         """Take over the hyperparameters of other statistics of the same column."""
         cdef Py_ssize_t i
+        cdef bint same = self.kappa == source.kappa and self.nu == source.nu
+        for i in range(self.width):
+            same = same and self.mu[i] == source.mu[i]
+        for i in range(self.width * self.width):
+            same = same and (&self.psi[0, 0])[i] == (&source.psi[0, 0])[i]
+        if same:
+            return
         for i in range(self.width):
             self.mu[i] = source.mu[i]
         for i in range(self.width * self.width):
