@@ -79,7 +79,7 @@ def test_scans_before_the_last_change_nothing():
         ("similar-2", "subset"),
         ("near-3", "rows apart"),
         ("near-3", "screen"),
-        ("near-3", "rank"),
+        ("near-2", "rank"),
     ],
 )
 def test_a_factor_left_out_is_seen(move, without):

@@ -6,7 +6,7 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport LANES, exp_double, log_double
+from sklearn_subanneal._core._math cimport LANES, log_double
 from sklearn_subanneal._core._random cimport integer_below, open_uniform, uniform
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.mixtures._mixture cimport Mixture
