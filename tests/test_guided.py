@@ -1,230 +1,172 @@
-"""Tree-guided moves leave the posterior exactly as it is: by transition matrices, and the kernels by sampling."""
+"""Trajectories along a guide: exact whatever the guide, which in turn resembles what it was fitted to."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from column_examples import BY_NAME
-from enumeration import canonical, partitions
-from reference_chain import (
-    effective_draws,
-    noise_floor,
-    partition_codes,
-    partition_counts,
-    total_variation,
+from test_tempering import moments, one_dimension
+
+from sklearn_subanneal.tempering import (
+    GaussianMean,
+    GuidedHamiltonianMonteCarlo,
+    ParallelTempering,
+    TemperedTransitions,
+    corrections,
 )
-from reference_guided import Model, Move, transition_matrix
-from scipy import stats
-from test_split_merge import BLOCK, CASES, MIXED, exact, statistics
-
-from sklearn_subanneal.mixtures._gibbs import churn
-from sklearn_subanneal.mixtures._mixture import Mixture
-from sklearn_subanneal.partitions import PitmanYor
-from sklearn_subanneal.trees._guided import TreeGuided
-from sklearn_subanneal.trees._pilot import TreePilot
-
-# Four rows of an example, spread over its clusters.
-ROWS = {"gaussian": [0, 24, 25, 40], "categorical": [0, 8, 15, 16]}
-PROCESSES = {"dp": (0.0, 1.0, 0.0), "nggp": (-0.5, 0.8, 0.0), "pitman-yor": (-0.3, 0.7, 0.3)}
-MOVES = {
-    "similar": {},
-    "similar-evidence": {"by_evidence": True},
-    "similar-3": {"subset": 3},
-    "similar-2": {"subset": 2},
-    "pilot": {"kind": "pilot", "by_evidence": True},
-    "pilot-3": {"kind": "pilot", "subset": 3},
-    "pilot-2": {"kind": "pilot", "subset": 2, "even": 0.2, "share": 0.3},
-    "near-3": {"kind": "pilot", "subset": 3, "near": 0.9},
-    "near-2": {"kind": "pilot", "subset": 2, "near": 1.0, "by_evidence": True},
-}
-SOME = [("gaussian", "nggp", "similar-2"), ("gaussian", "dp", "pilot")] + [
-    (name, process, "near-3") for name in ROWS for process in PROCESSES
-]
-ALL = [(name, process, move) for name in ROWS for process in PROCESSES for move in MOVES]
-cases = pytest.mark.parametrize(
-    ("name", "process", "move"),
-    [pytest.param(*case, marks=[] if case in SOME else pytest.mark.slow) for case in ALL],
-)
+from sklearn_subanneal.tempering.corrections import CorrectedLevel, Correction
+from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
+from sklearn_subanneal.tempering.levels import Level
 
 
-def move_of(name, process, move, **options):
-    def log_marginal(rows):
-        return BY_NAME[name].log_marginal([ROWS[name][row] for row in rows])
+def correction(n_parameters, power, generator):
+    """Of no particular meaning."""
+    half = generator.normal(size=(n_parameters, n_parameters))
+    factor = np.tril(generator.normal(size=(n_parameters, n_parameters))) * 0.2 + 0.5 * np.eye(n_parameters)
+    return Correction(
+        generator.normal(size=n_parameters), factor, 2.0, power, generator.normal(size=n_parameters), half + half.T
+    )
 
-    return Move(Model(log_marginal, *PROCESSES[process]), **{**MOVES[move], **options})
+
+class Misguided(GuidedHamiltonianMonteCarlo):
+    """With a guide of two rows, and a correction that leads astray."""
+
+    def __init__(self, model, step_size=0.4, *, unguided=0.0):
+        super().__init__(step_size, n_steps=3, metric="unit", unguided=unguided)
+        self.model = model
+
+    def tuning(self, n_parameters, beta):
+        tuning = super().tuning(n_parameters, beta)
+        wrong = correction(n_parameters, 2.0, np.random.default_rng(0))
+        tuning.guide = CorrectedLevel(Level(self.model, 0.25, np.arange(2)), wrong)
+        return tuning
 
 
-# --- The moves themselves ---------------------------------------------------------------------------------------
+class Believing(Misguided):
+    """Accepts what the guide would accept."""
+
+    def move(self, level, point, tuning, generator):
+        guided, acceptance = super().move(tuning.guide, tuning.guide.point(point.theta), tuning, generator)
+        return level.point(guided.theta), acceptance
 
 
-@cases
-def test_the_posterior_stays_as_it_is(name, process, move):
-    p, transition = transition_matrix(move_of(name, process, move), 4)
-    np.testing.assert_allclose(transition.sum(1), 1.0, atol=1e-12)
-    np.testing.assert_allclose(p @ transition, p, atol=1e-12)
-    # Every partition is reached from every other, in some steps.
-    assert (np.linalg.matrix_power(transition, 8) > 0).all()
+def misguided(kind, n_draws, seed=0, **parameters):
+    model = one_dimension()
+    sampler = ParallelTempering(betas=[1.0], inner=kind(model, **parameters), n_warmup=0)
+    return sampler.sample(model, n_draws, n_chains=4, random_state=seed), model
+
+
+def test_exact_whatever_the_guide():
+    result, model = misguided(Misguided, 1000)
+    # The guide is wrong enough to be noticed.
+    assert 0.2 < result.acceptance.mean() < 0.95
+    assert np.abs(moments(result, model)).max() < 4.0
+    assert result.n_gradients.sum() == 0
 
 
 @pytest.mark.slow
-def test_scans_before_the_last_change_nothing():
-    p, transition = transition_matrix(move_of("gaussian", "nggp", "similar-3", n_scans=1), 4)
-    np.testing.assert_allclose(p @ transition, p, atol=1e-12)
+@pytest.mark.parametrize("step", [0.1, 0.25, 0.6, 1.0])
+@pytest.mark.parametrize("unguided", [0.0, 0.3])
+def test_exact_whatever_the_guide_at_length(step, unguided):
+    result, model = misguided(Misguided, 20_000, step_size=step, unguided=unguided)
+    assert np.abs(moments(result, model)).max() < 4.0
 
 
-@pytest.mark.parametrize(
-    ("move", "without"),
-    [
-        ("similar-2", "rows apart"),
-        ("similar-2", "subset"),
-        ("near-3", "rows apart"),
-        ("near-3", "screen"),
-        ("near-2", "rank"),
-    ],
-)
-def test_a_factor_left_out_is_seen(move, without):
-    p, transition = transition_matrix(move_of("gaussian", "dp", move, without=without), 4)
-    assert np.abs(p @ transition - p).max() > 1e-2
+def test_a_guide_that_is_believed_shows():
+    result, model = misguided(Believing, 300)
+    assert np.abs(moments(result, model)).max() > 8.0
 
 
-# --- The kernels against them -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", [ParallelTempering, TemperedTransitions])
+def test_every_level_may_have_a_guide(kind):
+    """Guides that were fitted, levels that are powers or subsets."""
+    model = GaussianMean(np.random.default_rng(0).normal(1.0, 1.0, (40, 2)), [[1.0, 0.3], [0.3, 2.0]])
+    for subsample in (False, True):
+        sampler = kind(subsample, inner=GuidedHamiltonianMonteCarlo(), betas=[1.0, 0.5])
+        result = sampler.sample(model, 100, n_chains=4, random_state=0)
+        assert np.abs(moments(result, model)).max() < 4.0
 
 
-def kernel_of(move, columns, n_rows, **options):
-    options = {**MOVES[move], **options}
-    if options.pop("kind", "") == "pilot":
-        return TreePilot(columns, n_rows, **{"by_evidence": False, "near": 0.0, **options})
-    return TreeGuided(columns, n_rows, **{"n_scans": 0, **options})
+def test_a_good_guide_saves_gradients():
+    """On a normal likelihood the quadratic is what the subset lacks, but for where it levels off."""
+    model = GaussianMean(np.random.default_rng(0).normal(size=(200, 4)), np.eye(4))
+    result = ParallelTempering(betas=[1.0], inner=GuidedHamiltonianMonteCarlo()).sample(model, 200, random_state=0)
+    assert result.acceptance.mean() > 0.75 and result.n_gradients.max() < 0.3 * 200
+    assert np.abs(moments(result, model)).max() < 4.0
 
 
-def mixture_of(columns, concentration, discount, labels):
-    generator = np.random.Generator(np.random.PCG64(0))
-    mixture = Mixture(columns, PitmanYor(concentration, discount).bind(learn=False), len(labels))
-    mixture.set_labels(np.asarray(labels, np.int32), generator)
-    return mixture, generator
+class Crooked(GaussianMean):
+    """A likelihood with ripples finer than any guide."""
+
+    def log_likelihood(self, theta, rows=None):
+        return super().log_likelihood(theta, rows) + (3.0 * np.cos(40.0 * theta).sum() if rows is None else 0.0)
+
+    def grad_log_likelihood(self, theta, rows=None):
+        return super().grad_log_likelihood(theta, rows) - (120.0 * np.sin(40.0 * theta) if rows is None else 0.0)
 
 
-@pytest.mark.parametrize(
-    "move",
-    [
-        "similar-2",
-        "near-3",
-        *(
-            pytest.param(move, marks=pytest.mark.slow)
-            for move in ("similar-3", "pilot", "pilot-2", "pilot-3", "near-2")
-        ),
-    ],
-)
-def test_kernels_have_the_transition_probabilities_of_the_reference(move, n_draws=2000):
-    example, rows = BY_NAME["gaussian"], ROWS["gaussian"]
-    _, transition = transition_matrix(move_of("gaussian", "pitman-yor", move), 4)
-    # The other rows stay out.
-    labels = np.full(example.n_rows, -1, np.int32)
-    labels[rows] = 0
-    mixture, generator = mixture_of([example.statistics()], 0.7, 0.3, labels)
-    moves = kernel_of(move, mixture.columns, example.n_rows)
-    place = {labels: i for i, labels in enumerate(partitions(4))}
-    statistic = degrees = 0.0
-    for i, start in enumerate(partitions(4)):
-        counts = np.zeros(len(place))
-        labels[rows] = start
-        for _ in range(n_draws):
-            mixture.set_labels(labels, generator)
-            moves.propose(mixture, 1, 1.0, generator)
-            counts[place[canonical(mixture.labels[rows])]] += 1
-        expected = n_draws * transition[i]
-        assert (expected[counts > 0] > 0).all()
-        common = expected > 5
-        seen = np.append(counts[common], counts[~common].sum())
-        right = np.append(expected[common], expected[~common].sum())
-        right, seen = right[right > 0], seen[right > 0]
-        statistic += ((seen - right) ** 2 / right).sum()
-        degrees += len(right) - 1
-    assert stats.chi2.sf(statistic, degrees) > 1e-4
+def test_a_bad_guide_is_dropped():
+    model = Crooked(np.random.default_rng(0).normal(size=(8, 3)), np.eye(3))
+    result = ParallelTempering(betas=[1.0], inner=GuidedHamiltonianMonteCarlo()).sample(model, 40, random_state=0)
+    assert result.n_gradients.min() > 40 and result.n_values.max() == 0
 
 
-def sample(move, columns, concentration, discount, beta, n_draws, with_gibbs, **options):
-    n_rows = len(columns[0][1])
-    mixture, generator = mixture_of(statistics(columns), concentration, discount, np.zeros(n_rows))
-    moves, rows = kernel_of(move, mixture.columns, n_rows, **options), np.arange(n_rows, dtype=np.int32)
-    draws = np.empty((n_draws, n_rows), np.int32)
-    for t in range(n_draws):
-        moves.propose(mixture, 10, beta, generator)
-        if with_gibbs:
-            churn(mixture, rows, rows, beta, generator)
-        draws[t] = mixture.labels
-    assert moves.n_accepted > n_draws / 2 and moves.n_accepted < moves.n_proposed <= 10 * n_draws
-    return draws
+def test_gradient_of_a_corrected_level():
+    generator = np.random.default_rng(0)
+    model = SquaredExponentialModel(generator.normal(size=(30, 2)), generator.normal(size=30))
+    level = CorrectedLevel(Level(model, 0.5, np.arange(15)), correction(4, 1.7, generator))
+    theta = generator.normal(size=4)
+    found = level.gradient(level.point(theta))
+    for k, step in enumerate(1e-6 * np.eye(4)):
+        above, below = (level.log_density(level.point(theta + sign * step)) for sign in (1.0, -1.0))
+        assert found[k] == pytest.approx((above - below) / 2e-6, rel=1e-6, abs=1e-6)
+    assert level.point(theta, gradient=True).log_likelihood == level.point(theta).log_likelihood
 
 
-@pytest.mark.parametrize("n_draws", [8_000, pytest.param(110_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("move", ["similar", "similar-3", "pilot", "near-3"])
-def test_enumeration(case, move, n_draws):
-    columns, concentration, discount, beta, with_gibbs = CASES[case]
-    posterior = exact(columns, concentration, discount, beta)
-    draws = sample(move, columns, concentration, discount, beta, n_draws, with_gibbs)
-    floor = noise_floor(posterior, int(effective_draws(partition_codes(draws))), rng=np.random.default_rng(0))
-    assert total_variation(posterior, partition_counts(draws)) <= 1.5 * floor
+def test_fit_finds_a_quadratic(monkeypatch):
+    """If it does not level off, and is not shrunk."""
+    monkeypatch.setattr(corrections, "REACH", 1e4)
+    monkeypatch.setattr(corrections, "RIDGE", 1e-12)
+    generator = np.random.default_rng(0)
+    model = GaussianMean(generator.normal(size=(60, 3)), np.diag([1.0, 2.0, 0.5]))
+    mean, covariance = model.posterior()
+    whole, subset = Level(model, 1.0), Level(model, 0.25, np.arange(15))
+    thetas = generator.multivariate_normal(mean, covariance, 120)
+    fitted = CorrectedLevel(
+        subset, Correction.fit(whole, [whole.point(theta, gradient=True) for theta in thetas[:60]], subset)
+    )
+    gaps = np.array([model.log_likelihood(theta) - fitted.point(theta).log_likelihood for theta in thetas[60:]])
+    assert gaps.std() < 1e-6
 
 
-# --- What else is promised --------------------------------------------------------------------------------------
-
-kernels = pytest.mark.parametrize("move", ["similar", "near-3"])
-
-
-@kernels
-def test_unassigned_rows_stay_out(move):
-    mixture, generator = mixture_of(statistics(MIXED), 1.0, 0.0, [0, -1, 1, -1, 0])
-    kernel_of(move, mixture.columns, 5).propose(mixture, 200, 1.0, generator)
-    np.testing.assert_array_equal(mixture.labels < 0, [False, True, False, True, False])
-    assert mixture.n_assigned == 3 and mixture.sizes.sum() == 3
+def test_a_correction_is_bounded():
+    found = correction(3, 1.0, np.random.default_rng(0))
+    near, far = (found.value(scale * np.ones(3), 0.0) for scale in (1e4, 1e8))
+    assert near == pytest.approx(far, rel=1e-3)
+    assert found.value(np.zeros(3), -np.inf) == -np.inf
 
 
-@kernels
-@pytest.mark.parametrize("n_assigned", [0, 1])
-def test_nothing_to_split_or_merge(move, n_assigned):
-    mixture, generator = mixture_of(statistics(MIXED), 1.0, 0.0, [0] * n_assigned + [-1] * (5 - n_assigned))
-    assert kernel_of(move, mixture.columns, 5).propose(mixture, 10, 1.0, generator) == 0
+def test_no_rows_and_few_points():
+    """A guide without rows; and a diagonal curvature where there are too few equations for all of it."""
+    model = GaussianMean(np.random.default_rng(0).normal(size=(50, 6)), np.eye(6))
+    whole, empty = Level(model, 1.0), Level(model, 0.0, np.arange(0))
+    points = [whole.point(theta, gradient=True) for theta in np.random.default_rng(1).normal(size=(5, 6))]
+    curvature = Correction.fit(whole, points, empty).curvature
+    assert np.array_equal(curvature, np.diag(np.diag(curvature)))
+    result = ParallelTempering(betas=[1.0], inner=GuidedHamiltonianMonteCarlo(share=0.0)).sample(
+        model, 150, random_state=0
+    )
+    assert np.abs(moments(result, model)).max() < 4.0
 
 
-@kernels
-def test_statistics_after_accepted_moves_are_those_of_the_partition(move):
-    mixture, generator = mixture_of(statistics(MIXED), 1.0, 0.3, np.zeros(5))
-    kernel_of(move, mixture.columns, 5).propose(mixture, 101, 1.0, generator)
-    other, _ = mixture_of(statistics(MIXED), 1.0, 0.3, mixture.labels)
-    assert mixture.log_joint() == pytest.approx(other.log_joint(), abs=1e-9)
+def test_same_draws_for_any_number_of_jobs():
+    model = GaussianMean(np.random.default_rng(0).normal(size=(30, 2)), np.eye(2))
+    sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(), betas=[1.0, 0.5])
+    draws = [sampler.sample(model, 30, n_chains=2, random_state=3, n_jobs=jobs).draws for jobs in (1, 4)]
+    assert np.array_equal(*draws)
 
 
-@kernels
-def test_same_seed_same_moves(move):
-    labels = []
-    for _ in range(2):
-        mixture, generator = mixture_of(statistics(BLOCK), 1.0, 0.2, np.zeros(5))
-        kernel_of(move, mixture.columns, 5).propose(mixture, 301, 1.0, generator)
-        labels.append(mixture.labels)
-    np.testing.assert_array_equal(*labels)
-
-
-@pytest.mark.parametrize(("move", "n_clusters"), [("similar", 20), ("pilot", 1), ("near-3", 1)])
-def test_more_clusters_than_there_was_room_for(move, n_clusters):
-    # New clusters are all but free.
-    example = BY_NAME["real"]
-    labels = np.arange(example.n_rows, dtype=np.int32) % n_clusters
-    mixture, generator = mixture_of([example.statistics()], 1e6, 0.0, labels)
-    kernel_of(move, mixture.columns, example.n_rows).propose(mixture, 3000, 1.0, generator)
-    assert mixture.n_clusters > 20 and mixture.sizes.sum() == example.n_rows
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"subset": 1}, "subset is 1"),
-        ({"share": 1.0}, "share is 1.0"),
-        ({"floor": 0.0}, "floor is 0.0"),
-        ({"near": 1.5}, "near is 1.5"),
-    ],
-)
-def test_options_that_cannot_be(options, message):
-    with pytest.raises(ValueError, match=message):
-        TreePilot(statistics(MIXED), 5, **options)
+@pytest.mark.parametrize(("name", "value"), [("share", 1.0), ("share", -0.1), ("unguided", 1.5)])
+def test_errors(name, value):
+    sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(**{name: value}))
+    with pytest.raises(ValueError, match=name):
+        sampler.sample(one_dimension(), 5, random_state=0)
