@@ -11,6 +11,7 @@ A model is any object with
   ``log_likelihood_and_gradient(theta, rows=None)``, where the two come cheaper together.
 """
 
+from sklearn_subanneal.tempering.guided import GuidedHamiltonianMonteCarlo
 from sklearn_subanneal.tempering.kernels import HamiltonianMonteCarlo, MetropolisHastings
 from sklearn_subanneal.tempering.ladders import geometric_ladder
 from sklearn_subanneal.tempering.models import GaussianMean
@@ -20,6 +21,7 @@ from sklearn_subanneal.tempering.transitions import TemperedTransitions
 
 __all__ = [
     "GaussianMean",
+    "GuidedHamiltonianMonteCarlo",
     "HamiltonianMonteCarlo",
     "MetropolisHastings",
     "ParallelTempering",

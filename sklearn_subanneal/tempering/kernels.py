@@ -148,23 +148,30 @@ class HamiltonianMonteCarlo(BaseEstimator):
 
     def move(self, level: Level, point: Point, tuning: Tuning, generator) -> tuple[Point, float]:
         """Move a point; it, and the probability of acceptance."""
+        moving, kinetic = self.trajectory_from(level, point, tuning, generator)
+        if moving is None:
+            return point, 0.0
+        log_ratio = level.log_density(moving) - level.log_density(point) - kinetic
+        accepted = np.log1p(-generator.random()) < log_ratio
+        return (moving if accepted else point), float(np.exp(min(0.0, log_ratio)))
+
+    def trajectory_from(self, level: Level, point: Point, tuning: Tuning, generator) -> tuple[Point | None, float]:
+        """The end of a trajectory, None if it leaves the density, and what the kinetic energy grew by."""
         step = tuning.step_size * (1.0 + self.jitter * (2.0 * generator.random() - 1.0))
         n_steps = self.n_steps or int(np.clip(np.ceil(self.trajectory / step), 1, self.max_steps))
         velocity = generator.standard_normal(len(point.theta))
-        energy = level.log_density(point) - 0.5 * velocity @ velocity
+        energy = 0.5 * velocity @ velocity
         moving = point
         # In coordinates whose metric is the identity; the momentum is a velocity there.
         velocity = velocity + 0.5 * step * tuning.pulled_back(level.gradient(point))
         for number in range(n_steps):
             moving = level.point(moving.theta + step * tuning.scaled(velocity), gradient=True)
             if level.log_density(moving) == -np.inf or not np.isfinite(level.gradient(moving)).all():
-                return point, 0.0
+                return None, 0.0
             velocity = velocity + (1.0 if number < n_steps - 1 else 0.5) * step * tuning.pulled_back(
                 level.gradient(moving)
             )
-        log_ratio = level.log_density(moving) - 0.5 * velocity @ velocity - energy
-        accepted = np.log1p(-generator.random()) < log_ratio
-        return (moving if accepted else point), float(np.exp(min(0.0, log_ratio)))
+        return moving, 0.5 * float(velocity @ velocity) - energy
 
 
 def _check(kernel):

@@ -35,11 +35,14 @@ class Level:
     ----------
     n_values, n_gradients : int
         Evaluations of the likelihood alone, and with its gradient.
+    seen : list of Point or None
+        If a list, every point that is evaluated with its gradient, and has a likelihood, is added to it.
     """
 
     def __init__(self, model, beta: float, rows: NDArray | None = None):
         self.model, self.beta, self.rows = model, beta, rows
         self.n_values = self.n_gradients = 0
+        self.seen: list[Point] | None = None
 
     @property
     def power(self) -> float:
@@ -106,6 +109,8 @@ class Level:
             gradient = self.model.grad_log_likelihood(theta, self.rows)
         point.log_likelihood = self._checked(theta, float(value))
         point.grad_log_likelihood = np.asarray(gradient, dtype=float)
+        if self.seen is not None and point.log_likelihood > -np.inf:
+            self.seen.append(point)
 
     @staticmethod
     def _checked(theta, value):

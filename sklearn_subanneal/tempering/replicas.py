@@ -167,9 +167,12 @@ class Replicas:
         check : callable, optional
             Called in each iteration; raises to end.
         """
-        if n_iterations < 1:
-            return
-        check = check or (lambda: None)
+        if n_iterations > 0:
+            self._adapt(n_iterations, adapt_ladder, check or (lambda: None))
+        for tuning in self.tunings:
+            tuning.freeze()
+
+    def _adapt(self, n_iterations, adapt_ladder, check):
         self._climb(n_iterations // 2, check)
         rest = n_iterations - n_iterations // 2
         for number in range(rest):
@@ -181,8 +184,6 @@ class Replicas:
                     tuning.next_window()
                 if adapt_ladder and len(self.levels) > 2:
                     self.respace(adapted_ladder(self.betas, 1.0 - self.swap_probability / np.maximum(self.n_swaps, 1)))
-        for tuning in self.tunings:
-            tuning.freeze()
 
     def _climb(self, n_iterations, check):
         steps = [(level, tuning) for level, tuning in zip(self.levels, self.tunings, strict=True)]

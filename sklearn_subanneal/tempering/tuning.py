@@ -91,8 +91,8 @@ class Tuning:
         return gradient if self.factor is None else self.factor.T @ gradient
 
 
-def shape_of(points: NDArray, metric: str) -> NDArray:
-    """Cholesky factor of the covariance of points, shrunk towards the mean variance while they are few.
+def shape_of(points: NDArray, metric: str, weights: NDArray | None = None) -> NDArray:
+    """Cholesky factor of the covariance of points, shrunk towards the mean variance while few of them count.
 
     Examples
     --------
@@ -104,12 +104,14 @@ def shape_of(points: NDArray, metric: str) -> NDArray:
            [0., 3.]])
     """
     n, n_parameters = points.shape
-    variances = points.var(axis=0, ddof=1)
+    if weights is not None:
+        n = weights.sum() ** 2 / (weights @ weights)
+    covariance = np.atleast_2d(np.cov(points, rowvar=False, aweights=weights))
+    variances = np.diagonal(covariance)
     # Of a chain that has not moved nothing is known.
     variances = np.where(variances > 0.0, variances, 1e-6)
     if metric == "diagonal":
         share = n / (n + 5.0)
         return np.diag(np.sqrt(share * variances + (1.0 - share) * variances.mean()))
-    covariance = np.atleast_2d(np.cov(points, rowvar=False))
     share = n / (n + n_parameters + 5.0)
     return cholesky(share * covariance + (1.0 - share) * np.diag(variances) + 1e-12 * np.eye(n_parameters), lower=True)

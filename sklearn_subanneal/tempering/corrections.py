@@ -1,0 +1,143 @@
+"""A subset's likelihood made to resemble that of all rows: to a power, and with a quadratic for the rows it lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lstsq, solve_triangular
+
+from sklearn_subanneal.tempering.levels import Level, Point
+from sklearn_subanneal.tempering.tuning import shape_of
+
+# Where the quadratic levels off, in units of how far posterior points are from their mean.
+REACH = 2.0
+# Equations for each unknown that a quadratic with all its cross terms demands.
+EQUATIONS = 1.5
+RIDGE = 1.0
+
+
+class Correction:
+    """log p(X | theta) ~ power log p(subset | theta) + slope . s + s . curvature s / 2, up to a constant.
+
+    s = z / (1 + |z|^4 / radius^4)^(1/4) says where theta is, with z in coordinates in which the covariance of the
+    points fitted is the identity. It is nearly z among the points, and bounded far from them, where quadratics know
+    nothing: the corrected density is as proper as the subset's.
+
+    Parameters
+    ----------
+    center : ndarray of shape (n_parameters,)
+    factor : ndarray of shape (n_parameters, n_parameters)
+        Lower triangular: theta = center + factor z.
+    radius, power : float
+    slope : ndarray of shape (n_parameters,)
+    curvature : ndarray of shape (n_parameters, n_parameters)
+    """
+
+    def __init__(
+        self, center: NDArray, factor: NDArray, radius: float, power: float, slope: NDArray, curvature: NDArray
+    ):
+        self.center, self.factor, self.radius = center, factor, radius
+        self.power, self.slope, self.curvature = power, slope, curvature
+
+    @classmethod
+    def fit(cls, whole: Level, points: list[Point], subset: Level) -> Correction:
+        """Least squares of values and gradients; the nearer a point to the best of them, the more it counts.
+
+        Parameters
+        ----------
+        whole : Level
+        points : list of Point
+            Of ``whole``, with gradients.
+        subset : Level
+        """
+        theta = np.array([point.theta for point in points])
+        n_parameters = theta.shape[1]
+        below_best = np.array([whole.log_density(point) for point in points])
+        below_best = below_best.max() - below_best
+        # A typical point is half as far below the best as there are parameters. What a quadratic leaves unexplained
+        # grows with the cube of the distance.
+        weights = (1.0 + (below_best / n_parameters) ** 2) ** -1.5
+        center = weights @ theta / weights.sum()
+        factor = shape_of(theta, "dense", weights)
+        radius = REACH * np.sqrt(n_parameters)
+        z = solve_triangular(factor, (theta - center).T, lower=True).T
+        s, shrink = _saturated(z, radius)
+
+        # The diagonal of the curvature, and all of it if there are equations enough.
+        first, second = np.diag_indices(n_parameters)
+        if theta.size > EQUATIONS * n_parameters * (n_parameters + 3) / 2:
+            first, second = np.triu_indices(n_parameters)
+        terms = np.arange(len(first))
+        slopes = np.zeros((n_parameters, n_parameters + len(first)))
+        slopes[:, :n_parameters] = np.eye(n_parameters)
+
+        def centred(values):
+            return np.sqrt(weights) * ((values - np.average(values, axis=0, weights=weights)).T)
+
+        lower = [subset.point(point.theta, gradient=True) for point in points]
+        rows = [centred(np.hstack([s, s[:, first] * s[:, second]])).T]
+        wholes = [centred(np.array([point.log_likelihood for point in points]))]
+        subsets = [centred(np.array([point.log_likelihood for point in lower]))]
+        for k, root in enumerate(np.sqrt(weights)):
+            slopes[:, n_parameters:] = 0.0
+            np.add.at(slopes, (first, n_parameters + terms), s[k, second])
+            np.add.at(slopes, (second, n_parameters + terms), s[k, first])
+            rows.append(root * _through(slopes, z[k], shrink[k], radius))
+            wholes.append(root * factor.T @ points[k].grad_log_likelihood)
+            subsets.append(root * factor.T @ lower[k].grad_log_likelihood)
+        rows = np.vstack([*rows, np.sqrt(RIDGE) * np.eye(slopes.shape[1])])
+        zeros = np.zeros(slopes.shape[1])
+        both = np.column_stack([np.concatenate([*wholes, zeros]), np.concatenate([*subsets, zeros])])
+        solutions = lstsq(rows, both, check_finite=False)[0]
+        # The power is the regression of what the quadratic leaves of the one on what it leaves of the other.
+        rest, other = (both - rows @ solutions).T
+        most = whole.n_rows / subset.n_rows if subset.n_rows else 0.0
+        power = float(np.clip(rest @ other / max(other @ other, 1e-300), 0.0, most))
+        found = solutions[:, 0] - power * solutions[:, 1]
+        half = np.zeros((n_parameters, n_parameters))
+        half[first, second] = found[n_parameters:]
+        return cls(center, factor, radius, power, found[:n_parameters], half + half.T)
+
+    def _place(self, theta):
+        z = solve_triangular(self.factor, theta - self.center, lower=True, check_finite=False)
+        return z, *_saturated(z, self.radius)
+
+    def value(self, theta: NDArray, log_likelihood: float) -> float:
+        """The corrected log likelihood, from the subset's."""
+        if log_likelihood == -np.inf:
+            return -np.inf
+        _, s, _ = self._place(theta)
+        return self.power * log_likelihood + float(self.slope @ s + 0.5 * s @ self.curvature @ s)
+
+    def gradient(self, theta: NDArray, gradient: NDArray) -> NDArray:
+        """Of the corrected log likelihood, from the subset's."""
+        z, s, shrink = self._place(theta)
+        of_z = _through(self.slope + self.curvature @ s, z, shrink, self.radius)
+        return self.power * gradient + solve_triangular(self.factor, of_z, trans=1, lower=True, check_finite=False)
+
+
+class CorrectedLevel(Level):
+    """A level whose log likelihood is a subset's, corrected."""
+
+    def __init__(self, subset: Level, correction: Correction):
+        super().__init__(subset.model, subset.beta, subset.rows)
+        self.correction = correction
+
+    def _value(self, theta):
+        return self.correction.value(theta, super()._value(theta))
+
+    def _add_gradients(self, point):
+        super()._add_gradients(point)
+        point.log_likelihood = self.correction.value(point.theta, point.log_likelihood)
+        point.grad_log_likelihood = self.correction.gradient(point.theta, point.grad_log_likelihood)
+
+
+def _saturated(z, radius):
+    """(s, s / z)."""
+    shrink = (1.0 + ((z * z).sum(axis=-1) / radius**2) ** 2) ** -0.25
+    return z * shrink[..., None], shrink
+
+
+def _through(of_s, z, shrink, radius):
+    """Derivatives by z from those by s; the Jacobian is symmetric."""
+    return shrink * of_s - shrink**5 * (z @ z) / radius**4 * np.multiply.outer(z, z @ of_s)

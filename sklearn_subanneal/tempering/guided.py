@@ -1,0 +1,164 @@
+"""Hamiltonian Monte Carlo that follows a subset of the rows, and is put right by all of them once in a while."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from sklearn_subanneal.tempering.corrections import CorrectedLevel, Correction
+from sklearn_subanneal.tempering.kernels import HamiltonianMonteCarlo
+from sklearn_subanneal.tempering.levels import Level, Point
+from sklearn_subanneal.tempering.tuning import Tuning
+
+# A guide is fitted to so many points for each parameter, and again when there are so many times more.
+POINTS, GROWTH = 15, 1.3
+# Share of the moves without it while it is being learned.
+UNGUIDED = 0.3
+# Mean acceptance below which it does not pay, and how fast the mean forgets.
+WORTH, FORGETTING = 0.5, 0.05
+
+
+class GuidedHamiltonianMonteCarlo(HamiltonianMonteCarlo):
+    """Hamiltonian Monte Carlo along the gradients of a guide, accepted or not by the density itself.
+
+    The guide is the likelihood of a subset of the rows, to a power, with a quadratic for the rows that it lacks; both
+    are fitted during warm-up to gradients of all rows, and frozen with it. A trajectory by the gradients of whatever
+    function keeps volume, and is the same backwards, so the draws are exact; a move costs one likelihood of all rows
+    and no gradient. It is accepted less often the worse the guide: one that has not been accepted in half of its
+    moves at the end of warm-up is dropped, and what is left is :class:`HamiltonianMonteCarlo`. It pays with few
+    parameters and costly likelihoods. Results do not count what the guide evaluates.
+
+    Parameters
+    ----------
+    step_size : float or None, default=None
+        See :class:`HamiltonianMonteCarlo`; adapted to the integrator's error alone, on the guide.
+    share : float, default=0.25
+        Of the rows, for the guide; 0: a quadratic alone.
+    unguided : float, default=0.05
+        Share of the moves that are without the guide; they leave a place whose density the guide underrates.
+    n_steps, trajectory, max_steps, jitter, metric, target_acceptance
+        See :class:`HamiltonianMonteCarlo`.
+
+    References
+    ----------
+    C. Rasmussen (2003), Gaussian processes to speed up hybrid Monte Carlo for expensive Bayesian integrals, Bayesian
+    Statistics 7.
+    R. Neal (2011), MCMC using Hamiltonian dynamics, Handbook of MCMC, section 5.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.tempering import GaussianMean, GuidedHamiltonianMonteCarlo, ParallelTempering
+    >>> X = np.random.default_rng(0).normal(1.0, 1.0, (50, 2))
+    >>> sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(), betas=[1.0])
+    >>> result = sampler.sample(GaussianMean(X, covariance=np.eye(2)), n_draws=200, random_state=0)
+    >>> bool((result.rhat < 1.05).all()), bool(result.n_gradients.mean() < 100)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        step_size: float | None = None,
+        *,
+        share: float = 0.25,
+        unguided: float = 0.05,
+        n_steps: int | None = None,
+        trajectory: float = 1.5,
+        max_steps: int = 16,
+        jitter: float = 0.2,
+        metric: str = "dense",
+        target_acceptance: float = 0.8,
+    ):
+        super().__init__(
+            step_size,
+            n_steps=n_steps,
+            trajectory=trajectory,
+            max_steps=max_steps,
+            jitter=jitter,
+            metric=metric,
+            target_acceptance=target_acceptance,
+        )
+        self.share = share
+        self.unguided = unguided
+
+    def check(self, model) -> None:
+        """Raise ValueError if a parameter has no meaning, or the model has no gradients."""
+        super().check(model)
+        if not (isinstance(self.share, Real) and 0.0 <= self.share < 1.0):
+            raise ValueError(f"share must be in [0, 1), got {self.share!r}")
+        if not (isinstance(self.unguided, Real) and 0.0 <= self.unguided <= 1.0):
+            raise ValueError(f"unguided must be in [0, 1], got {self.unguided!r}")
+
+    def tuning(self, n_parameters: int, beta: float) -> GuidedTuning:
+        """The start of what is adapted at a level."""
+        return GuidedTuning(super().tuning(n_parameters, beta), n_parameters)
+
+    def move(self, level: Level, point: Point, tuning: GuidedTuning, generator) -> tuple[Point, float]:
+        """Move a point; it, and the probability of acceptance."""
+        tuning.prepare(level, self.share, generator)
+        guide, learning = tuning.guide, tuning.seen is not None
+        if guide is None or generator.random() < (UNGUIDED if learning else self.unguided):
+            moved, tuning.error = super().move(level, point, tuning, generator)
+            return moved, tuning.error
+        start = guide.point(point.theta, gradient=True)
+        end, kinetic = self.trajectory_from(guide, start, tuning, generator)
+        acceptance, tuning.error = 0.0, 0.0
+        if end is not None:
+            # Small steps can help the guide's own error, not its distance from the level.
+            tuning.error = float(np.exp(min(0.0, guide.log_density(end) - guide.log_density(start) - kinetic)))
+            proposal = level.point(end.theta, gradient=learning)
+            log_ratio = level.log_density(proposal) - level.log_density(point) - kinetic
+            acceptance = float(np.exp(min(0.0, log_ratio)))
+            if np.log1p(-generator.random()) < log_ratio:
+                point = proposal
+        tuning.worth += FORGETTING * (acceptance - tuning.worth)
+        return point, acceptance
+
+
+class GuidedTuning(Tuning):
+    """What a guided kernel learns: a guide, too.
+
+    Attributes
+    ----------
+    seen : list of Point or None
+        Where the level has been evaluated with its gradient; None after warm-up.
+    guide : CorrectedLevel or None
+        None: not yet, or no more.
+    error : float
+        Probability of acceptance of the last move if the guide were the level.
+    worth : float
+        Recent mean acceptance of guided moves.
+    """
+
+    def __init__(self, start: Tuning, n_parameters: int):
+        super().__init__(n_parameters, start.step_size, start.target, start.metric, start.adapt)
+        self.seen: list[Point] | None = []
+        self.guide: CorrectedLevel | None = None
+        self.error, self.worth = 1.0, WORTH
+        self._enough = POINTS * n_parameters
+
+    def learn(self, theta, acceptance: float) -> None:
+        """A move ended at ``theta``; the integrator's error is what the step size answers for."""
+        super().learn(theta, self.error)
+
+    def freeze(self) -> None:
+        """No more adaptation."""
+        super().freeze()
+        self.seen = None
+        if self.worth < WORTH:
+            self.guide = None
+
+    def prepare(self, level: Level, share: float, generator) -> None:
+        """Fit the guide to what was seen of the level, if that is enough."""
+        level.seen = self.seen
+        if self.seen is None or len(self.seen) < self._enough:
+            return
+        if self.guide is None:
+            rows = np.arange(level.model.n_observations) if level.rows is None else level.rows
+            rows = np.sort(generator.choice(rows, round(share * len(rows)), replace=False))
+        else:
+            rows = self.guide.rows
+        subset = Level(level.model, share, rows)
+        self.guide = CorrectedLevel(subset, Correction.fit(level, self.seen, subset))
+        self._enough = GROWTH * len(self.seen)
