@@ -134,7 +134,9 @@ class CorrectedLevel(Level):
 
 def _saturated(z, radius):
     """(s, s / z)."""
-    shrink = (1.0 + ((z * z).sum(axis=-1) / radius**2) ** 2) ** -0.25
+    # A trajectory that diverges ends in rejection.
+    with np.errstate(over="ignore"):
+        shrink = (1.0 + ((z * z).sum(axis=-1) / radius**2) ** 2) ** -0.25
     return z * shrink[..., None], shrink
 
 
