@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 import time
 from collections.abc import Sequence
@@ -80,7 +81,8 @@ def _report(given: argparse.Namespace) -> int:
 
     if given.plots:
         _use_matplotlib()
-    say = (lambda *text: None) if given.quiet else print
+    # Whoever reads it by a pipe wants to know now, too.
+    say = (lambda *text: None) if given.quiet else functools.partial(print, flush=True)
     started = time.perf_counter()
     source = read_source(given.table, dict(map(_column_and_type, given.types)), given.missing)
     _describe(source, say)
