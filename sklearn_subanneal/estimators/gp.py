@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.tempering import (
+    GuidedHamiltonianMonteCarlo,
     HamiltonianMonteCarlo,
     MetropolisHastings,
     ParallelTempering,
@@ -25,6 +26,11 @@ from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 from sklearn_subanneal.tempering.gaussian_process import KernelModel, SquaredExponentialModel
 
 SAMPLERS = ("spt", "stt", "pt", "tt", "none")
+INNER = {
+    "hmc": lambda: HamiltonianMonteCarlo(**HMC),
+    "guided-hmc": lambda: GuidedHamiltonianMonteCarlo(**HMC),
+    "mh": lambda: MetropolisHastings(n_steps=5),
+}
 # Where means mix fastest, at longer moves still, squares do not: after half a period a point is where it was, mirrored.
 # Small steps keep the length of a move near to what it should be.
 HMC = {"trajectory": 1.75, "target_acceptance": 0.9}
@@ -47,8 +53,9 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
     sampler : {"spt", "stt", "pt", "tt", "none"}, default="none"
         Subsampled parallel tempering, subsampled tempered transitions, both with powers of the likelihood instead, or
         the inner kernel alone. "none" is the fastest where the posterior has one mode; "spt" goes between several.
-    inner : {"hmc", "mh"}, default="hmc"
-        Hamiltonian Monte Carlo, or random-walk Metropolis-Hastings.
+    inner : {"hmc", "guided-hmc", "mh"}, default="hmc"
+        Hamiltonian Monte Carlo, the same along the gradients of a quarter of the rows with a correction (see
+        :class:`~sklearn_subanneal.tempering.GuidedHamiltonianMonteCarlo`), or random-walk Metropolis-Hastings.
     n_levels, min_beta : optional
         Of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
@@ -101,7 +108,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "kernel": [None, object],
         "sampler": [StrOptions(set(SAMPLERS))],
-        "inner": [StrOptions({"hmc", "mh"})],
+        "inner": [StrOptions(set(INNER))],
         "n_levels": [Interval(Integral, 1, None, closed="left"), None],
         "min_beta": [Interval(Real, 0, 1, closed="neither"), None],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
@@ -201,7 +208,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         return KernelModel(self.kernel, X, y, noise_prior=priors["noise_prior"])
 
     def _make_sampler(self):
-        inner = HamiltonianMonteCarlo(**HMC) if self.inner == "hmc" else MetropolisHastings(n_steps=5)
+        inner = INNER[self.inner]()
         if self.sampler == "none":
             return ParallelTempering(inner=inner, betas=[1.0], n_warmup=self.n_warmup)
         kind = ParallelTempering if self.sampler in ("spt", "pt") else TemperedTransitions

@@ -38,6 +38,8 @@ class Correction:
     ):
         self.center, self.factor, self.radius = center, factor, radius
         self.power, self.slope, self.curvature = power, slope, curvature
+        # It is small and triangular, and its inverse costs a fifth of a call that solves.
+        self._whiten = solve_triangular(factor, np.eye(len(center)), lower=True)
 
     @classmethod
     def fit(cls, whole: Level, points: list[Point], subset: Level) -> Correction:
@@ -68,8 +70,12 @@ class Correction:
         if theta.size > EQUATIONS * n_parameters * (n_parameters + 3) / 2:
             first, second = np.triu_indices(n_parameters)
         terms = np.arange(len(first))
-        slopes = np.zeros((n_parameters, n_parameters + len(first)))
-        slopes[:, :n_parameters] = np.eye(n_parameters)
+        # How the gradient by s depends on the unknowns, at each point.
+        slopes = np.zeros((len(points), n_parameters, n_parameters + len(first)))
+        slopes[:, :, :n_parameters] = np.eye(n_parameters)
+        slopes[:, first, n_parameters + terms] += s[:, second]
+        slopes[:, second, n_parameters + terms] += s[:, first]
+        slopes = _through(slopes, z, shrink, radius)
 
         def centred(values):
             return np.sqrt(weights) * ((values - np.average(values, axis=0, weights=weights)).T)
@@ -78,15 +84,12 @@ class Correction:
         rows = [centred(np.hstack([s, s[:, first] * s[:, second]])).T]
         wholes = [centred(np.array([point.log_likelihood for point in points]))]
         subsets = [centred(np.array([point.log_likelihood for point in lower]))]
-        for k, root in enumerate(np.sqrt(weights)):
-            slopes[:, n_parameters:] = 0.0
-            np.add.at(slopes, (first, n_parameters + terms), s[k, second])
-            np.add.at(slopes, (second, n_parameters + terms), s[k, first])
-            rows.append(root * _through(slopes, z[k], shrink[k], radius))
-            wholes.append(root * factor.T @ points[k].grad_log_likelihood)
-            subsets.append(root * factor.T @ lower[k].grad_log_likelihood)
-        rows = np.vstack([*rows, np.sqrt(RIDGE) * np.eye(slopes.shape[1])])
-        zeros = np.zeros(slopes.shape[1])
+        root = np.sqrt(weights)[:, None]
+        rows.append((root[:, :, None] * slopes).reshape(-1, slopes.shape[2]))
+        wholes.append((root * np.array([point.grad_log_likelihood for point in points]) @ factor).ravel())
+        subsets.append((root * np.array([point.grad_log_likelihood for point in lower]) @ factor).ravel())
+        rows = np.vstack([*rows, np.sqrt(RIDGE) * np.eye(slopes.shape[2])])
+        zeros = np.zeros(slopes.shape[2])
         both = np.column_stack([np.concatenate([*wholes, zeros]), np.concatenate([*subsets, zeros])])
         solutions = lstsq(rows, both, check_finite=False)[0]
         # The power is the regression of what the quadratic leaves of the one on what it leaves of the other.
@@ -98,22 +101,25 @@ class Correction:
         half[first, second] = found[n_parameters:]
         return cls(center, factor, radius, power, found[:n_parameters], half + half.T)
 
-    def _place(self, theta):
-        z = solve_triangular(self.factor, theta - self.center, lower=True, check_finite=False)
-        return z, *_saturated(z, self.radius)
-
     def value(self, theta: NDArray, log_likelihood: float) -> float:
         """The corrected log likelihood, from the subset's."""
+        _, s, _ = self._place(theta)
+        return self._value(s, log_likelihood)
+
+    def value_and_gradient(self, theta: NDArray, log_likelihood: float, gradient: NDArray) -> tuple[float, NDArray]:
+        """``value``, and its gradient from the subset's."""
+        z, s, shrink = self._place(theta)
+        of_z = _through((self.slope + self.curvature @ s)[:, None], z, shrink, self.radius)[:, 0]
+        return self._value(s, log_likelihood), self.power * gradient + self._whiten.T @ of_z
+
+    def _place(self, theta):
+        z = self._whiten @ (theta - self.center)
+        return z, *_saturated(z, self.radius)
+
+    def _value(self, s, log_likelihood):
         if log_likelihood == -np.inf:
             return -np.inf
-        _, s, _ = self._place(theta)
-        return self.power * log_likelihood + float(self.slope @ s + 0.5 * s @ self.curvature @ s)
-
-    def gradient(self, theta: NDArray, gradient: NDArray) -> NDArray:
-        """Of the corrected log likelihood, from the subset's."""
-        z, s, shrink = self._place(theta)
-        of_z = _through(self.slope + self.curvature @ s, z, shrink, self.radius)
-        return self.power * gradient + solve_triangular(self.factor, of_z, trans=1, lower=True, check_finite=False)
+        return self.power * log_likelihood + float((self.slope + 0.5 * self.curvature @ s) @ s)
 
 
 class CorrectedLevel(Level):
@@ -128,8 +134,9 @@ class CorrectedLevel(Level):
 
     def _add_gradients(self, point):
         super()._add_gradients(point)
-        point.log_likelihood = self.correction.value(point.theta, point.log_likelihood)
-        point.grad_log_likelihood = self.correction.gradient(point.theta, point.grad_log_likelihood)
+        point.log_likelihood, point.grad_log_likelihood = self.correction.value_and_gradient(
+            point.theta, point.log_likelihood, point.grad_log_likelihood
+        )
 
 
 def _saturated(z, radius):
@@ -141,5 +148,7 @@ def _saturated(z, radius):
 
 
 def _through(of_s, z, shrink, radius):
-    """Derivatives by z from those by s; the Jacobian is symmetric."""
-    return shrink * of_s - shrink**5 * (z @ z) / radius**4 * np.multiply.outer(z, z @ of_s)
+    """Derivatives by z, rows of a matrix for each point, from those by s; the Jacobian is symmetric."""
+    along = z[..., None, :] @ of_s
+    less = shrink**5 * (z * z).sum(axis=-1) / radius**4
+    return shrink[..., None, None] * of_s - less[..., None, None] * z[..., None] * along

@@ -162,16 +162,21 @@ class HamiltonianMonteCarlo(BaseEstimator):
         velocity = generator.standard_normal(len(point.theta))
         energy = 0.5 * velocity @ velocity
         moving = point
-        # In coordinates whose metric is the identity; the momentum is a velocity there.
-        velocity = velocity + 0.5 * step * tuning.pulled_back(level.gradient(point))
-        for number in range(n_steps):
-            moving = level.point(moving.theta + step * tuning.scaled(velocity), gradient=True)
-            if level.log_density(moving) == -np.inf or not np.isfinite(level.gradient(moving)).all():
-                return None, 0.0
-            velocity = velocity + (1.0 if number < n_steps - 1 else 0.5) * step * tuning.pulled_back(
-                level.gradient(moving)
-            )
-        return moving, 0.5 * float(velocity @ velocity) - energy
+        # A trajectory that diverges is given up, quietly.
+        with np.errstate(over="ignore", invalid="ignore"):
+            # In coordinates whose metric is the identity; the momentum is a velocity there.
+            velocity = velocity + 0.5 * step * tuning.pulled_back(level.gradient(point))
+            for number in range(n_steps):
+                theta = moving.theta + step * tuning.scaled(velocity)
+                if not np.isfinite(theta).all():
+                    return None, 0.0
+                moving = level.point(theta, gradient=True)
+                if level.log_density(moving) == -np.inf or not np.isfinite(level.gradient(moving)).all():
+                    return None, 0.0
+                share = 1.0 if number < n_steps - 1 else 0.5
+                velocity = velocity + share * step * tuning.pulled_back(level.gradient(moving))
+            grown = 0.5 * float(velocity @ velocity) - energy
+        return (moving, grown) if np.isfinite(grown) else (None, 0.0)
 
 
 def _check(kernel):
