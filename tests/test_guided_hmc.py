@@ -18,7 +18,7 @@ from sklearn_subanneal.tempering import (
     TemperedTransitions,
 )
 from sklearn_subanneal.tempering.corrections import CorrectedLevel, Correction
-from sklearn_subanneal.tempering.guided import GuidedTuning
+from sklearn_subanneal.tempering.guided import WORTH, GuidedTuning
 from sklearn_subanneal.tempering.levels import Level
 
 # A guide for one dimension that is shifted and too narrow by half.
@@ -201,11 +201,11 @@ def test_far_from_the_points_a_correction_is_bounded():
 
 def test_a_guide_that_does_not_pay_is_dropped():
     tuning = GuidedHamiltonianMonteCarlo().tuning(2, 1.0)
-    tuning.guide, tuning.worth = object(), 0.49
+    tuning.guide, tuning.worth = object(), WORTH - 0.01
     tuning.freeze()
     assert tuning.guide is None and tuning.seen is None
     tuning = GuidedHamiltonianMonteCarlo().tuning(2, 1.0)
-    tuning.guide, tuning.worth = object(), 0.51
+    tuning.guide, tuning.worth = object(), WORTH + 0.01
     tuning.freeze()
     assert tuning.guide is not None
 

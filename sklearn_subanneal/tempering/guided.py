@@ -15,8 +15,8 @@ from sklearn_subanneal.tempering.tuning import Tuning
 POINTS, GROWTH = 15, 1.3
 # Share of the moves without it while it is being learned.
 UNGUIDED = 0.3
-# Mean acceptance below which it does not pay, and how fast the mean forgets.
-WORTH, FORGETTING = 0.5, 0.05
+# Mean acceptance below which it does not pay, since points stick, and how fast the mean forgets.
+WORTH, FORGETTING = 0.65, 0.05
 
 
 class GuidedHamiltonianMonteCarlo(HamiltonianMonteCarlo):
@@ -25,7 +25,7 @@ class GuidedHamiltonianMonteCarlo(HamiltonianMonteCarlo):
     The guide is the likelihood of a subset of the rows, to a power, with a quadratic for the rows that it lacks; both
     are fitted during warm-up to gradients of all rows, and frozen with it. A trajectory by the gradients of whatever
     function keeps volume, and is the same backwards, so the draws are exact; a move costs one likelihood of all rows
-    and no gradient. It is accepted less often the worse the guide: one that has not been accepted in half of its
+    and no gradient. It is accepted less often the worse the guide: one that has not been accepted in two thirds of its
     moves at the end of warm-up is dropped, and what is left is :class:`HamiltonianMonteCarlo`. It pays with few
     parameters and costly likelihoods. Results do not count what the guide evaluates.
 
