@@ -166,6 +166,13 @@ def tempering_guided() -> dict:
     return {"results": {"features_3": {"summary": {"guided": figures}}}, "arguments": {"rows": 64}}
 
 
+def tempered_mixtures() -> dict:
+    def of(*rates):
+        return {"runs": [{"swap_rates": rates}], "held_out": spread(-7.0), "less_one": spread(0.1)}
+
+    return {"results": {"planted": {"one": of(), "powers": of(0.1, 0.2)}}, "arguments": {"seconds": 1.0}}
+
+
 def gp_convergence() -> dict:
     of = {"chains_in_one_mode": spread(1.0), "share_of_the_short": spread(0.5)}
     modes = {name: of for name in ("none", "none, as long", "pt", "spt")}
@@ -202,6 +209,7 @@ DOCUMENTS = {
     "tempering_mean": tempering_figures("mean"),
     "tempering_gp": tempering_figures("gp"),
     "tempering_guided": tempering_guided(),
+    "tempered_mixtures": tempered_mixtures(),
     "gp_convergence": gp_convergence(),
     "gp_regression": gp_regression(),
 }  # fmt: skip

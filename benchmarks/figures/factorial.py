@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from figures.figure import Claim, Figure, Found, Run, Table
-from figures.style import LINE, colors, images, legend_below, subplots, title
+from figures.style import LINE, colors, images, legend_below, log_scale, subplots, title
 
 # By the updates as published, which are those of the paper's figure, and by the default ones.
 TOY = ("VI, cyclic", "AVI, 10 iterations, cyclic", "AVI, 100 iterations, cyclic", "VT, cyclic")
@@ -34,7 +34,8 @@ def draw_courses(found: Found):
             last = [fits[name][key][-1] for name in names]
             margin = 3 * (max(last) - min(last)) + 1e-3
             ax.set_ylim(min(last) - margin, max(last) + 0.3 * margin)
-        ax.set(xlabel="iteration", xscale="log")
+        log_scale(ax, "x")
+        ax.set_xlabel("iteration")
         title(ax, head)
     legend_below(figure, handles)
     return figure

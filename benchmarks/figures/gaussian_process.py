@@ -76,7 +76,14 @@ FIGURES = [
         "Hyperparameters by samplers that use subsets of the rows, against Hamiltonian Monte Carlo alone; "
         "“guided” is this package's own way of using a subset.",
         ["Beyond the paper: this is what was found in place of its gain."],
-        [Run("tempering_guided", "tempering_guided", "--features 3 --seeds 1 --draws 100", 10)],
+        [
+            Run(
+                "tempering_guided",
+                "tempering_guided",
+                "--features 3 --seeds 2 --samplers none guided guided-no-rows SPT",
+                10,
+            )
+        ],
         tables=guided_tables,
     ),
     Figure(
@@ -85,7 +92,7 @@ FIGURES = [
         "Thirty places of a slow wave with a ripple, which is either followed, by a short length scale, or taken "
         "for noise.",
         ["Beyond the paper, whose posteriors have one mode: here tempering has something to do."],
-        [Run("gp_convergence", "gp_convergence", "--sizes --seeds 2", 6)],
+        [Run("gp_convergence", "gp_convergence", "--sizes --seeds 2", 4, "--seeds 1")],
         claims=modes_claims,
     ),
     Figure(
@@ -94,7 +101,7 @@ FIGURES = [
         "Held-out rows of regression tables by `TemperedGaussianProcessRegressor` and by scikit-learn's Gaussian "
         "process with five restarts of its optimiser.",
         ["Beyond the paper, which samples hyperparameters of data drawn from the model."],
-        [Run("gp_regression", "gp_regression", "--rows 150 --seeds 2", 12)],
+        [Run("gp_regression", "gp_regression", "--rows 200 --seeds 3", 7, "--seeds 1")],
         tables=regression_tables,
     ),
 ]

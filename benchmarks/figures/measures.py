@@ -9,7 +9,7 @@ import numpy as np
 from figures import exactness
 from figures.exactness import LABELS
 from figures.figure import Claim, Figure, Found, Paper, Run, Table
-from figures.style import LINE, colors, legend_below, subplots, title
+from figures.style import LINE, colors, legend_below, log_scale, subplots, title
 
 PROCESSES = {"dp": "DP", "nggp": "NGGP"}
 RIVALS = ("gibbs", "split-merge")
@@ -72,7 +72,8 @@ def draw_samplers(found: Found, data: str):
 def curve(ax, document: dict, result: dict, **options):
     """How much a log joint lacks of the best over seconds, both logarithmic."""
     lacks = document["best_log_joint"] - np.array(result["curve"]["log_joint"])
-    (line,) = ax.loglog(result["curve"]["seconds"], np.maximum(lacks, EQUAL), **LINE | options)
+    (line,) = ax.plot(result["curve"]["seconds"], np.maximum(lacks, EQUAL), **LINE | options)
+    log_scale(ax, "x", "y")
     ax.set(xlabel="CPU seconds", ylabel="nats below the best")
     if not ax.yaxis_inverted():
         ax.invert_yaxis()

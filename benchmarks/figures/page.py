@@ -11,7 +11,8 @@ from sklearn_subanneal.report.markup import Markup, element, joined, table
 
 STYLE = """
 .yes { color: #00724f; font-weight: 600; } .no { color: #a33c00; font-weight: 600; } .part { font-weight: 600; }
-td { max-width: 26rem; } td.verdict { white-space: nowrap; }
+.claims table { width: 100%; } .claims td { max-width: none; } td.verdict { white-space: nowrap; }
+nav p { max-width: none; margin: .2rem 0; }
 @media (prefers-color-scheme: dark) { .yes { color: #57c79d; } .no { color: #ffa268; } }
 """
 TRIAL = "This is a trial on small sizes: its figures mean nothing, and captions speak of the whole run."
@@ -39,9 +40,6 @@ def page(papers: list[Paper], documents: Found, missing: dict[str, str], picture
         element("title", "Figures of the four papers"),
         element("style", Markup(style + STYLE)),
     )
-    contents = [
-        element("li", element("a", figure.title, href=f"#{figure.name}")) for of in papers for figure in of.figures
-    ]
     body = element(
         "body",
         element(
@@ -54,7 +52,7 @@ def page(papers: list[Paper], documents: Found, missing: dict[str, str], picture
                 "paper stands what this run found. Whether that is the same is told by the figures, never by hand.",
             ),
             machine(documents),
-            element("nav", element("ul", *contents), aria_label="Contents"),
+            element("nav", *(contents(of) for of in papers), aria_label="Contents"),
         ),
         element("main", *(section(of, documents, missing, pictures) for of in papers)),
         element("footer", element("p", "Made by sklearn_subanneal.")),
@@ -69,6 +67,13 @@ def machine(documents: Found) -> Markup:
     of = next(iter(documents.values()))["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in of["versions"].items())
     return element("p", f"{of['cpu']}, {of['cores']} cores, Python {of['python']}; {versions}.", class_="note")
+
+
+def contents(paper: Paper) -> Markup:
+    """Links to the figures of a paper."""
+    links = [element("a", figure.title, href=f"#{figure.name}") for figure in paper.figures]
+    rest = (part for link in links[1:] for part in ("; ", link))
+    return element("p", element("strong", paper.title), ": ", links[0], *rest, ".")
 
 
 def section(paper: Paper, documents: Found, missing: dict[str, str], pictures: dict[str, Path]) -> Markup:
@@ -114,7 +119,10 @@ def claimed(claims: list[Claim]) -> Markup:
         ]
         for claim in claims
     ]
-    return table("What is claimed, and what was found here", ["claim", "here", "reproduced", "why not"], rows)
+    heads = ["claim", "here", "reproduced", "why not"]
+    if not any(row[-1] for row in rows):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
+    return element("div", table("What is claimed, and what was found here", heads, rows), class_="claims")
 
 
 def made(figure: Figure, found: Found) -> Markup:

@@ -6,7 +6,7 @@ import numpy as np
 from _strategies import NAMES, strategies_of
 
 from figures.figure import Claim, Found, Table
-from figures.style import legend_below, subplots, title
+from figures.style import legend_below, subplots, ticks_at, title
 
 COLORS = {"prior": "#D55E00", "sequential": "#009E73", "anneal": "#0072B2", "accelerating": "#CC79A7"}
 MARKERS = {"prior": "s", "sequential": "^", "anneal": "o", "accelerating": "D"}
@@ -79,9 +79,7 @@ def _panel(ax, records: list[dict]) -> dict:
         if any("averaged" in run for run in runs):
             averaged = [np.mean([r["averaged"] for r in runs if r["bound"] == b and "averaged" in r]) for b in bounds]
             ax.plot(x, averaged, color=color, marker="x", markersize=6, linewidth=0.9, linestyle=":", zorder=3)
-    ax.set_xscale("log")
-    ax.set_xticks(bounds, [f"{bound:g}" for bound in bounds])
-    ax.set_xticks([], minor=True)
+    ticks_at(ax, "x", bounds)
     ax.set_xlabel("time bound of a chain (seconds)")
     return handles
 

@@ -26,6 +26,25 @@ def colors(names) -> dict[str, str]:
     return dict(zip(names, cycle(CHAIN_COLORS), strict=False))
 
 
+def log_scale(ax, *sides: str) -> None:
+    """Logarithmic axes, "x" or "y", with numbers as one would write them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for side in sides:
+        axis = getattr(ax, f"{side}axis")
+        getattr(ax, f"set_{side}scale")("log")
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def ticks_at(ax, side: str, values) -> None:
+    """A logarithmic axis with these numbers on it, and no others."""
+    log_scale(ax, side)
+    getattr(ax, f"set_{side}ticks")(values, [f"{value:,.10g}" for value in values])
+    getattr(ax, f"set_{side}ticks")([], minor=True)
+
+
 def title(ax, text: str) -> None:
     ax.set_title(text, loc="left", fontsize=10)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from figures import gaussian_process
 from figures.figure import Claim, Figure, Found, Paper, Run, Table
-from figures.style import LINE, colors, legend_below, subplots, title
+from figures.style import LINE, colors, legend_below, log_scale, subplots, ticks_at, title
 
 SAMPLERS = ("none", "STT", "TT", "SPT", "PT")
 MODELS = {"mean": "normal mean", "gp": "Gaussian process"}
@@ -54,12 +54,9 @@ def draw_run_time(found: Found):
             (handles[name],) = ax.plot(sizes, ratios, marker="o", color=color[name], **LINE)
             if name in PRINTED[kind]:
                 ax.axhline(PRINTED[kind][name], color=color[name], linewidth=0.9, linestyle=":")
-        ax.set(xscale="log", yscale="log", xlabel="rows")
-        ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
-        ax.set_xticks([], minor=True)
-        ticks = [1, 2, 3, 5, 10]
-        ax.set_yticks(ticks, map(str, ticks))
-        ax.set_yticks([], minor=True)
+        ticks_at(ax, "x", sizes)
+        log_scale(ax, "y")
+        ax.set_xlabel("rows")
         title(ax, MODELS[kind])
     axes[0, 0].set_ylabel("seconds of a draw, over those without tempering")
     legend_below(figure, handles)
@@ -108,10 +105,9 @@ def draw_convergence(found: Found):
         for name, of in results.items():
             (handles[name],) = ax.plot(of[key], of["rhat"], marker="o", color=color[name], **LINE)
         ax.axhline(CONVERGED, color="#333333", linewidth=1, linestyle="--")
-        ax.set(xscale="log", yscale="log", xlabel=label)
-        ticks = [1, 1.1, 1.3, 2, 4]
-        ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-        ax.set_yticks([], minor=True)
+        log_scale(ax, "x")
+        ticks_at(ax, "y", [1, 1.1, 1.3, 2, 4])
+        ax.set_xlabel(label)
     axes[0, 0].set_ylabel("largest R-hat")
     legend_below(figure, handles)
     return figure
@@ -130,7 +126,7 @@ def convergence_claims(found: Found) -> list[Claim]:
     draws, seconds = ({name: needed(of, key) for name, of in results.items()} for key in ("draws", "seconds"))
 
     def listed(values, form):
-        return ", ".join(f"{name} {form.format(at) if at < np.inf else 'not'}" for name, at in values.items())
+        return ", ".join(f"{name} {form.format(at) if at < np.inf else 'never'}" for name, at in values.items())
 
     return [
         Claim(
@@ -156,9 +152,9 @@ def draw_rows(found: Found):
         for name in SAMPLERS:
             ess = [of[name]["ess_median_a_second"]["median"] for _, of in by_size(line)]
             (handles[name],) = ax.plot(sizes, ess, marker="o", color=color[name], **LINE)
-        ax.set(xscale="log", yscale="log", xlabel="rows")
-        ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
-        ax.set_xticks([], minor=True)
+        ticks_at(ax, "x", sizes)
+        log_scale(ax, "y")
+        ax.set_xlabel("rows")
         title(ax, moves(cell))
     axes[0, 0].set_ylabel("effective draws a CPU second")
     legend_below(figure, handles)
@@ -252,6 +248,22 @@ def parameter_claims(found: Found) -> list[Claim]:
     ]
 
 
+# ---- Mixtures --------------------------------------------------------------------------------------------------
+
+
+def mixture_table(found: Found) -> list[Table]:
+    rows = []
+    for name, result in found["tempered_mixtures"]["results"].items():
+        for sampler, of in result.items():
+            rates = [rate for run in of["runs"] for rate in run["swap_rates"]]
+            swaps = f"{min(rates):.2f} to {max(rates):.2f}" if rates else ""
+            less = f"{of['less_one']['mean']:+.3f} ({of['less_one']['sd']:.3f})" if rates else ""
+            rows.append([f"{name}: {sampler}", f"{of['held_out']['mean']:.3f}", less, swaps])
+    seconds = found["tempered_mixtures"]["arguments"]["seconds"]
+    heads = ["table and chains", "held-out log density a row", "over one chain, same split", "swaps accepted"]
+    return [Table(f"{seconds:g} CPU seconds a run, means over splits (standard deviations)", heads, rows)]
+
+
 FIXED = "The paper's models, HMC and MH, each alone and in PT, TT, SPT and STT, with the printed errors put right."
 ADAPTED = (
     "Step sizes, metrics and ladders are adapted in a warm-up that does not count; the paper fixes the steps at 0.01 "
@@ -263,8 +275,8 @@ SIZES = (
     "normal model up to 4,096, in place of 2,048."
 )
 RUNS = [
-    Run("tempering_mean", "tempering_figures", "--models mean --draws 200", 20),
-    Run("tempering_gp", "tempering_figures", "--models gp --draws 100", 35),
+    Run("tempering_mean", "tempering_figures", "--models mean --draws 200", 10),
+    Run("tempering_gp", "tempering_figures", "--models gp --draws 150", 28),
 ]
 
 PAPER = Paper(
@@ -310,5 +322,14 @@ PAPER = Paper(
             tables=parameter_tables,
         ),
         *gaussian_process.FIGURES,
+        Figure(
+            "tempered_mixtures",
+            "Mixtures: partitions instead of parameters",
+            "Parallel tempering over the partition of a mixture, by powers of the likelihood and by subsets of the "
+            "rows, against one chain that has all of the time.",
+            ["Beyond the paper, which has continuous parameters alone."],
+            [Run("tempered_mixtures", "tempered_mixtures", "--seeds 3 --seconds 8", 4)],
+            tables=mixture_table,
+        ),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from figures import factorial
 from figures.figure import Claim, Figure, Found, Paper, Run, Table
-from figures.style import LINE, colors, legend_below, subplots, title
+from figures.style import LINE, colors, legend_below, log_scale, subplots, title
 
 CORPORA = {"kos": "KOS", "nips": "NIPS", "arxiv": "arXiv abstracts"}
 # The paper's methods, and that which has the best of several schedules.
@@ -35,8 +35,10 @@ def draw_two_gaussians(found: Found):
         optima = f"{of['maxima']} optim{'um' if of['maxima'] == 1 else 'a'}"
         ax.set(xlabel="mean of component 0", aspect="equal")
         title(ax, f"T = {float(temperature):g}: {optima}")
-    for name, color in (("T = 1", "#000000"), ("annealed", "#009E73")):
-        axes[0, -1].plot(*np.transpose(results["ascents"][name]["path"]), color=color, label=f"ascent, {name}", **LINE)
+    # At T = 1 the means hardly leave their start.
+    for name, color, marker in (("T = 1", "#000000", "o"), ("annealed", "#009E73", "")):
+        path = np.transpose(results["ascents"][name]["path"])
+        axes[0, -1].plot(*path, color=color, marker=marker, label=f"ascent, {name}", **LINE)
     axes[0, 0].set_ylabel("mean of component 1")
     handles, labels = axes[0, -1].get_legend_handles_labels()
     legend_below(figure, dict(zip(labels, handles, strict=True)))
@@ -75,7 +77,7 @@ def families(found: Found) -> dict[tuple[str, str], dict]:
 def draw_temperatures(found: Found):
     """Above nats over seconds of the first seed, below the traces of E[1/T]; a column for each corpus and family."""
     columns = families(found)
-    figure, axes = subplots(2, len(columns), (3.4 * len(columns), 6.2), sharey="row")
+    figure, axes = subplots(2, len(columns), (3.4 * len(columns), 6.2))
     color, handles = colors(METHODS), {}
     for (above, below), ((corpus, family), of) in zip(axes.T, columns.items(), strict=True):
         for method, curves in of["curves"].items():
@@ -173,7 +175,8 @@ def draw_completion(found: Found):
         for method, curves in result["curves"].items():
             line = [np.mean([[point[key] for point in curve] for curve in curves], axis=0) for key in ("cpu", "nats")]
             (handles[method],) = ax.plot(*line, marker="o", color=color[method], **LINE)
-        ax.set(xscale="log", xlabel="CPU seconds of training")
+        log_scale(ax, "x")
+        ax.set_xlabel("CPU seconds of training")
         title(ax, f"{CORPORA[corpus]}, {result['documents']:,} documents, {result['topics']} topics")
     axes[0, 0].set_ylabel("nats a held-out word")
     legend_below(figure, handles)
