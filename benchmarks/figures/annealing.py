@@ -248,9 +248,10 @@ PAPER = Paper(
                 RESAMPLED,
                 "Nats a row, reals standardised, in place of scores that are scaled to variance 1 within a table: "
                 "what is a large difference can be seen.",
-                "Bounds of 1 to 90 seconds and one to three splits, so that the whole ends in two hours; the paper "
-                "has up to days, and more chains. Sweeps of all strategies make split-merge moves and data-driven "
-                "moves of columns, where the paper proposed views from the prior.",
+                "Bounds of 1 to 90 seconds, one to three splits and one or two chains on each, so that the whole ends "
+                "in two hours; the paper's bounds are in its picture alone.",
+                "All strategies make split-merge moves and data-driven moves of columns, where the paper proposed "
+                "views from the prior.",
                 "“Accelerating”, the default here, is not in the paper; it is left out where it is the same as linear "
                 "annealing because the table is small.",
             ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 # Documents of the benchmarks, by the names of their runs; without those that were skipped.
@@ -119,4 +119,4 @@ class Paper:
     name: str
     title: str
     figures: Sequence[Figure]
-    left_out: str = field(default="")
+    left_out: str = ""

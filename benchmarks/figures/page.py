@@ -49,7 +49,7 @@ def page(papers: list[Paper], documents: Found, missing: dict[str, str], picture
             element(
                 "p",
                 "Every figure is drawn from the JSON of benchmarks, by “make figures”. Beside each statement of a "
-                "paper stands what this run found. Whether that is the same is told by the figures, never by hand.",
+                "paper stands what this run found; whether that is the same is computed from the JSON, too.",
             ),
             machine(documents),
             element("nav", *(contents(of) for of in papers), aria_label="Contents"),

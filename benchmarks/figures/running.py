@@ -61,6 +61,7 @@ def execute(run: Run, folder: Path, quick: bool) -> str | None:
             check=False,
         ).returncode
     if code:
+        part.unlink()
         note(f"{run.name}: failed after {time.perf_counter() - started:.0f} s, see {log}")
         return f"{script} ended with an error; its last words are in {log.name}"
     part.replace(folder / f"{run.name}.json")

@@ -99,7 +99,7 @@ def tables(found: Found) -> list[Table]:
 
 
 def claims(found: Found) -> list[Claim]:
-    """At the longest bound of each table, where there are both ways of annealing: the better one."""
+    """At the longest bound of each table; of the two ways of annealing the better one."""
     results = by_table(found)
     last = {name: at_last(result["summary"]) for name, result in results.items()}
     last = {name: of for name, of in last.items() if "anneal" in of and all(rival in of for rival in RIVALS)}
@@ -110,10 +110,18 @@ def claims(found: Found) -> list[Claim]:
         spread[name] = annealed["sd_same_split"], min(of[rival]["sd_same_split"] for rival in RIVALS)
         start[name] = of["sequential"]["mean"] - of["prior"]["mean"]
     several = {name: pair for name, pair in spread.items() if max(pair) > 0.0}
+    largest = [lead["kdd_1000000"]] if "kdd_1000000" in lead else []
+    poor = Claim(
+        "On the largest network table annealing does poorly",
+        f"less the better of the others: {largest[0]:+.2f} nats a row" if largest else "",
+        [gain < 0.0 for gain in largest],
+        "The paper suspects rare intrusions, which the first rows miss. Here rows leave and come back while the subsample grows.",
+    )
     return [
         Claim(
             "In bounded time annealing gives the best held-out score",
-            "ahead of the better of the others by " + listed(results, lead, "{:+.2f}") + " nats a row",
+            "at the longest bound the better way of annealing less the better of the others, nats a row: "
+            + listed(results, lead, "{:+.2f}"),
             [gain > 0.0 for gain in lead.values()],
             "A mixture of this package makes split-merge moves under all three strategies, which the paper's did not; "
             "in a table of few rows barriers are low, and whole sweeps with moves of columns cost little.",
@@ -132,6 +140,7 @@ def claims(found: Found) -> list[Claim]:
             "The paper blames hyperparameters that are not learned yet; here they rest at a narrow start until 64 rows "
             "are in, so that the sequential start has what it lacked there.",
         ),
+        *([poor] if largest else []),
     ]
 
 
