@@ -12,12 +12,12 @@ BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies aga
 	crosscat_planted crosscat_hospitals crosscat_imputation crosscat_kdd crosscat_strategies stratified_kdd \
 	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density \
 	lda_e_step lda_completion lda_temperatures lda_stream fmm_toy fmm_faces \
-	two_urn mixing_time energy_barrier
+	two_urn mixing_time energy_barrier two_gaussians
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: help venv build demo test test-all lint format bench doc clean
+.PHONY: help venv build demo test test-all lint format bench figures doc clean
 
 help: ## what there is
 	@echo "usage: make [PYTHON=python3] TARGET"
@@ -51,6 +51,9 @@ bench: $(VENV)/.test ## all benchmarks, JSON in output/benchmarks/ (QUICK=--quic
 	@mkdir -p output/benchmarks
 	@for name in $(BENCHMARKS); do echo "$$name"; \
 		$(BIN)/python benchmarks/$$name.py $(QUICK) > output/benchmarks/$$name.json || exit 1; done
+
+figures: $(VENV)/.test ## every figure of the papers, output/figures/index.html (QUICK=--quick for a trial)
+	@$(BIN)/python benchmarks/make_figures.py $(QUICK)
 
 doc: $(VENV)/.doc ## the documentation as HTML in output/doc/, with the examples run
 	@$(BIN)/sphinx-build -q -W --keep-going -b html doc output/doc

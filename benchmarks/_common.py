@@ -117,11 +117,14 @@ def machine() -> dict:
 
 def report(benchmark: str, arguments: argparse.Namespace, results, **more) -> None:
     """Print the one JSON document of a benchmark."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     document = {
         "benchmark": benchmark,
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "arguments": vars(arguments),
         "machine": machine(),
-        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "cpu_seconds": round(sum(of.ru_utime + of.ru_stime for of in used), 1),
+        "peak_rss_mb": round(used[0].ru_maxrss / 1024, 1),
         "results": results,
         **more,
     }

@@ -131,8 +131,3 @@ def trace(model, n_points: int = 60) -> list[float]:
     """E[1/T] at some minibatches, evenly spaced."""
     values = np.median(np.atleast_2d(model.temperatures_.T), axis=0)
     return [round(float(value), 4) for value in values[np.linspace(0, len(values) - 1, n_points).astype(int)]]
-
-
-def curve(points: list[list[dict]]) -> tuple[np.ndarray, np.ndarray]:
-    """CPU seconds and nats of a method, means over seeds."""
-    return tuple(np.mean([[at[key] for at in of] for of in points], axis=0) for key in ("cpu", "nats"))

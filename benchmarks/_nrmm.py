@@ -171,6 +171,16 @@ def summary(found: dict) -> dict:
     }
 
 
+def curve(chains: list[dict], seconds: float, n_points: int = 50) -> dict:
+    """Mean log joint of some chains over processor seconds, at points evenly spaced on the logarithmic scale."""
+    at = np.geomspace(seconds / 1000, seconds, n_points)
+    means = np.zeros(n_points)
+    for found in chains:
+        stamps, log_joint, _ = found["trace"].T
+        means += log_joint[np.maximum(np.searchsorted(stamps, at, side="right") - 1, 0)]
+    return {"seconds": at.round(5).tolist(), "log_joint": (means / len(chains)).round(3).tolist()}
+
+
 def seconds_to(found: dict, level: float) -> float:
     """Processor seconds until the log joint first reaches a level; infinite if it never does."""
     seconds, log_joint, _ = found["trace"].T

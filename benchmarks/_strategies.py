@@ -1,14 +1,13 @@
-"""The three strategies of the subsample-annealing paper under equal time bounds: runs, table and figure."""
+"""The three strategies of the subsample-annealing paper under equal time bounds: runs and their table."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
-from _common import Clock, pyplot, split
+from _common import Clock, split
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 
@@ -21,8 +20,6 @@ NAMES = {
     "anneal": "subsample annealing",
     "accelerating": "accelerating annealing",
 }
-COLORS = {"prior": "#D55E00", "sequential": "#009E73", "anneal": "#0072B2", "accelerating": "#CC79A7"}
-MARKERS = {"prior": "s", "sequential": "^", "anneal": "o", "accelerating": "D"}
 # Those of the paper.
 STRATEGIES = ("prior", "sequential", "anneal")
 # As many draws as the time bound admits.
@@ -170,7 +167,7 @@ def summarize(records: list[dict]) -> list[dict]:
     }
     out = []
     for bound in sorted({record["bound"] for record in records}):
-        for strategy in _strategies_of(records):
+        for strategy in strategies_of(records):
             cell = [r for r in records if r["bound"] == bound and r["strategy"] == strategy]
             scores = np.array([r["score"] for r in cell])
             relative = scores - np.array([difficulty[r["seed"]] for r in cell])
@@ -196,7 +193,8 @@ def summarize(records: list[dict]) -> list[dict]:
 _VIEWS = ("n_views", "columns_moved", "share_rows", "share_views", "share_hyperparameters")
 
 
-def _strategies_of(records: list[dict]) -> list[str]:
+def strategies_of(records: list[dict]) -> list[str]:
+    """Strategies in the order in which they were run."""
     return list(dict.fromkeys(record["strategy"] for record in records))
 
 
@@ -223,55 +221,3 @@ def table(summary: list[dict]) -> str:
         cells = "".join(f"{row[key]:{width}.{digits}f}" for _, key, width, digits in columns)
         lines.append(f"{bound:>10}  {NAMES[row['strategy']]:<22}{cells}")
     return "\n".join(lines)
-
-
-def plot(panels: dict[str, list[dict]], path: Path) -> None:
-    """Score against time bound, a panel for the records under each title.
-
-    Points are single chains, lines their means; crosses are the means of the averages of the chains of a split.
-    """
-    plt = pyplot()
-    n_columns = min(len(panels), 2)
-    n_rows = -(-len(panels) // n_columns)
-    size = (7.0 if n_columns == 1 else 11.0, 0.8 + 3.6 * n_rows)
-    figure, axes = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)
-    handles = {}
-    for ax, (title, records) in zip(axes.flat, panels.items(), strict=False):
-        handles |= _panel(ax, records)
-        ax.set_title(title, loc="left", fontsize=11)
-    for ax in axes.flat[len(panels) :]:
-        ax.remove()
-    for ax in axes[:, 0]:
-        ax.set_ylabel("held-out log density per row (nats)")
-    figure.legend(handles.values(), handles, frameon=False, loc="outside lower center", ncols=len(handles))
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
-
-
-def _panel(ax, records: list[dict]) -> dict:
-    """Draw the runs of one table; handles of its legend by their names."""
-    bounds, strategies = sorted({record["bound"] for record in records}), _strategies_of(records)
-    handles = {}
-    for number, strategy in enumerate(strategies):
-        color, marker = COLORS[strategy], MARKERS[strategy]
-        # Side by side on the logarithmic axis, so that runs do not hide one another.
-        shift = 1.07 ** (number - (len(strategies) - 1) / 2)
-        runs = [r for r in records if r["strategy"] == strategy]
-        x = [bound * shift for bound in bounds]
-        points = {"s": 16, "color": color, "alpha": 0.35, "linewidths": 0, "zorder": 2}
-        ax.scatter([r["bound"] * shift for r in runs], [r["score"] for r in runs], marker=marker, **points)
-        means = [np.mean([r["score"] for r in runs if r["bound"] == bound]) for bound in bounds]
-        style = {"markersize": 6, "markeredgecolor": "white", "linewidth": 1.8, "zorder": 3}
-        (handles[NAMES[strategy]],) = ax.plot(x, means, color=color, marker=marker, **style)
-        if any("averaged" in run for run in runs):
-            averaged = [np.mean([r["averaged"] for r in runs if r["bound"] == b and "averaged" in r]) for b in bounds]
-            ax.plot(x, averaged, color=color, marker="x", markersize=6, linewidth=0.9, linestyle=":", zorder=3)
-    ax.set_xscale("log")
-    ax.set_xticks(bounds, [f"{bound:g}" for bound in bounds])
-    ax.set_xticks([], minor=True)
-    ax.set_xlabel("time bound of a chain (seconds)")
-    ax.grid(axis="y", color="#E6E6E6", linewidth=0.8)
-    ax.set_axisbelow(True)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    return handles

@@ -55,6 +55,10 @@ class MixedTable:
         return len(self.values)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        return self.values.shape
+
+    @property
     def real(self) -> np.ndarray:
         """Which columns are real, a mask."""
         return np.array([kind == "real" for kind in self.kinds])
@@ -109,6 +113,41 @@ class MixedTable:
         return reference, rows, columns, truth[rows, columns]
 
 
+@dataclass(frozen=True)
+class Resampled(MixedTable):
+    """A table to be learned from more rows than it has.
+
+    Its own rows are split first; those to learn are then drawn with replacement, those held out stay as they are. So no
+    row that is scored has been learned.
+
+    Attributes
+    ----------
+    n_rows : int
+        Of which the share to learn is drawn.
+    """
+
+    n_rows: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.values.shape[1]
+
+    def halves(self, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the drawn rows and of those to hold out, reals standardised by the former."""
+        share = len(train) / (len(train) + len(test))
+        return super().halves(np.random.default_rng(0).choice(train, round(share * self.n_rows)), test)
+
+
+def resampled(reader: Callable[[Path], MixedTable], n_rows: int) -> Callable[[Path], Resampled]:
+    """A reader of the same table, to be learned from so many rows."""
+
+    def read_resampled(path: Path) -> Resampled:
+        table = reader(path)
+        return Resampled(table.values, table.kinds, table.names, n_rows)
+
+    return read_resampled
+
+
 def satellites(path: Path) -> MixedTable:
     """1,164 satellites x 20, 3,011 cells missing, as lace ships it."""
     return _by_dtype(pd.read_csv(path, index_col=0))
@@ -152,6 +191,11 @@ READERS: dict[str, tuple[Callable[[Path], MixedTable], tuple[str, str] | None]] 
     "kdd": (kdd, ("kdd99", "kddcup.data_10_percent.gz")),
     "kdd_10000": (kdd, ("kdd99", "kdd99_10pct_extract_10000.csv.gz")),
     "kdd_100000": (kdd, ("kdd99", "kdd99_10pct_extract_100000.csv.gz")),
+    "kdd_1000000": (resampled(kdd, 1_000_000), ("kdd99", "kddcup.data_10_percent.gz")),
+    "census_income_1000000": (
+        resampled(census_income, 1_000_000),
+        ("census_income_kdd", "census_income_test_99762.csv.gz"),
+    ),
 }
 
 

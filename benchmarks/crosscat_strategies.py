@@ -8,12 +8,9 @@ strategies take turns, so that a disturbance hits all of them (F. Obermeyer, J. 
 Nonparametric Bayesian Inference via Subsample-Annealing, AISTATS, section 4).
 """
 
-import json
-from pathlib import Path
-
-from _common import machine, note, report
+from _common import note, report
 from _crosscat import crosscat, crosscat_parser
-from _strategies import NAMES, compare, plot, show_progress, summarize, table
+from _strategies import NAMES, compare, show_progress, summarize, table
 from _tables import READERS, read
 
 from sklearn_subanneal.schedules import Accelerating
@@ -26,6 +23,8 @@ BOUNDS = {
     "kdd_100000": (10.0, 30.0),
     "census_income": (10.0, 30.0),
     "kdd": (60.0, 180.0),
+    "kdd_1000000": (60.0, 180.0),
+    "census_income_1000000": (60.0, 180.0),
 }
 DEFAULT_TABLES = ("hospitals", "kdd_10000", "census_income_10000")
 
@@ -43,14 +42,6 @@ def estimators(arguments, rows) -> dict:
     return out
 
 
-def save(results: dict, records: dict, output: Path) -> None:
-    """JSON and figure of what there is so far."""
-    output.mkdir(parents=True, exist_ok=True)
-    document = {"machine": machine(), "results": results}
-    (output / "crosscat_strategies.json").write_text(json.dumps(document, indent=1))
-    plot(records, output / "crosscat_strategies.png")
-
-
 def main() -> None:
     given = crosscat_parser(__doc__, seeds=5)
     given.add_argument("--data", help="folder of the tables (default: $SUBANNEAL_DATA)")
@@ -59,11 +50,10 @@ def main() -> None:
     given.add_argument("--bounds", type=float, nargs="+", help="seconds of a chain")
     given.add_argument("--chains", type=int, default=2, help="chains on each split, scored alone and averaged")
     given.add_argument("--jobs", type=int, default=1, help="chains run side by side")
-    given.add_argument("--output", type=Path, default=Path("output"), help="folder of figure and JSON")
     arguments = given.parse_args()
     if arguments.quick:
         arguments.seeds, arguments.bounds = min(arguments.seeds, 2), arguments.bounds or [0.2, 0.5]
-    results, panels = {}, {}
+    results = {}
     for name in arguments.tables:
         rows = read(name, arguments.data)
         if rows is None:
@@ -82,11 +72,7 @@ def main() -> None:
         )
         summary = summarize(records)
         note(f"{name}\n{table(summary)}")
-        results[name] = {"summary": summary, "runs": records}
-        n_rows, n_columns = rows.values.shape
-        chains = "one chain each" if arguments.chains == 1 else f"{arguments.chains} chains each (crosses: averaged)"
-        panels[f"{name}, {n_rows:,} × {n_columns}: {arguments.seeds} splits, {chains}"] = records
-        save(results, panels, arguments.output)
+        results[name] = {"shape": rows.shape, "splits": arguments.seeds, "summary": summary, "runs": records}
     report("crosscat_strategies", arguments, results)
 
 

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from _common import machine
-from _strategies import compare, plot, show_progress, summarize, table
+from _strategies import compare, show_progress, summarize, table
+from figures.strategies import panels
 
 from sklearn_subanneal.datasets import load_hospitals
 
@@ -38,7 +39,8 @@ def main() -> None:
     print('"sd, split" leaves out what is due to easy and difficult splits.')
     given.output.mkdir(parents=True, exist_ok=True)
     figure, data = given.output / "hospitals.png", given.output / "hospitals.json"
-    plot({f"Hospitals, {n_rows} × {n_columns}: {given.seeds} splits, one chain each": records}, figure)
+    title = f"Hospitals, {n_rows} × {n_columns}: {given.seeds} splits, one chain each"
+    panels([(title, records)]).savefig(figure, dpi=150)
     document = {"machine": machine(), "summary": summary, "runs": records}
     data.write_text(json.dumps(document, indent=1))
     print(f"Figure: {figure}   figures: {data}   {time.perf_counter() - started:.0f} s")

@@ -14,10 +14,8 @@ target^-(delta / gamma).
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-from _common import note, parser, pyplot, report
+from _common import note, parser, report
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -53,29 +51,12 @@ def by_solver(log_time, n, gamma, delta):
     return float(expit(gamma * n) - path.y[0, -1])
 
 
-def draw(sizes, annealed, target, path):
-    plt = pyplot()
-    figure, axis = plt.subplots(figsize=(6, 4.2), layout="constrained")
-    gamma, delta = max(annealed)
-    finely = np.geomspace(sizes[0] / 4, sizes[-1], 200)
-    axis.plot(finely, cold_log_time(finely, gamma, delta, target) / np.log(10), label="cold: exponential")
-    for (gamma, delta), of in annealed.items():
-        axis.plot(sizes, np.array(of) / np.log(10), marker="o", label=f"annealed, barrier {delta / gamma:g} gaps")
-    axis.set(xscale="log", xlabel="size of the data N", ylabel="log10 of the time", ylim=(0, 14))
-    axis.set_title(f"Two modes and a barrier: time to an error of {target:g}")
-    axis.tick_params(axis="x", which="minor", labelbottom=False)
-    axis.legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=80)
-
-
 def main() -> None:
     given = parser(__doc__, seeds=1)
     given.add_argument("--sizes", type=int, nargs="+", default=[1000, 2000, 4000, 8000])
     given.add_argument("--delta", type=float, default=0.02, help="barrier, for each of N")
     given.add_argument("--ratios", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="barrier over gap")
     given.add_argument("--target", type=float, default=0.01, help="total variation")
-    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
     arguments = given.parse_args()
     if arguments.quick:
         arguments.sizes = arguments.sizes[:2]
@@ -92,13 +73,12 @@ def main() -> None:
             "power_of_target": float((sharper - annealed[gamma, delta][-1]) / np.log(10)),
             "solver": by_solver(annealed[gamma, delta][0], sizes[0], gamma, delta),
         }
+    finely = np.geomspace(sizes[0] / 4, sizes[-1], 60)
+    curve = {"sizes": finely, "log_time": cold_log_time(finely, delta, delta, target)}
     results["cold"] = {"log_time": cold, "rate_over_delta": float(np.polyfit(sizes, cold, 1)[0] / delta)}
+    results["cold"]["curve"] = {key: values.tolist() for key, values in curve.items()}
     for name, found in results.items():
-        note(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in found.items() if key != "log_time"))
-    try:
-        draw(sizes, annealed, target, arguments.output / "energy_barrier.png")
-    except ImportError as error:
-        note(f"no figure: {error}")
+        note(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in found.items() if np.isscalar(value)))
     report("energy_barrier", arguments, results)
 
 

@@ -1,7 +1,8 @@
 """Components of 4 x 4 images recovered by VI, annealing and tempering, 10,000 images; both updates of components."""
 
 import numpy as np
-from _common import Clock, note, parser, pyplot, report, spread
+from _common import Clock, note, parser, report, spread
+from _fmm import course
 
 from sklearn_subanneal import VariationalTemperingFMM
 from sklearn_subanneal.variational import LinearCooling
@@ -51,41 +52,16 @@ def cosines(found: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return found @ truth.T / np.maximum(lengths, 1e-12)
 
 
-def draw(path: str, fitted: dict, truth: np.ndarray) -> None:
-    """Bounds and temperatures over iterations, and the components of the first seed, in the order of the true ones."""
-    plt = pyplot()
-    figure = plt.figure(figsize=(11, 7.5), layout="constrained")
-    left, right = figure.subfigures(1, 2)
-    bounds, temperatures = left.subplots(2, 1, sharex=True)
-    shown = [*METHODS, "VI, cyclic", "VT, cyclic", "default"]
-    for name in shown:
-        bounds.plot(fitted[name].bounds_, label=name, linestyle=":" if "cyclic" in name else "-")
-        temperatures.plot(1.0 / fitted[name].temperatures_, linestyle=":" if "cyclic" in name else "-")
-    # The bound of T = 1 means little while the temperature is high.
-    low = np.min([model.bounds_[-1] for model in fitted.values()])
-    bounds.set(ylabel="bound of an image at T = 1", ylim=(low - 2.0, None))
-    bounds.legend(fontsize="small")
-    temperatures.set(xlabel="iteration", ylabel="1 / E[1/T]")
-    grid = right.subplots(len(shown) + 1, 8)
-    for row, (name, components) in enumerate([("truth", truth), *((name, fitted[name].components_) for name in shown)]):
-        order = cosines(components, truth).argmax(axis=0)
-        for cell, component in zip(grid[row], components[order], strict=True):
-            cell.imshow(component.reshape(4, 4), cmap="gray", vmin=-0.3, vmax=1.0)
-            cell.set(xticks=[], yticks=[])
-        grid[row, 0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize="small")
-    figure.savefig(path, dpi=120)
-
-
 def main() -> None:
     given = parser(__doc__, seeds=10)
     given.add_argument("--rows", type=int, default=10_000)
-    given.add_argument("--figure", help="where to save a figure of the first seed")
     arguments = given.parse_args()
     n = 500 if arguments.quick else arguments.rows
     runs: dict = {name: [] for name in RUNS}
-    first = {}
+    first: dict = {}
     for seed in range(arguments.seeds):
         X, truth = images(n, seed)
+        first.setdefault("truth", {"components": truth.round(3).tolist()})
         held_out, _ = images(2 * n, seed)
         for name, parameters in RUNS.items():
             model = VariationalTemperingFMM(8, max_iter=MAX_ITER, random_state=seed, **parameters)
@@ -101,14 +77,14 @@ def main() -> None:
                 }
             )
             if seed == 0:
-                first[name] = model
+                # Components in the order of the true ones.
+                order = cosines(model.components_, truth).argmax(axis=0)
+                first[name] = course(model, model.components_[order])
         note(f"seed {seed}: " + ", ".join(f"{name} {run[-1]['recovered']}" for name, run in runs.items()))
-    if arguments.figure:
-        draw(arguments.figure, first, images(n, 0)[1])
     results = {name: {key: spread([run[key] for run in of]) for key in of[0]} for name, of in runs.items()}
     for name, result in results.items():
         note(f"{name}: recovered {result['recovered']['median']:g}, bound {result['bound']['mean']:.3f}")
-    report("fmm_toy", arguments, results, bars=BARS)
+    report("fmm_toy", arguments, results, bars=BARS, first_seed=first)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,15 @@
 
 All systems have the same documents, the same evaluator (see ``_lda.py``) and one thread. "default" is ``fit`` with
 nothing but the number of topics; "two passes" is the same with ``max_iter=2``, a point every quarter of a pass, for the
-time to the score of scikit-learn's four passes. A figure of nats over seconds goes to the output folder.
+time to the score of scikit-learn's four passes.
 
     python lda_completion.py --corpora nips --seeds 5
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from _common import note, parser, pyplot, report, skip, spread
-from _lda import FILES, N_TOPICS, curve, fitted, learned, load
+from _common import note, parser, report, skip, spread
+from _lda import FILES, N_TOPICS, fitted, learned, load
 from _lda_peers import gensim, scikit_learn, tomotopy
 
 SWEEPS = [10, 20, 50, 100, 200, 400]
@@ -55,26 +53,12 @@ def compared(curves: dict) -> dict:
     return out
 
 
-def draw(results: dict, path: Path) -> None:
-    """Nats over seconds, a panel for each corpus; means over seeds."""
-    plt = pyplot()
-    figure, panels = plt.subplots(1, len(results), figsize=(5 * len(results), 4), layout="constrained", squeeze=False)
-    for panel, (name, result) in zip(panels[0], results.items(), strict=True):
-        for method, curves in result["curves"].items():
-            panel.plot(*curve(curves), marker="o", markersize=4, label=method)
-        panel.set(xscale="log", xlabel="CPU seconds of training", title=name)
-    panels[0, 0].set_ylabel("nats a held-out token")
-    panels[0, 0].legend(fontsize="small")
-    figure.savefig(path, dpi=100)
-
-
 def main() -> None:
     given = parser(__doc__)
     given.add_argument("--corpora", nargs="+", choices=list(FILES), default=list(FILES))
     given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
     given.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     given.add_argument("--peer-seeds", type=int, help="seeds of gensim and tomotopy, which take long")
-    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
     arguments = given.parse_args()
     n_seeds = 1 if arguments.quick else arguments.seeds
     results = {}
@@ -106,11 +90,6 @@ def main() -> None:
     if not results:
         skip("lda_completion", arguments, "no corpus was found")
         return
-    try:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        draw(results, arguments.output / "lda_completion.png")
-    except ImportError as error:
-        note(f"no figure: {error}")
     report("lda_completion", arguments, results, bars=BARS)
 
 

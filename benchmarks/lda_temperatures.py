@@ -3,18 +3,16 @@
 "paper's steps" are coordinate updates of the bound with the paper's minibatches and steps, "default" is the package's
 way; SVI, at T = 1, is once in each. AVI has the package's default schedule; "AVI, tuned" is the best of a grid of
 starting temperatures and shares, chosen on a tenth of the training documents by what is learned of the others: VT,
-which has no schedule, is to come near. The figure with the traces of E[1/T] goes to the output folder.
+which has no schedule, is to come near.
 
 S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS, figure 2.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-from _common import note, parser, pyplot, report, skip, spread
-from _lda import FILES, N_TOPICS, PAPER, curve, learned, load, split
+from _common import note, parser, report, skip, spread
+from _lda import FILES, N_TOPICS, PAPER, learned, load, split
 
 from sklearn_subanneal.variational import LinearCooling
 
@@ -49,26 +47,6 @@ def tune(run, corpus, n_seeds: int, starts, shares) -> tuple[dict, dict]:
     return {"tempering": "annealed", "temperature_schedule": LinearCooling(start, share)}, named
 
 
-def draw(results: dict, path: Path) -> None:
-    """Above nats over seconds of the first seed, below the traces of E[1/T]; a column for each corpus and family."""
-    plt = pyplot()
-    columns = [(name, family) for name, result in results.items() for family in result]
-    figure, grid = plt.subplots(
-        2, len(columns), figsize=(3.6 * len(columns), 6), layout="constrained", squeeze=False, sharey="row"
-    )
-    for (above, below), (name, family) in zip(grid.T, columns, strict=True):
-        for method, found in results[name][family]["curves"].items():
-            above.plot(*curve(found[:1]), marker="o", markersize=3, label=method)
-            values = found[0][-1]["inverse_temperature"]
-            below.plot(np.linspace(0, 1, len(values)), values, label=method)
-        above.set(title=f"{name}, {family}", xlabel="CPU seconds")
-        below.set(xlabel="share of the passes", ylim=(0.35, 1.03))
-    grid[0, 0].set_ylabel("nats a held-out token")
-    grid[1, 0].set_ylabel("E[1/T]")
-    grid[0, 0].legend(fontsize="small")
-    figure.savefig(path, dpi=80)
-
-
 def main() -> None:
     given = parser(__doc__)
     given.add_argument("--corpora", nargs="+", choices=list(FILES), default=["nips", "arxiv"])
@@ -76,7 +54,6 @@ def main() -> None:
     given.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
     given.add_argument("--grid-seeds", type=int, default=2, help="seeds of each point of the grid; 0: no grid")
-    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
     arguments = given.parse_args()
     quick, results = arguments.quick, {}
     n_seeds, starts, shares = (1, STARTS[:1], SHARES[:1]) if quick else (arguments.seeds, STARTS, SHARES)
@@ -105,11 +82,6 @@ def main() -> None:
     if not results:
         skip("lda_temperatures", arguments, "no corpus was found")
         return
-    try:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        draw(results, arguments.output / "lda_temperatures.png")
-    except ImportError as error:
-        note(f"no figure: {error}")
     report("lda_temperatures", arguments, results, bars=BARS)
 
 

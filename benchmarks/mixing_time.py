@@ -9,10 +9,8 @@ checks it and the posterior against one another.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-from _common import Clock, note, parser, pyplot, report
+from _common import Clock, note, parser, report
 from _two_urn import binned, colours, log_posterior, noise_floor, run, total_variation, transition
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
@@ -58,17 +56,6 @@ def slope(sizes, steps) -> float:
     return float(np.polyfit(np.log(sizes), np.log(steps), 1)[0])
 
 
-def draw(cold, annealed, path):
-    plt = pyplot()
-    figure, axis = plt.subplots(figsize=(6, 4.2), layout="constrained")
-    for name, (sizes, steps) in {"cold: relaxation time": cold, "annealed, to a fixed error": annealed}.items():
-        axis.loglog(sizes, steps, marker="o", label=f"{name}, slope {slope(sizes, steps):.2f}")
-    axis.set(xlabel="number of balls N", ylabel="assignments", title="Two urns: mixing time over the size")
-    axis.legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=80)
-
-
 def main() -> None:
     given = parser(__doc__, seeds=1)
     given.add_argument("--cold-sizes", type=int, nargs="+", default=[80, 160, 320, 640], help="multiples of 5")
@@ -76,7 +63,6 @@ def main() -> None:
     given.add_argument("--runs", type=int, default=20_000)
     given.add_argument("--passes", type=float, nargs="+", default=[3, 5, 8])
     given.add_argument("--target", type=float, default=0.12, help="total variation")
-    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
     arguments = given.parse_args()
     if arguments.quick:
         arguments.cold_sizes, arguments.sizes, arguments.runs = [40, 80], [50, 100], 4000
@@ -99,10 +85,6 @@ def main() -> None:
     ]
     exponents = {"cold": slope(*lines[0]), "annealed": slope(*lines[1])}
     note(f"exponents: {exponents}")
-    try:
-        draw(*lines, arguments.output / "mixing_time.png")
-    except ImportError as error:
-        note(f"no figure: {error}")
     met = {
         "cold": abs(exponents["cold"] - 2.0) <= 0.1,
         "annealed": abs(exponents["annealed"] - 1.0) <= 0.2

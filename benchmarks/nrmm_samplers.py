@@ -3,8 +3,8 @@
 Data: "toy" (1,300 points of the plane, 13 clusters), "power-law" (10,000 x 6, labels by a Pitman-Yor process) or
 "nips" (1,500 documents; the copy at hand has the 7,605 words that occur more than 20 times, of 12,419). All chains of
 a seed start from the same partition. "seconds_to_best" is the time until a chain is within 1 nat of the highest log
-joint that any chain has seen, runs that fail counted as the limit; the log joint of an NGGP is that with u integrated
-out, at the mass and sigma of the moment.
+joint that any chain has seen, runs that fail counted as the limit; "curve" is the mean log joint over time. The log
+joint of an NGGP is that with u integrated out, at the mass and sigma of the moment.
 
 Sweeps: several values of ``--n-global``, or of ``--n-local``.
 """
@@ -17,6 +17,7 @@ from _nrmm import (
     PROCESSES,
     SAMPLERS,
     blobs,
+    curve,
     documents,
     gaussian_columns,
     multinomial_columns,
@@ -43,13 +44,16 @@ def main() -> None:
     arguments = given.parse_args()
     if arguments.quick:
         arguments.seeds, arguments.seconds = 1, 0.3
+    data = {}
     if arguments.data == "nips":
         corpus = documents(arguments.data_home, 100 if arguments.quick else None)
         if corpus is None:
             return skip("nrmm_samplers", arguments, "the NIPS corpus is not there")
         columns, n_rows = multinomial_columns(corpus), corpus.shape[0]
     else:
-        X, _ = blobs() if arguments.data == "toy" else power_law(500 if arguments.quick else 10_000)
+        X, labels = blobs() if arguments.data == "toy" else power_law(500 if arguments.quick else 10_000)
+        if arguments.data == "toy":
+            data = {"points": X.round(2).tolist(), "labels": labels.tolist()}
         columns, n_rows = gaussian_columns(X), len(X)
 
     runs: dict[str, list] = {}
@@ -82,7 +86,8 @@ def main() -> None:
         times = np.array([seconds_to(found, best - 1.0) for found in chains])
         results[name]["runs_that_reach_best"] = int(np.isfinite(times).sum())
         results[name]["seconds_to_best"] = spread(np.minimum(times, arguments.seconds))
-    report("nrmm_samplers", arguments, results, best_log_joint=best)
+        results[name]["curve"] = curve(chains, arguments.seconds)
+    report("nrmm_samplers", arguments, results, best_log_joint=best, n_rows=n_rows, **data)
 
 
 if __name__ == "__main__":

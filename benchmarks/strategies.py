@@ -1,9 +1,7 @@
 """The paper's three strategies at equal time on the hospitals table and on 10,000 rows of KDD Cup 1999."""
 
-from pathlib import Path
-
 from _common import find_data, note, parser, report
-from _strategies import compare, plot, show_progress, summarize, table
+from _strategies import compare, show_progress, summarize, table
 from kdd import load_kdd
 
 from sklearn_subanneal.datasets import load_hospitals
@@ -27,7 +25,6 @@ def main() -> None:
     given.add_argument("--only", choices=list(BOUNDS), help="one of the data sets")
     given.add_argument("--bounds", type=float, nargs="+", help="seconds of a chain")
     given.add_argument("--jobs", type=int, default=2)
-    given.add_argument("--figures", type=Path, help="folder for a figure of each data set")
     arguments = given.parse_args()
     results = {}
     for name, X in tables(arguments):
@@ -38,11 +35,7 @@ def main() -> None:
         records = compare(X, bounds, seeds, n_jobs=arguments.jobs, progress=show_progress)
         summary = summarize(records)
         note(f"{name}\n{table(summary)}")
-        results[name] = {"summary": summary, "runs": records}
-        if arguments.figures:
-            arguments.figures.mkdir(parents=True, exist_ok=True)
-            title = f"{name}, {X.shape[0]} × {X.shape[1]}: {seeds} splits, one chain each"
-            plot({title: records}, arguments.figures / f"{name}.png")
+        results[name] = {"shape": X.shape, "splits": seeds, "summary": summary, "runs": records}
     report("strategies", arguments, results)
 
 

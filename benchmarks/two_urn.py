@@ -2,17 +2,17 @@
 
 All have ten assignments for each ball (the sequential start alone has one, the prior none). The total variation from
 the exact posterior is on a grid of 20 x 20 shares of red and of blue balls on the left; "floor" is what as many
-independent draws of the posterior would show on average. The bars: prior > sequential > sequential + Gibbs > anneal
-subsample, with gaps above twice the floor, at every size; and the error of annealing does not depend on the size.
+independent draws of the posterior would show on average, and "shares" are those of the runs in the last of the sizes.
+The bars: prior > sequential > sequential + Gibbs > anneal subsample, with gaps above twice the floor, at every size;
+and the error of annealing does not depend on the size.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-from _common import Clock, note, parser, pyplot, report
+from _common import Clock, note, parser, report
 from _two_urn import binned, colours, log_posterior, noise_floor, prior, run, total_variation, transition
 
 STRATEGIES = (
@@ -52,29 +52,11 @@ def bars(results) -> dict:
     }
 
 
-def draw(n_balls, panels, errors, path):
-    """One panel for each strategy, the posterior last."""
-    plt = pyplot()
-    figure, axes = plt.subplots(2, 4, figsize=(11, 5.8), layout="constrained", sharex=True, sharey=True)
-    for axis, (name, shares) in zip(axes.flat, panels.items(), strict=True):
-        axis.imshow(np.sqrt(shares.T), origin="lower", extent=(0, 1, 0, 1), vmin=0, cmap="magma")
-        error = f"\ntotal variation {errors[name]:.3f}" if name in errors else ""
-        axis.set_title(f"{name}{error}", fontsize="medium")
-    for axis in axes[1]:
-        axis.set_xlabel("red on the left")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("blue on the left")
-    figure.suptitle(f"Two urns, {n_balls:,} balls: square roots of the shares of runs")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=80)
-
-
 def main() -> None:
     given = parser(__doc__, seeds=1)
     given.add_argument("--sizes", type=int, nargs="+", default=[200, 2000], help="numbers of balls, multiples of 5")
     given.add_argument("--runs", type=int, nargs="+", default=[80_000, 20_000], help="runs of each size")
     given.add_argument("--passes", type=int, default=10)
-    given.add_argument("--output", type=Path, default=Path("output"), help="folder of the figure")
     arguments = given.parse_args()
     if arguments.quick:
         arguments.sizes, arguments.runs = [100, 200], [4000, 4000]
@@ -96,12 +78,8 @@ def main() -> None:
             note(f"{n_balls} {strategy}: {found['total_variation']:.4f} (floor {floor:.4f}), {clock.cpu:.1f} s")
             results.setdefault(n_balls, {})[strategy] = found
         panels["posterior"] = posterior
-    last = {name: found["total_variation"] for name, found in results[arguments.sizes[-1]].items()}
-    try:
-        draw(arguments.sizes[-1], panels, last, arguments.output / "two_urn.png")
-    except ImportError as error:
-        note(f"no figure: {error}")
-    report("two_urn", arguments, results, bars=bars(results))
+    shares = {name: panel.round(7).tolist() for name, panel in panels.items()}
+    report("two_urn", arguments, results, bars=bars(results), n_balls=arguments.sizes[-1], shares=shares)
 
 
 if __name__ == "__main__":

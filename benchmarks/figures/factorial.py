@@ -1,0 +1,151 @@
+"""Figures 3 and 4 of the variational-tempering paper: factorial mixtures of toy images and of faces."""
+
+from __future__ import annotations
+
+from figures.figure import Claim, Figure, Found, Run, Table
+from figures.style import LINE, colors, images, legend_below, log_scale, subplots, title
+
+# By the updates as published, which are those of the paper's figure, and by the default ones.
+TOY = ("VI, cyclic", "AVI, 10 iterations, cyclic", "AVI, 100 iterations, cyclic", "VT, cyclic")
+FACES = ("VI", "AVI, 5 iterations", "AVI, 50 iterations", "VT")
+SHOWN = {
+    "fmm_toy": {"truth": "truth", "VI": TOY[0], "AVI": TOY[2], "VT": TOY[3]},
+    "fmm_faces": {"VI": "VI", "AVI": "AVI, 50 iterations", "VT": "VT", "default": "default"},
+}
+N_IMAGES = 8
+
+
+def draw_courses(found: Found):
+    """Bounds of the toy images and of the faces, and temperatures on the faces, over the iterations of one seed."""
+    panels = []
+    for run, names, what in (("fmm_toy", TOY, "toy images"), ("fmm_faces", FACES, "faces")):
+        if run in found:
+            panels.append((f"{what}: bound at T = 1", found[run]["first_seed"], names, "bounds"))
+    if "fmm_faces" in found:
+        panels.append(("faces: temperature", found["fmm_faces"]["first_seed"], FACES, "temperatures"))
+    figure, axes = subplots(1, len(panels), (4.2 * len(panels), 4.0))
+    color, handles = colors(("VI", "AVI, short", "AVI, long", "VT")), {}
+    for ax, (head, fits, names, key) in zip(axes[0], panels, strict=True):
+        for name, short in zip(names, color, strict=True):
+            values = fits[name][key]
+            (handles[short],) = ax.plot(range(1, len(values) + 1), values, color=color[short], **LINE)
+        if key == "bounds":
+            # The bound at T = 1 means little while the temperature is high.
+            last = [fits[name][key][-1] for name in names]
+            margin = 3 * (max(last) - min(last)) + 1e-3
+            ax.set_ylim(min(last) - margin, max(last) + 0.3 * margin)
+        log_scale(ax, "x")
+        ax.set_xlabel("iteration")
+        title(ax, head)
+    legend_below(figure, handles)
+    return figure
+
+
+def draw_components(found: Found):
+    """Components of one seed: a row for each method, toy images left and faces right."""
+    there = [run for run in SHOWN if run in found]
+    heights = len(SHOWN["fmm_toy"])
+    figure, axes = subplots(heights, N_IMAGES * len(there), (0.72 * N_IMAGES * len(there) + 1.0, 0.72 * heights + 0.7))
+    for number, run in enumerate(there):
+        grid = axes[:, number * N_IMAGES : (number + 1) * N_IMAGES]
+        side, low, high = (4, -0.3, 1.0) if run == "fmm_toy" else (32, -1.2, 1.2)
+        for cells, (label, name) in zip(grid, SHOWN[run].items(), strict=True):
+            images(cells, found[run]["first_seed"][name]["components"], side, low, high, label)
+    return figure
+
+
+def claims(found: Found) -> list[Claim]:
+    out = []
+    if "fmm_toy" in found:
+        results = found["fmm_toy"]["results"]
+        bound = {name: results[name]["bound"]["mean"] for name in TOY}
+        recovered = {name: results[name]["recovered"]["mean"] for name in TOY}
+        out += [
+            Claim(
+                "AVI and VT reach better optima of the bound of the toy images than VI",
+                "mean bound of an image: " + ", ".join(f"{name} {value:.3f}" for name, value in bound.items()),
+                [bound[name] > bound[TOY[0]] for name in TOY[1:]],
+                "These are the updates as published; with the default ones VI finds most components, too.",
+            ),
+            Claim(
+                "The components of VT agree better with the truth than those of VI",
+                "found, of 8: " + ", ".join(f"{name} {value:.1f}" for name, value in recovered.items()),
+                [recovered[TOY[3]] > recovered[TOY[0]]],
+                "Found is what has a cosine above 0.98 with a true one.",
+            ),
+        ]
+    if "fmm_faces" in found:
+        gains = {name: found["fmm_faces"]["results"][name]["held_out_over_VI"] for name in FACES[1:]}
+        error = {name: of["sd"] / max(len(of["values"]), 1) ** 0.5 for name, of in gains.items()}
+        best = max((name for name in gains if name != "VT"), key=lambda name: gains[name]["mean"])
+        listed = ", ".join(f"{name} {of['mean']:+.2f} ± {error[name]:.2f}" for name, of in gains.items())
+        out += [
+            Claim(
+                "Annealing and tempering predict held-out faces better than VI",
+                f"held-out bound of an image over that of VI, nats: {listed}",
+                [of["mean"] > 2 * error[name] for name, of in gains.items()],
+                "Counted where it is above two standard errors; the gains are small beside the spread over splits.",
+            ),
+            Claim(
+                "VT comes close to the best linear schedule",
+                f"{gains['VT']['mean']:+.2f} against {gains[best]['mean']:+.2f}",
+                [gains["VT"]["mean"] >= gains[best]["mean"] - 2 * error["VT"]],
+                "Within two standard errors is a yes.",
+            ),
+        ]
+    return out
+
+
+def tables(found: Found) -> list[Table]:
+    out = []
+    if "fmm_toy" in found:
+        rows = [
+            [name, f"{of['recovered']['median']:g}", f"{of['recovered']['mean']:.1f}", f"{of['bound']['mean']:.3f}"]
+            for name, of in found["fmm_toy"]["results"].items()
+        ]
+        out.append(Table("Toy images, over seeds", ["method", "median found, of 8", "mean", "mean bound"], rows))
+    if "fmm_faces" in found:
+        rows = [
+            [name, f"{of['held_out']['mean']:.1f} ({of['held_out']['sd']:.1f})", f"{of['cpu_seconds']['median']:.2g}"]
+            for name, of in found["fmm_faces"]["results"].items()
+        ]
+        heads = ["method", "held-out bound, mean (standard deviation over splits)", "CPU seconds"]
+        out.append(Table("Faces, over splits", heads, rows))
+    return out
+
+
+RUNS = [
+    Run("fmm_toy", "fmm_toy", minutes=1.5, quick="--seeds 2"),
+    Run("fmm_faces", "fmm_faces", minutes=1.5, quick="--seeds 2"),
+]
+SIGMA = (
+    "The paper's σ are read as variances, 0.1 and 0.35 on the toy images: as standard deviations its figures do not "
+    "come out."
+)
+
+FIGURES = [
+    Figure(
+        "fmm_courses",
+        "Figure 3, and the left of figure 4: factorial mixtures while they are learned",
+        "Bounds at T = 1 and temperatures over the iterations, one seed. Toy images by the updates as published; the "
+        "short and the long schedule have 10 and 100 iterations, 5 and 50 on the faces.",
+        [
+            SIGMA,
+            "1,774 faces of 32 × 32, what is at hand of the 28 subjects, in place of 2,000 of 168 × 192. Of these a "
+            "quarter is held out, and scored at the end: the curves are those of the training images.",
+        ],
+        RUNS,
+        draw_courses,
+        claims,
+        tables,
+    ),
+    Figure(
+        "fmm_components",
+        "Figure 4: components",
+        "Components of one seed: toy images by the updates as published, in the order of the true ones, and faces, "
+        "those most used first.",
+        [SIGMA, "The paper shows no components of faces; these have no truth."],
+        RUNS,
+        draw_components,
+    ),
+]

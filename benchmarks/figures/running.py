@@ -1,0 +1,69 @@
+"""Benchmarks in processes of their own, and the JSON that they leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from _common import note
+
+from figures.figure import Run
+
+BENCHMARKS = Path(__file__).resolve().parents[1]
+# Benchmarks are measured on one thread each.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def run_missing(runs: list[Run], folder: Path, quick: bool, n_jobs: int, fresh: bool = False) -> dict[str, str]:
+    """Run what has no JSON of the same command in the folder, so many side by side.
+
+    Returns
+    -------
+    failed : dict of str to str
+        Why, by the names of the runs that ended with an error.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [run for run in runs if fresh or not is_there(run, folder, quick)]
+    with ThreadPoolExecutor(n_jobs) as pool:
+        ended = list(pool.map(lambda run: execute(run, folder, quick), missing))
+    return {run.name: problem for run, problem in zip(missing, ended, strict=True) if problem}
+
+
+def is_there(run: Run, folder: Path, quick: bool) -> bool:
+    """Whether the JSON is that of this very command, and has results."""
+    document = read(run, folder)
+    return document is not None and document.get("command") == run.command(quick) and bool(document["results"])
+
+
+def read(run: Run, folder: Path) -> dict | None:
+    """The document of a run; None if there is none."""
+    path = folder / f"{run.name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def execute(run: Run, folder: Path, quick: bool) -> str | None:
+    """Run a benchmark; its JSON appears when it has ended well, its progress is in a log beside it. Why it failed."""
+    script, *arguments = run.command(quick)
+    part, log = folder / f"{run.name}.json.part", folder / f"{run.name}.log"
+    note(f"{run.name}: {script} {' '.join(arguments)}")
+    started = time.perf_counter()
+    with part.open("w", encoding="utf-8") as out, log.open("w", encoding="utf-8") as progress:
+        code = subprocess.run(
+            [sys.executable, str(BENCHMARKS / script), *arguments],
+            stdout=out,
+            stderr=progress,
+            env=os.environ | dict.fromkeys(THREADS, "1"),
+            check=False,
+        ).returncode
+    if code:
+        part.unlink()
+        note(f"{run.name}: failed after {time.perf_counter() - started:.0f} s, see {log}")
+        return f"{script} ended with an error; its last words are in {log.name}"
+    part.replace(folder / f"{run.name}.json")
+    note(f"{run.name}: {time.perf_counter() - started:.0f} s")
+    return None

@@ -1,0 +1,335 @@
+"""Figures and tables of van de Meent, Paige and Wood (2014), Tempering by Subsampling."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from figures import gaussian_process
+from figures.figure import Claim, Figure, Found, Paper, Run, Table
+from figures.style import LINE, colors, legend_below, log_scale, subplots, ticks_at, title
+
+SAMPLERS = ("none", "STT", "TT", "SPT", "PT")
+MODELS = {"mean": "normal mean", "gp": "Gaussian process"}
+# Of run times relative to no tempering, at the largest size of the paper.
+PRINTED = {
+    "mean": {"SPT": 3.51, "STT": 5.65, "PT": 7.48, "TT": 12.94},
+    "gp": {"SPT": 1.73, "STT": 2.35, "PT": 6.03, "TT": 9.19},
+}
+CONVERGED = 1.1
+
+
+def parts(found: Found, key: str) -> dict:
+    """A part of the results, of all runs together."""
+    out: dict = {}
+    for document in found.values():
+        if document["benchmark"] == "tempering_figures":
+            out |= document["results"].get(key, {})
+    return out
+
+
+def moves(cell: str) -> str:
+    """A cell "gp HMC" in words, with its moves."""
+    kind, inner = cell.split()
+    return f"{MODELS[kind]}, {inner}"
+
+
+def by_size(line: dict) -> list[tuple[int, dict]]:
+    return sorted((int(size), of) for size, of in line.items())
+
+
+# ---- Figure 1 --------------------------------------------------------------------------------------------------
+
+
+def draw_run_time(found: Found):
+    """Seconds of a draw, relative to no tempering, over the rows."""
+    results = parts(found, "run_time")
+    figure, axes = subplots(1, len(results), (4.8 * len(results), 4.2), sharey=True)
+    color, handles = colors(SAMPLERS), {}
+    for ax, (kind, line) in zip(axes[0], results.items(), strict=True):
+        sizes = [n for n, _ in by_size(line)]
+        for name in SAMPLERS:
+            ratios = [of["ratio"][name] for _, of in by_size(line)]
+            (handles[name],) = ax.plot(sizes, ratios, marker="o", color=color[name], **LINE)
+            if name in PRINTED[kind]:
+                ax.axhline(PRINTED[kind][name], color=color[name], linewidth=0.9, linestyle=":")
+        ticks_at(ax, "x", sizes)
+        log_scale(ax, "y")
+        ax.set_xlabel("rows")
+        title(ax, MODELS[kind])
+    axes[0, 0].set_ylabel("seconds of a draw, over those without tempering")
+    legend_below(figure, handles)
+    return figure
+
+
+def run_time_claims(found: Found) -> list[Claim]:
+    last = {kind: by_size(line)[-1] for kind, line in parts(found, "run_time").items()}
+    text = "; ".join(
+        f"{MODELS[kind]}, {n:,} rows: "
+        + ", ".join(f"{name} {of['ratio'][name]:.2f} ({PRINTED[kind][name]})" for name in PRINTED[kind])
+        for kind, (n, of) in last.items()
+    )
+    ratios = {(kind, name): of["ratio"][name] for kind, (_, of) in last.items() for name in PRINTED[kind]}
+    return [
+        Claim(
+            "Costs relative to no tempering (in brackets those of the paper)",
+            text,
+            [abs(np.log(ratio / PRINTED[kind][name])) < np.log(1.25) for (kind, name), ratio in ratios.items()],
+            "Within a quarter is a yes. A draw has one more kernel here, that of the posterior itself, and "
+            "transitions run the kernel of the level that is left: what is printed for both is not exact. Small "
+            "problems pay for Python.",
+        ),
+        Claim(
+            "Subsampling makes tempering cheaper",
+            "; ".join(
+                f"{MODELS[kind]}: SPT {of['ratio']['SPT'] / of['ratio']['PT']:.2f} of PT, "
+                f"STT {of['ratio']['STT'] / of['ratio']['TT']:.2f} of TT"
+                for kind, (_, of) in last.items()
+            ),
+            [ratios[kind, sub] < ratios[kind, full] for kind in last for sub, full in (("SPT", "PT"), ("STT", "TT"))],
+            "Where rows are few, a likelihood costs as much on a part of them as on all.",
+        ),
+    ]
+
+
+# ---- Figure 2 --------------------------------------------------------------------------------------------------
+
+
+def draw_convergence(found: Found):
+    """The largest R-hat over the draws and over the seconds."""
+    results = parts(found, "convergence")
+    figure, axes = subplots(1, 2, (9.4, 4.0), sharey=True)
+    color, handles = colors(SAMPLERS), {}
+    for ax, (key, label) in zip(axes[0], {"draws": "draws", "seconds": "CPU seconds of a chain"}.items(), strict=True):
+        for name, of in results.items():
+            (handles[name],) = ax.plot(of[key], of["rhat"], marker="o", color=color[name], **LINE)
+        ax.axhline(CONVERGED, color="#333333", linewidth=1, linestyle="--")
+        log_scale(ax, "x")
+        ticks_at(ax, "y", [1, 1.1, 1.3, 2, 4])
+        ax.set_xlabel(label)
+    axes[0, 0].set_ylabel("largest R-hat")
+    legend_below(figure, handles)
+    return figure
+
+
+def needed(of: dict, key: str) -> float:
+    """Draws or seconds from which R-hat stays below its bar; infinite if it never does."""
+    below = np.array(of["rhat"]) < CONVERGED
+    if not below[-1]:
+        return np.inf
+    return of[key][len(below) - np.argmin(below[::-1]) if not below.all() else 0]
+
+
+def convergence_claims(found: Found) -> list[Claim]:
+    results = parts(found, "convergence")
+    draws, seconds = ({name: needed(of, key) for name, of in results.items()} for key in ("draws", "seconds"))
+
+    def listed(values, form):
+        return ", ".join(f"{name} {form.format(at) if at < np.inf else 'never'}" for name, at in values.items())
+
+    return [
+        Claim(
+            "TT and STT converge far faster than Hamiltonian Monte Carlo alone",
+            f"draws to R-hat below {CONVERGED:g}: {listed(draws, '{:g}')}; seconds: {listed(seconds, '{:.2g}')}",
+            [of[name] < of["none"] for of in (draws, seconds) for name in ("STT", "TT") if name in of and "none" in of],
+            "On a posterior of one mode adapted Hamiltonian Monte Carlo has converged before the first transitions are "
+            "accepted. The paper's steps are fixed at 0.01, so that it is slow there.",
+        )
+    ]
+
+
+# ---- Figure 3 and the tables -----------------------------------------------------------------------------------
+
+
+def draw_rows(found: Found):
+    """Effective draws a second over the rows, a panel for each model and each kind of moves."""
+    results = parts(found, "rows")
+    figure, axes = subplots(1, len(results), (3.7 * len(results), 4.2))
+    color, handles = colors(SAMPLERS), {}
+    for ax, (cell, line) in zip(axes[0], results.items(), strict=True):
+        sizes = [n for n, _ in by_size(line)]
+        for name in SAMPLERS:
+            ess = [of[name]["ess_median_a_second"]["median"] for _, of in by_size(line)]
+            (handles[name],) = ax.plot(sizes, ess, marker="o", color=color[name], **LINE)
+        ticks_at(ax, "x", sizes)
+        log_scale(ax, "y")
+        ax.set_xlabel("rows")
+        title(ax, moves(cell))
+    axes[0, 0].set_ylabel("effective draws a CPU second")
+    legend_below(figure, handles)
+    return figure
+
+
+def ess(of: dict, name: str) -> float:
+    return of[name]["ess_median_a_second"]["median"]
+
+
+def best(of: dict) -> str:
+    return max((name for name in SAMPLERS if name in of), key=lambda name: ess(of, name))
+
+
+def rows_claims(found: Found) -> list[Claim]:
+    results = {cell: by_size(line) for cell, line in parts(found, "rows").items()}
+    gains = {
+        cell: [max(ess(of, name) for name in SAMPLERS[1:]) / ess(of, "none") for _, of in line]
+        for cell, line in results.items()
+        if len(line) > 1
+    }
+    last = {cell: (line[-1][0], best(line[-1][1])) for cell, line in results.items()}
+    return [
+        Claim(
+            "The more rows, the more tempering gains over none",
+            "best tempered sampler over none, from the fewest rows to the most: "
+            + "; ".join(f"{moves(cell)} " + ", ".join(f"{gain:.2f}" for gain in of) for cell, of in gains.items()),
+            [of[-1] > of[0] for of in gains.values()],
+            "Sampling is compared after steps were adapted to each size; the paper's are fixed, and suit some sizes "
+            "only.",
+        ),
+        Claim(
+            "STT is best where there are many rows",
+            "best: " + "; ".join(f"{moves(cell)}, {n:,} rows: {name}" for cell, (n, name) in last.items()),
+            [name == "STT" for _, name in last.values()],
+            "A transition by subsets is accepted with a probability that falls with the number of parameters and of "
+            "levels alike, and posteriors of one mode need none.",
+        ),
+    ]
+
+
+def parameter_tables(found: Found) -> list[Table]:
+    out = []
+    for cell, line in parts(found, "parameters").items():
+        rows = []
+        for size, of in by_size(line):
+            n_seeds = max(len(of[name]["rhat"]["values"]) for name in SAMPLERS)
+            marks = {name: "" if of[name]["converged"] == n_seeds else "*" for name in SAMPLERS}
+            cells = [f"{ess(of, name):.3g}{marks[name]}" + (" ←" if name == best(of) else "") for name in SAMPLERS]
+            rows.append([str(size + 2 if cell.startswith("gp") else size), *cells])
+        caption = f"{moves(cell)}: effective draws a CPU second, median over parameters (← best; * not converged)"
+        out.append(Table(caption, ["parameters", *SAMPLERS], rows))
+    return out
+
+
+def parameter_claims(found: Found) -> list[Claim]:
+    results = {cell: by_size(line) for cell, line in parts(found, "parameters").items()}
+    gp = {cell: [best(of) for _, of in line] for cell, line in results.items() if cell.startswith("gp")}
+    mean = {cell: line for cell, line in results.items() if cell.startswith("mean") and len(line) > 1}
+    gains = {
+        cell: [max(ess(of, name) for name in SAMPLERS[1:]) / ess(of, "none") for _, of in line]
+        for cell, line in mean.items()
+    }
+    falls = [
+        ess(one, name) > ess(other, name)
+        for line in results.values()
+        for (_, one), (_, other) in pairwise(line)
+        for name in SAMPLERS
+    ]
+    return [
+        Claim(
+            "In the Gaussian process STT is the best in nearly every number of parameters",
+            "best: " + "; ".join(f"{moves(cell)} " + ", ".join(names) for cell, names in gp.items()),
+            [name == "STT" for names in gp.values() for name in names],
+            "Acceptance of a transition by subsets is about 0.02 with five parameters and 0.001 with ten, whatever the "
+            "number of levels; plain Hamiltonian Monte Carlo with adapted steps has no such loss.",
+        ),
+        Claim(
+            "In the normal model tempering gains with the number of parameters",
+            "best tempered sampler over none: "
+            + "; ".join(f"{moves(cell)} " + ", ".join(f"{gain:.2f}" for gain in of) for cell, of in gains.items()),
+            [of[-1] > of[0] for of in gains.values()],
+            "The posterior has one mode, and adapted steps cope with its correlations.",
+        ),
+        Claim(
+            "Effective draws a second fall with the number of parameters",
+            f"in {sum(falls)} of {len(falls)} pairs of neighbours",
+            falls,
+            "With adapted steps Hamiltonian Monte Carlo hardly depends on it.",
+        ),
+    ]
+
+
+# ---- Mixtures --------------------------------------------------------------------------------------------------
+
+
+def mixture_table(found: Found) -> list[Table]:
+    rows = []
+    for name, result in found["tempered_mixtures"]["results"].items():
+        for sampler, of in result.items():
+            rates = [rate for run in of["runs"] for rate in run["swap_rates"]]
+            swaps = f"{min(rates):.2f} to {max(rates):.2f}" if rates else ""
+            less = f"{of['less_one']['mean']:+.3f} ({of['less_one']['sd']:.3f})" if rates else ""
+            rows.append([f"{name}: {sampler}", f"{of['held_out']['mean']:.3f}", less, swaps])
+    seconds = found["tempered_mixtures"]["arguments"]["seconds"]
+    heads = ["table and chains", "held-out log density a row", "over one chain, same split", "swaps accepted"]
+    return [Table(f"{seconds:g} CPU seconds a run, means over splits (standard deviations)", heads, rows)]
+
+
+FIXED = "The paper's models, HMC and MH, each alone and in PT, TT, SPT and STT, with the printed errors put right."
+ADAPTED = (
+    "Step sizes, metrics and ladders are adapted in a warm-up that does not count; the paper fixes the steps at 0.01 "
+    "and the ladder. R-hat is rank-normalised, of four chains, and the largest of all parameters, not the median of "
+    "three."
+)
+SIZES = (
+    "Up to 256 rows in the Gaussian process, in place of 1,024: the work of a draw grows with the third power. In the "
+    "normal model up to 4,096, in place of 2,048."
+)
+RUNS = [
+    Run("tempering_mean", "tempering_figures", "--models mean --draws 200", 10),
+    Run("tempering_gp", "tempering_figures", "--models gp --draws 150", 28),
+]
+
+PAPER = Paper(
+    "tempering",
+    "Tempering by subsampling (van de Meent, Paige, Wood 2014)",
+    [
+        Figure(
+            "tempering_run_time",
+            "Figure 1: run time over the size of the data",
+            "CPU seconds of a draw over those of Hamiltonian Monte Carlo alone, on the paper's ladder of seven levels "
+            "down to 1/8, with its fixed steps. Dotted: what the paper observed at its largest size.",
+            [FIXED, SIZES],
+            RUNS,
+            draw_run_time,
+            run_time_claims,
+        ),
+        Figure(
+            "tempering_convergence",
+            "Figure 2: convergence",
+            "The largest R-hat over draws, and over CPU seconds of a chain, in a Gaussian process of ten parameters; "
+            "of the second half of the draws so far, as in the paper. The dashed line is its bar of 1.1.",
+            [FIXED, ADAPTED, "256 rows and 10 parameters in place of 512 and 20."],
+            RUNS[1:],
+            draw_convergence,
+            convergence_claims,
+        ),
+        Figure(
+            "tempering_rows",
+            "Figure 3: effective draws over the size of the data",
+            "Effective draws a CPU second, median over parameters, after warm-up.",
+            [FIXED, ADAPTED, SIZES],
+            RUNS,
+            draw_rows,
+            rows_claims,
+        ),
+        Figure(
+            "tempering_parameters",
+            "Tables 1 and 2: effective draws over the number of parameters",
+            "Effective draws a CPU second, median over parameters, after warm-up, at 256 rows.",
+            [FIXED, ADAPTED, "256 rows in place of 512 (Gaussian process) and 1,024 (normal model with HMC)."],
+            RUNS,
+            claims=parameter_claims,
+            tables=parameter_tables,
+        ),
+        *gaussian_process.FIGURES,
+        Figure(
+            "tempered_mixtures",
+            "Mixtures: partitions instead of parameters",
+            "Parallel tempering over the partition of a mixture, by powers of the likelihood and by subsets of the "
+            "rows, against one chain that has all of the time.",
+            ["Beyond the paper, which has continuous parameters alone."],
+            [Run("tempered_mixtures", "tempered_mixtures", "--seeds 3 --seconds 8", 4)],
+            tables=mixture_table,
+        ),
+    ],
+)
