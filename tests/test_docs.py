@@ -55,8 +55,9 @@ def test_docstrings_are_found():
 
 @with_pages
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_pages_run(page):
+def test_pages_run(page, tmp_path, monkeypatch):
     """The Python blocks of a page run one after the other, as a reader would paste them."""
+    monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     # Blank lines in place of the prose, so that an error names the line of the page.
     code, at = "", 0
