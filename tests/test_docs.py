@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "doc"
 # The gallery is made by `make doc`, of scripts.
 PAGES = [ROOT / "README.md", *sorted(page for page in DOC.rglob("*.md") if "auto_examples" not in page.parts)]
+with_pages = pytest.mark.skipif(not DOC.is_dir(), reason="needs the README and doc/ beside tests/")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 # A file ending in .py: compiled modules have no examples.
@@ -52,9 +53,11 @@ def test_docstrings_are_found():
     )
 
 
+@with_pages
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_pages_run(page):
+def test_pages_run(page, tmp_path, monkeypatch):
     """The Python blocks of a page run one after the other, as a reader would paste them."""
+    monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     # Blank lines in place of the prose, so that an error names the line of the page.
     code, at = "", 0
@@ -64,12 +67,14 @@ def test_pages_run(page):
     exec(compile(code, str(page), "exec"), {"__name__": page.stem})
 
 
+@with_pages
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
 
 
+@with_pages
 def test_pages_have_code():
     assert {page.name for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))} >= {
         "README.md",
@@ -82,6 +87,7 @@ ROOMS = "datasets diagnostics partitions plotting posterior report schedules sub
 PUBLIC = ["sklearn_subanneal", *(f"sklearn_subanneal.{room}" for room in ROOMS.split())]
 
 
+@with_pages
 @pytest.mark.parametrize("name", PUBLIC)
 def test_reference_is_complete(name):
     module = importlib.import_module(name)
@@ -92,6 +98,7 @@ def test_reference_is_complete(name):
     assert {key for key in public if not key.startswith("_") and key != "BaseEstimator"} <= listed
 
 
+@with_pages
 def test_evidence_exists():
     """Tests and benchmarks that the pages name as evidence are there."""
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
@@ -104,3 +111,12 @@ def test_evidence_exists():
     assert len(named) > 20
     missing = {name for name in named if f"def {name}(" not in tests}
     assert not missing
+
+
+@with_pages
+def test_one_version():
+    versions = [
+        re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)[1]
+        for name, pattern in [("pyproject.toml", r'^version = "(.+)"$'), ("CITATION.cff", r"^version: (.+)$")]
+    ]
+    assert versions == [sklearn_subanneal.__version__] * 2

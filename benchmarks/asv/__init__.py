@@ -1,0 +1,1 @@
+"""Times of the kernels on small tables, which asv follows over commits."""
