@@ -49,7 +49,7 @@ def main() -> None:
     print(f"Purpose and users share {alone.value:.2f} nats; {given.value:.2f} once the operator's country is known.")
 
     example.heading("cells that surprise")
-    surprisal = pd.DataFrame(model.surprisal(X), X.index, X.columns)
+    surprisal = pd.DataFrame(model.surprisal(X, seen=True), X.index, X.columns)
     # In excess of what is usual in the column: nats of kilometres and of radians can't be compared.
     excess = (surprisal - surprisal.median()).stack().nlargest(8)
     for (satellite, column), nats in excess.items():
@@ -63,7 +63,7 @@ def main() -> None:
     )
 
     example.heading("rows that are novel")
-    novelty = pd.Series(model.novelty(X), X.index)
+    novelty = pd.Series(model.novelty(X, seen=True), X.index)
     print("\n".join(f"{nats:6.1f} nats  {satellite}" for satellite, nats in novelty.nlargest(5).items()))
 
     example.heading("dry masses that are missing")

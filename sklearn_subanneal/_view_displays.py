@@ -22,6 +22,8 @@ _INCHES_PER_COLUMN, _LEAST_WIDTH, _MOST_WIDTH = 0.17, 6.4, 18.0
 _MOST_DEVIATIONS = 2.5
 # Categories are told apart up to so many; booleans are light and dark.
 _CATEGORY_COLORS, _BOOLEAN_COLORS, _MISSING = "tab20", ("#CFE2F1", "#1F4E79"), "#B0B0B0"
+# Ends as it begins.
+_CYCLIC_COLORS, _TURN = "twilight", 2.0 * np.pi
 
 
 class ViewsDisplay:
@@ -33,8 +35,8 @@ class ViewsDisplay:
     Parameters
     ----------
     arrays : sequence of ndarray of shape (n_rows,)
-        The columns: numbers with NaN for missing, or codes with -1.
-    kinds : sequence of {"real", "categorical", "boolean", "count"}
+        The columns: numbers with NaN for missing (of a cyclic column angles in radians), or codes with -1.
+    kinds : sequence of {"real", "categorical", "boolean", "count", "cyclic"}
         What each column is.
     names : sequence of str
         Name of each column.
@@ -131,9 +133,14 @@ class ViewsDisplay:
         n_shown = min(max_rows, n_samples)
         if n_shown < n_samples:
             X = _safe_indexing(X, np.arange(n_shown) * n_samples // n_shown)
+        kinds, arrays = estimator._table.kinds, estimator._encode(X)
+        # What a period is, only the column's model knows.
         return cls.from_arrays(
-            estimator._encode(X),
-            estimator._table.kinds,
+            [
+                model.values(arrays)[:, 0] if kind == "cyclic" else cells
+                for model, kind, cells in zip(estimator._models, kinds, arrays, strict=True)
+            ],
+            kinds,
             estimator._table.names,
             estimator.column_labels_,
             estimator.predict_views(X),
@@ -191,8 +198,8 @@ class ViewsDisplay:
     ) -> "ViewsDisplay":
         """Draw the table.
 
-        Numbers are coloured by their distance from the mean of the rows shown in standard deviations, categories each
-        by its own colour, booleans light and dark, missing cells grey.
+        Numbers are coloured by their distance from the mean of the rows shown in standard deviations, cyclic ones by
+        where in the period they are, categories each by its own colour, booleans light and dark, missing cells grey.
 
         Parameters
         ----------
@@ -201,7 +208,7 @@ class ViewsDisplay:
         boundaries : bool, default=True
             Whether to draw lines between clusters.
         colorbar : bool, default=True
-            Whether to add a colour bar, if there are numbers.
+            Whether to add a colour bar, if there are numbers, and another, if there are cyclic columns.
         **image_kw
             Passed to :meth:`matplotlib.axes.Axes.imshow`; `cmap` is the colour map of the numbers.
 
@@ -240,8 +247,11 @@ class ViewsDisplay:
                 edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
                 self.lines_.append(ax.hlines(edges, left, right, color=DARK, linewidth=0.7))
         self.image_ = ax.imshow(cells, **style)
-        if colorbar and any(kind not in ("boolean", "categorical") for kind in self.kinds):
-            _add_colorbar(ax, palette)
+        if colorbar and {"real", "count"} & set(self.kinds):
+            label = "numbers: standard deviations from the mean"
+            _add_colorbar(ax, palette, (-_MOST_DEVIATIONS, _MOST_DEVIATIONS), label, extend="both")
+        if colorbar and "cyclic" in self.kinds:
+            _add_colorbar(ax, _CYCLIC_COLORS, (0.0, 1.0), "cyclic columns: share of the period")
         fit_names(ax.xaxis, places, [self.names[j] for j in self.column_order_], width)
         self._name_views(ax, places)
         ax.set(yticks=[], ylabel="rows, by cluster in each view", xlim=(-0.5, width - 0.5), ylim=(n_rows - 0.5, -0.5))
@@ -304,6 +314,8 @@ def _colors(cells: NDArray, kind: str, palette) -> NDArray:
     elif kind == "categorical":
         map_of_codes = colormaps[_CATEGORY_COLORS]
         colors = map_of_codes(cells.astype(int) % map_of_codes.N)
+    elif kind == "cyclic":
+        colors = colormaps[_CYCLIC_COLORS](np.where(gaps, 0.0, cells) % _TURN / _TURN)
     else:
         values = np.where(gaps, np.nan, cells.astype(float))
         seen = values[~gaps]
@@ -314,11 +326,10 @@ def _colors(cells: NDArray, kind: str, palette) -> NDArray:
     return colors
 
 
-def _add_colorbar(ax: "Axes", palette):
+def _add_colorbar(ax: "Axes", palette, limits: tuple[float, float], label: str, extend: str = "neither"):
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    colors = ScalarMappable(Normalize(-_MOST_DEVIATIONS, _MOST_DEVIATIONS), palette)
-    label = "numbers: standard deviations from the mean"
-    bar = ax.figure.colorbar(colors, ax=ax, label=label, shrink=0.7, extend="both", pad=0.02)
+    colors = ScalarMappable(Normalize(*limits), palette)
+    bar = ax.figure.colorbar(colors, ax=ax, label=label, shrink=0.7, extend=extend, pad=0.02)
     bar.outline.set_visible(False)

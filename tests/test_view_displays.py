@@ -123,6 +123,27 @@ def test_views_display_colours():
     np.testing.assert_allclose(shown[3][0], palette(0.5))  # a constant column is in the middle
 
 
+def test_cyclic_columns_are_coloured_by_where_in_the_period_they_are():
+    hours = np.array([23.5, 0.5, -0.5, 12.0, 36.0, np.nan] * 20)
+    X = pd.DataFrame({"hour": hours, "size": np.tile([-4.0, -4.1, -3.9, 4.0, 4.1, 3.9], 20)})
+    params = {"feature_types": {"hour": "cyclic"}, "feature_params": {"hour": {"period": 24.0}}}
+    model = CrossCat(n_chains=1, n_draws=2, random_state=0, **params).fit(X)
+    display = ViewsDisplay.from_estimator(model, X)
+    # By the share of a day; 12.0 and 36.0 are one colour, and so are 23.5 and -0.5.
+    order = display.row_orders_[model.column_labels_[0]]
+    place = display.ax_.get_xticks()[display.column_order_.tolist().index(0)]
+    seen = display.image_.get_array()[np.argsort(order), place]
+    np.testing.assert_allclose(seen[5], to_rgba("#B0B0B0"))
+    np.testing.assert_allclose(seen[:5], matplotlib.colormaps["twilight"](hours[:5] % 24.0 / 24.0))
+    assert np.abs(seen[0] - seen[1]).max() < 0.1 < np.abs(seen[0] - seen[3]).max()
+    # One bar for numbers, one for shares of a period.
+    labels = [axes.get_ylabel() for axes in display.figure_.axes[1:]]
+    assert [label.split(":")[0] for label in labels] == ["numbers", "cyclic columns"]
+    arrays = dict(names=["hour"], column_labels=[0], row_labels=np.zeros((120, 1), int))
+    assert len(ViewsDisplay.from_arrays([hours], ["cyclic"], **arrays).figure_.axes) == 2
+    assert len(ViewsDisplay.from_arrays([hours], ["cyclic"], colorbar=False, **arrays).figure_.axes) == 1
+
+
 def test_colorbar_only_for_numbers():
     import matplotlib.pyplot as plt
 

@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from view_draws import make_draw
+from views_enumeration import fixed_views
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal._frames import read_table
@@ -24,6 +25,8 @@ from sklearn_subanneal.mixtures.ensemble import Cells
 from sklearn_subanneal.views import predictive
 
 NAN = np.nan
+# Of 1,200 draws, in nats: four standard errors.
+NOISE = 0.06
 NAMES = ["size", "colour", "visits", "flag", "price"]
 TYPES = ["real", "categorical", "count", "boolean", "real"]
 # Views of the columns, and clusters of the twelve rows in each view; three draws, in chains of two and one.
@@ -59,6 +62,9 @@ class Fitted(PredictiveQueries, BaseEstimator):
 
     def _encode(self, X):
         return self._table.encode(self, X, self.unseen)
+
+    def _seen_labels(self, arrays):
+        return [np.array(labels) for _, labels, *_ in self.states]
 
 
 def table():
@@ -231,6 +237,111 @@ def test_surprisal(fitted):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(predictive, "LOWEST", np.inf)
         np.testing.assert_allclose(fitted.surprisal(rows), surprisal, rtol=1e-9, atol=1e-9)
+
+
+# --- Rows that the draws have seen ----------------------------------------------------------------------------------
+
+# Rows 0, 1, 3 and 11 are alone somewhere, row 3 twice in one draw.
+LONERS = [
+    ([0, 0, 1, 1, 0], ["011211111113", "010201010101"], 0.7, 0.2),
+    ([0, 1, 0, 2, 1], ["000001111111", "012012012012", "000000000000"], 2.5, 0.0),
+    ([0, 0, 0, 0, 0], ["012222333333"], 0.3, 0.5),
+]
+
+
+def log_alone(fitted, d, i, row):
+    """log p(cells | all rows but row i) in one draw, by loops: the clusters are those of the other rows."""
+    columns, labels, concentration, discount, parameters = fitted.states[d]
+    others, total = np.delete(np.arange(12), i), 0.0
+    for view, z in enumerate(labels):
+        left = np.unique(z[others])
+        terms = []
+        for k in [*left, None]:
+            rows = others[z[others] == k] if k is not None else others[:0]
+            weight = len(rows) - discount if len(rows) else concentration + discount * len(left)
+            terms.append(np.log(weight / (11 + concentration)))
+            for j in np.flatnonzero(np.equal(columns, view)):
+                if not np.isnan(row[j]):
+                    cells = np.where(fitted.arrays[j] < 0, NAN, fitted.arrays[j])[rows] if j in (1, 2, 3) else None
+                    cells = fitted.arrays[j][rows] if cells is None else cells
+                    given = fitted._models[j].report(parameters[j])
+                    terms[-1] += reference.log_predictive(TYPES[j], float(row[j]), cells, given)
+        total += logsumexp(terms)
+    return total
+
+
+@pytest.fixture(scope="module")
+def loners():
+    return Fitted().fit(table(), states=LONERS)
+
+
+@pytest.mark.parametrize("columns", [None, [0, 3]])
+def test_novelty_of_seen_rows(loners, columns):
+    X = table()
+    wanted = []
+    for i, row in enumerate(X):
+        whole = np.array([log_alone(loners, d, i, row) for d in range(3)])
+        asked = row if columns is None else only(row, *columns)
+        part = np.array([log_alone(loners, d, i, asked) for d in range(3)])
+        wanted.append(logsumexp(-whole) - logsumexp(part - whole))
+    np.testing.assert_allclose(loners.novelty(X, columns, seen=True), wanted, rtol=1e-5, atol=1e-5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sklearn_subanneal.mixtures.ensemble.CELLS_PER_CHUNK", 24)
+        np.testing.assert_allclose(loners.novelty(X, columns, seen=True), wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_surprisal_of_seen_rows(loners):
+    X = table()
+    found = loners.surprisal(X, seen=True)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(X))
+    for i, j in zip(*np.nonzero(~np.isnan(X)), strict=True):
+        rest = only(X[i], *np.delete(np.arange(5), j))
+        nats = [log_alone(loners, d, i, rest) - log_alone(loners, d, i, X[i]) for d in range(3)]
+        assert found[i, j] == pytest.approx(logsumexp(nats) - np.log(3), rel=1e-5, abs=1e-5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(predictive, "LOWEST", np.inf)
+        patch.setattr("sklearn_subanneal.mixtures.ensemble.CELLS_PER_CHUNK", 40)
+        np.testing.assert_allclose(loners.surprisal(X, seen=True), found, rtol=1e-9, atol=1e-9)
+
+
+def test_seen_rows_score_what_the_other_rows_say_of_them():
+    """By chains, against sums over all partitions: draws given all rows are weighted to be those without a row."""
+    params = {
+        "x0": {"mu": 0.3, "kappa": 0.7, "sigma2": 0.4, "nu": 2.5},
+        "x1": {"alpha": [0.2, 0.5, 0.9]},
+        "x2": {"shape": 1.7, "rate": 0.6},
+    }
+    X = np.array([[0.4, 0, 3], [-1.2, 2, 0], [4.2, 2, NAN], [NAN, 1, 6]])
+
+    def log_evidence(*missing):
+        cells = X.copy()
+        for at in missing:
+            cells[at] = NAN
+        cells[:, 1:] = np.nan_to_num(cells[:, 1:], nan=-1)
+        kinds = ["real", "categorical", "count"]
+        return fixed_views(list(zip(kinds, cells.T, params.values(), strict=True)), (0.6, 0.4), (0.8, 0.3)).log_evidence
+
+    model = CrossCat(
+        0.6,
+        0.4,
+        0.8,
+        0.3,
+        feature_types=["real", "categorical", "count"],
+        feature_params=params,
+        learn_hyperparameters=False,
+        n_chains=2,
+        n_draws=600,
+        random_state=0,
+    ).fit(X)
+    novelty = np.array([log_evidence(np.s_[i]) for i in range(4)]) - log_evidence()
+    np.testing.assert_allclose(model.novelty(X, seen=True), novelty, atol=NOISE)
+    part = [log_evidence(np.s_[i]) - log_evidence(np.s_[i, 1:]) for i in range(3)]
+    np.testing.assert_allclose(model.novelty(X, 0, seen=True)[:3], part, atol=NOISE)
+    surprisal = np.array([[log_evidence((i, j)) - log_evidence() for j in range(3)] for i in range(4)])
+    surprisal[np.isnan(X)] = NAN
+    np.testing.assert_allclose(model.surprisal(X, seen=True), surprisal, atol=NOISE)
+    # Of rows that count themselves in, the oddest would be no news.
+    assert (novelty - model.novelty(X)).max() > 10 * NOISE
 
 
 # --- Predictions ----------------------------------------------------------------------------------------------------
@@ -432,6 +543,18 @@ def test_contradictory_evidence(fitted):
     with pytest.raises(ValueError, match=r"contradictory.*'x0'.*row 0"):
         fitted.score_samples([[1.0, NAN, NAN, NAN, NAN]], {0: 1.5})
     assert np.isfinite(fitted.score_samples(rows, {1: 0})).all()
+
+
+@pytest.mark.parametrize("ask", ["novelty", "surprisal"])
+def test_seen_rows_are_those_of_fit(ask):
+    cells = {"size": [0.0, 1.0, None, 9.0], "colour": ["red", None, "red", "blue"]}
+    X = pd.DataFrame(cells)
+    model = CrossCat(n_chains=1, n_draws=2, random_state=0).fit(X)
+    found = getattr(model, ask)(X, seen=True)
+    np.testing.assert_array_equal(getattr(model, ask)(pl.DataFrame(cells), seen=True), found)
+    for other in (X[::-1], X[:3], X.assign(size=X["size"] + 1.0), X.assign(colour=None)):
+        with pytest.raises(ValueError, match="seen=True needs X to be the very table that fit was given"):
+            getattr(model, ask)(other, seen=True)
 
 
 def test_unknown_columns_and_kinds(fitted):

@@ -188,11 +188,17 @@ cdef class ColumnStatistics:
         self.score(row, &out[0], padded(n))
         return np.asarray(out)[:n]
 
-    def leave_one_out(self, Py_ssize_t row, Py_ssize_t k):
-        """Log predictive density of a row in its own slot, without itself."""
-        cdef double ratio = 1.0
-        cdef float rest = self.score_without(row, k, &ratio)
-        return rest + log_double(ratio)
+    def leave_one_out(self, const int32_t[::1] rows, const int32_t[::1] slots):
+        """Log predictive density of each row in its own slot, which has other rows, without itself."""
+        cdef double[::1] out = np.empty(rows.shape[0])
+        cdef double ratio
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(rows.shape[0]):
+                ratio = 1.0
+                out[i] = self.score_without(rows[i], slots[i], &ratio)
+                out[i] += log_double(ratio)
+        return np.asarray(out)
 
     def log_marginals(self, Py_ssize_t n):
         """Log marginal likelihood of the cells in slots 0..n-1."""

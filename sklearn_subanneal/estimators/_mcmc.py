@@ -168,6 +168,14 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         fixed = {name: value for name, value in self.get_params(deep=False).items() if name not in CHANGEABLE}
         return {name: _digest(value) for name, value in fixed.items()} | {"X": _digest([table.names, arrays])}
 
+    def _require_seen(self, arrays):
+        """Refuse typed columns of any table but the one that ``fit`` was given."""
+        if _digest([self._table.names, arrays]) != self._fitted_identity["X"]:
+            raise ValueError(
+                "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
+                "pass that table, or seen=False for new rows"
+            )
+
     def _checkpoints(self) -> list[Checkpoint]:
         return [callback for callback in getattr(self, "_skl_callbacks", []) if isinstance(callback, Checkpoint)]
 

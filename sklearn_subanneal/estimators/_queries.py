@@ -9,15 +9,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
-from sklearn_subanneal.views.predictive import ensemble, predict_column, score_rows, surprisal, without
+from sklearn_subanneal.views.predictive import (
+    ensemble,
+    predict_column,
+    score_rows,
+    score_seen_rows,
+    surprisal,
+    without,
+)
 
 
 class PredictiveQueries:
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
-    It reads ``_table``, ``_models``, ``_flat_draws()`` and ``_encode(X)``. Every answer is of one distribution, the
-    posterior predictive averaged over draws and chains, and its conditionals. In one draw, with cluster weights w and
-    views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v).
+    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X)`` and ``_seen_labels(arrays)``. Every
+    answer is of one distribution, the posterior predictive averaged over draws and chains, and its conditionals. In one
+    draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v).
 
     References
     ----------
@@ -247,17 +254,24 @@ class PredictiveQueries:
             )
         return found.categories.copy()
 
-    def surprisal(self, X) -> np.ndarray:
+    def surprisal(self, X, *, seen: bool = False) -> np.ndarray:
         """-log p(cell | the other observed cells of its row): how unexpected each cell is.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
+        seen : bool, default=False
+            Whether X is the table that ``fit`` was given. Each row is then left out: it is judged by the others alone.
 
         Returns
         -------
         surprisal : ndarray of shape (n_samples, n_features)
             In nats, in the units of the data; NaN where the cell is missing.
+
+        Raises
+        ------
+        ValueError
+            If ``seen`` and X is another table.
 
         Examples
         --------
@@ -270,9 +284,10 @@ class PredictiveQueries:
         array([False,  True])
         """
         arrays = self._encode(X)
-        return surprisal(self._models, self._flat_draws(), arrays)
+        labels = self._seen_labels(arrays) if seen else None
+        return surprisal(self._models, self._flat_draws(), arrays, labels)
 
-    def novelty(self, X, columns=None) -> np.ndarray:
+    def novelty(self, X, columns=None, *, seen: bool = False) -> np.ndarray:
         """-log density of each row: how unlike the table it is.
 
         Parameters
@@ -280,6 +295,9 @@ class PredictiveQueries:
         X : array-like or DataFrame of shape (n_samples, n_features)
         columns : str, int, or list of these, default=None
             The cells to look at, all others being marginalised. None: all.
+        seen : bool, default=False
+            Whether X is the table that ``fit`` was given. Each row is then left out, -log p(row | the other rows): one
+            that has made a cluster of its own does not count as known.
 
         Returns
         -------
@@ -289,7 +307,7 @@ class PredictiveQueries:
         Raises
         ------
         ValueError
-            If there is no such column, or ``columns`` is empty.
+            If there is no such column, ``columns`` is empty, or ``seen`` and X is another table.
 
         Examples
         --------
@@ -302,10 +320,12 @@ class PredictiveQueries:
         >>> bool(odd > usual)
         True
         """
-        arrays = self._encode(X)
+        arrays = asked = self._encode(X)
         if columns is not None:
-            arrays = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
-        return -score_rows(self._models, self._flat_draws(), arrays)
+            asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
+        if seen:
+            return -score_seen_rows(self._models, self._flat_draws(), self._seen_labels(arrays), arrays, asked)
+        return -score_rows(self._models, self._flat_draws(), asked)
 
     def _given_others(self, column, X):
         """Index of a column, and what the others say of it."""

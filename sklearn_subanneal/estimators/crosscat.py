@@ -257,6 +257,11 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         states = [[draw.column_states() for draw in draws] for draws in self._draws]
         return out | {"columns": column_hyperparameters(self._models, states)}
 
+    def _seen_labels(self, arrays):
+        """Clusters of the training rows in each draw, (n_views, n_rows) each, for those who have just this table."""
+        self._require_seen(arrays)
+        return [labels for chain in self._row_labels for labels in chain]
+
     def _view(self, view, arrays):
         """Models, draw and cells of one view of the representative draw."""
         members = self._representative.members(view)

@@ -38,14 +38,17 @@ class Cells:
         For each model, as :meth:`ColumnModel.values` makes them. One row alone stands for all.
     places : list of (ndarray of int, shape (n_rows,)) or None
         For each model, where in its values each row is; None where row i is i, or where there is but one.
+    start : int
+        Where in the table these rows begin.
     """
 
     n_rows: int
     values: list[np.ndarray]
     places: list[np.ndarray | None]
+    start: int = 0
 
     @classmethod
-    def of(cls, models: list[ColumnModel], arrays: list[np.ndarray]) -> Cells:
+    def of(cls, models: list[ColumnModel], arrays: list[np.ndarray], start: int = 0) -> Cells:
         """The cells of typed columns."""
         n_rows = len(arrays[0])
         values, places = [], []
@@ -57,7 +60,7 @@ class Cells:
                     cells, place = distinct[:, None], inverse if len(distinct) > 1 else None
             values.append(cells)
             places.append(place)
-        return cls(n_rows, values, places)
+        return cls(n_rows, values, places, start)
 
     def spread(self, model: int, table: np.ndarray) -> np.ndarray:
         """From one row for each value to one for each row of the table; one row alone stays so."""
@@ -83,7 +86,7 @@ class Ensemble:
     def cells(self, arrays: list[np.ndarray], n_terms: int) -> Iterator[tuple[slice, Cells]]:
         """Slices of the rows, with their cells, such that arrays of (rows, n_terms) are small."""
         for rows in chunks(len(arrays[0]), n_terms):
-            yield rows, Cells.of(self.models, [a[rows] for a in arrays])
+            yield rows, Cells.of(self.models, [a[rows] for a in arrays], rows.start)
 
     def log_densities(self, cells: Cells) -> np.ndarray:
         """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if all are equal."""

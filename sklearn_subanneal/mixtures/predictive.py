@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
+from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.chain import Draw
 from sklearn_subanneal.mixtures.ensemble import Cells, Ensemble, chunks
@@ -23,14 +24,22 @@ class Predictive:
     members : sequence of int or None, default=None
         The models that this mixture is over, where it is one factor of a product; the columns of the draw are theirs.
         None: all.
+    data : list of ColumnData or None, default=None
+        The rows that the draw has seen, for each of the models, where they are asked about.
     """
 
-    def __init__(self, models: list[ColumnModel], draw: Draw, members: Sequence[int] | None = None):
+    def __init__(
+        self,
+        models: list[ColumnModel],
+        draw: Draw,
+        members: Sequence[int] | None = None,
+        data: list[ColumnData] | None = None,
+    ):
         self.members = range(len(models)) if members is None else [int(m) for m in members]
         self.n_clusters = len(draw.sizes)
         self.columns = []
         for m, state in zip(self.members, draw.columns, strict=True):
-            column = models[m].statistics(parameters=state["parameters"])
+            column = models[m].statistics(None if data is None else data[m], state["parameters"])
             column.set_state(state)
             self.columns.append(column)
         offset, base, slope = draw.weights
@@ -49,12 +58,60 @@ class Predictive:
 
     def log_joint(self, cells: Cells) -> np.ndarray:
         """Log joint density of each row and its cluster, (n_rows, n_clusters + 1); one row if all rows are equal."""
-        out = self.log_weights[None]
-        for m, column in zip(self.members, self.columns, strict=True):
-            part = cells.spread(m, column.log_densities(cells.values[m], self.n_clusters + 1))
+        out = self.log_shares(cells)
+        for _, densities, places in self.scored(cells):
+            part = densities if places is None else densities[places]
             # The first array of all rows is new, and may be added to in place; the weights may not.
             out = np.add(out, part, out=out if len(out) > 1 else None)
         return out
+
+    def log_shares(self, cells: Cells) -> np.ndarray:
+        """Log probability of each cluster and of a new one before a row is looked at, one for all rows or for each."""
+        return self.log_weights[None]
+
+    def scored(self, cells: Cells) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+        """Each member, the log densities of its cells (n_values, n_clusters + 1), and where in these each row is."""
+        for m, column in zip(self.members, self.columns, strict=True):
+            yield m, column.log_densities(cells.values[m], self.n_clusters + 1), cells.places[m]
+
+
+class LeaveOneOut(Predictive):
+    """The same of rows that the draw has seen, each taken out of its cluster: what the draw knows by the other rows.
+
+    The prior of the partition must be one whose weights depend on nothing but the sizes and the number of the clusters.
+
+    Parameters
+    ----------
+    models, draw, members, data
+        As of :class:`Predictive`; every model is of one column.
+    labels : ndarray of int of shape (n_rows,)
+        The cluster of each row in this draw.
+    """
+
+    def __init__(self, models, draw, members, data, labels: np.ndarray):
+        super().__init__(models, draw, members, data)
+        self.labels, self.alone = labels.astype(np.int32), draw.sizes[labels] == 1
+        offset, base, self.slope = draw.weights
+        self.weights = np.append(draw.sizes + offset, base + self.slope * self.n_clusters)
+
+    def log_shares(self, cells: Cells) -> np.ndarray:
+        rows = slice(cells.start, cells.start + cells.n_rows)
+        own, alone = (np.arange(cells.n_rows), self.labels[rows]), self.alone[rows]
+        weights = np.tile(self.weights, (cells.n_rows, 1))
+        weights[own] = np.where(alone, 0.0, weights[own] - 1.0)
+        weights[:, -1] -= self.slope * alone
+        with np.errstate(divide="ignore"):
+            return np.log(weights / weights.sum(axis=1, keepdims=True))
+
+    def scored(self, cells: Cells) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+        # A cluster that is gone without the row has no share, whatever its density.
+        others = np.flatnonzero(~self.alone[cells.start : cells.start + cells.n_rows])
+        rows = (cells.start + others).astype(np.int32)
+        own = self.labels[rows]
+        for column, (m, densities, _) in zip(self.columns, super().scored(cells), strict=True):
+            out = np.array(np.broadcast_to(cells.spread(m, densities), (cells.n_rows, self.n_clusters + 1)))
+            out[others, own] = column.leave_one_out(rows, own)
+            yield m, out, None
 
 
 def ensemble(models: list[ColumnModel], draws: list[Draw]) -> Ensemble:

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import Ensemble, log_sum_exp, missing
-from sklearn_subanneal.mixtures.predictive import Predictive
+from sklearn_subanneal.mixtures.ensemble import Cells, Ensemble, log_sum_exp, missing
+from sklearn_subanneal.mixtures.predictive import LeaveOneOut, Predictive
+from sklearn_subanneal.posterior import log_mean_exp
 from sklearn_subanneal.views.draws import ViewsDraw
 
 # exp(-LOWEST) times a share that has underflowed is still nothing.
@@ -28,6 +29,69 @@ def ensemble(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
         models,
         [[Predictive(models, view, draw.members(v)) for v, view in enumerate(draw.views)] for draw in draws],
     )
+
+
+def left_out(
+    models: list[ColumnModel], draws: list[ViewsDraw], labels: list[np.ndarray], arrays: list[np.ndarray]
+) -> Ensemble:
+    """The draws as they are without a row, for each row that they have seen.
+
+    Parameters
+    ----------
+    models : list of ColumnModel
+    draws : list of ViewsDraw
+    labels : list of ndarray of shape (n_views, n_rows)
+        For each draw, the cluster of each row in each view.
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns of these rows.
+    """
+    data = [model.data(arrays) for model in models]
+    return Ensemble(
+        models,
+        [
+            [LeaveOneOut(models, view, draw.members(v), data, own[v]) for v, view in enumerate(draw.views)]
+            for draw, own in zip(draws, labels, strict=True)
+        ],
+    )
+
+
+def score_seen_rows(
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    labels: list[np.ndarray],
+    arrays: list[np.ndarray],
+    asked: list[np.ndarray],
+) -> np.ndarray:
+    """Log density of some cells of each row that the draws have seen, given all other rows, in the units of the data.
+
+    The draws are of the posterior given all rows. Weighted by 1 / p(row | the draw without it) they are of the
+    posterior given the others, so this is exact in the limit of many draws: a harmonic mean, the conditional predictive
+    ordinate.
+
+    Parameters
+    ----------
+    models, draws, labels, arrays
+        As of :func:`left_out`.
+    asked : list of ndarray of shape (n_rows,)
+        The same cells, those that are not asked about missing.
+
+    Returns
+    -------
+    log_density : ndarray of shape (n_rows,)
+
+    References
+    ----------
+    A. E. Gelfand, D. K. Dey, H. Chang (1992), Model determination using predictive distributions with implementation
+    via sampling-based methods, Bayesian Statistics 4, 147-167.
+    """
+    whole, part = (left_out(models, draws, labels, cells) for cells in (arrays, asked))
+    out = np.empty(len(arrays[0]))
+    for rows, cells in whole.cells(arrays, whole.most_clusters):
+        some = Cells.of(models, [a[rows] for a in asked], rows.start)
+        weights = -whole.log_densities(cells)
+        out[rows] = log_mean_exp(weights + part.log_densities(some), axis=0) - log_mean_exp(weights, axis=0)
+        out[rows] += sum(part.log_jacobians(some))
+    return out
 
 
 def score_rows(
@@ -120,7 +184,12 @@ def predict_column(
     return (value if model.discrete else value[:, 0]), spread
 
 
-def surprisal(models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray]) -> np.ndarray:
+def surprisal(
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    arrays: list[np.ndarray],
+    labels: list[np.ndarray] | None = None,
+) -> np.ndarray:
     """-log p(cell | the other observed cells of its row), in the units of the data.
 
     Both p(row) and p(row without the cell) are averaged over draws before their ratio is taken.
@@ -130,30 +199,33 @@ def surprisal(models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np
     models : list of ColumnModel
     draws : list of ViewsDraw
     arrays : list of ndarray of shape (n_rows,)
+    labels : list of ndarray of shape (n_views, n_rows), or None
+        Where the draws have seen these rows: the clusters of the rows, for :func:`left_out`.
 
     Returns
     -------
     surprisal : ndarray of shape (n_rows, n_columns)
         In nats; NaN where the cell is missing.
     """
-    average = ensemble(models, draws)
+    average = ensemble(models, draws) if labels is None else left_out(models, draws, labels, arrays)
     out = np.empty((len(arrays[0]), len(models)))
     for rows, cells in average.cells(arrays, average.most_terms):
         whole, without = np.full(1, -np.inf), np.full((cells.n_rows, len(models)), -np.inf)
         for factors in average.products:
             joints = [factor.log_joint(cells) for factor in factors]
             parts = [log_sum_exp(joint) for joint in joints]
-            log_density = sum(parts)
+            # Draws that have seen the row count by 1 / p(row), as in ``score_seen_rows``.
+            log_density = sum(parts) if labels is None else 0.0
             whole = np.logaddexp(whole, log_density)
             for factor, joint, part in zip(factors, joints, parts, strict=True):
                 shares = np.exp(joint - part[:, None])
-                for m, column in zip(factor.members, factor.columns, strict=True):
-                    own = column.log_densities(cells.values[m], factor.n_clusters + 1)
+                for m, own, places in factor.scored(cells):
+                    at = slice(None) if places is None else places
                     if own.min() > LOWEST:
                         # One exponential for each distinct value, not for each row.
-                        rest = np.log((shares * cells.spread(m, np.exp(-own))).sum(axis=1))
+                        rest = np.log((shares * np.exp(-own)[at]).sum(axis=1))
                     else:
-                        rest = log_sum_exp(joint - cells.spread(m, own)) - part
+                        rest = log_sum_exp(joint - own[at]) - part
                     without[:, m] = np.logaddexp(without[:, m], log_density + rest)
         out[rows] = without - whole[:, None]
         for m, jacobian in enumerate(average.log_jacobians(cells)):
