@@ -151,8 +151,8 @@ def test_a_skewed_posterior():
         model, n_draws=1000, random_state=0
     )
     z = (result.draws - mean) / deviation
-    # A guide is in use: a move with it asks for no gradient.
-    assert result.n_gradients.sum() < 0.5 * 4 * 1000 < result.n_values.sum()
+    # A guide is in use, in some chains: a move with it asks for no gradient.
+    assert result.n_gradients.min() < 0.5 * 1000 < result.n_values.max()
     for power, expected in ((1, 0.0), (2, 1.0), (3, skewness)):
         powers = z**power
         error = powers.std() / np.sqrt(effective_sample_size(powers, "mean").min())
