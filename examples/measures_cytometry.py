@@ -33,7 +33,7 @@ model = TreeGuidedNRMM(schedule=SubsampleAnneal(passes=40), n_chains=2, n_jobs=e
 populations = model.predict(X)
 example.heading("cells held out")
 numbers = model.posterior_labels_.max(axis=2) + 1
-print(f"{model.n_clusters_} populations, most of them of a few cells; {numbers.min()} to {numbers.max()} in the draws.")
+print(f"{model.n_clusters_} populations, most of them small; {numbers.min()} to {numbers.max()} in the draws.")
 for n_components in (5, 10, 20):
     fixed = GaussianMixture(n_components, random_state=0).fit(train)
     print(f"log density of a cell by {n_components:2} Gaussians of scikit-learn {fixed.score(test):.3f}")
