@@ -101,7 +101,7 @@ def main() -> None:
             print(f"{country}, {about}: " + ", ".join(f"{name} {share:.2f}" for name, share in nearest.items()))
 
     example.heading("what surprises")
-    surprisal = pd.DataFrame(model.surprisal(X, seen=True), X.index, X.columns)
+    surprisal = pd.DataFrame(model.surprisal(X), X.index, X.columns)
     excess = (surprisal - surprisal.median()).stack().nlargest(8)
     for (country, name), nats in excess.items():
         print(f"{nats:5.1f} nats  {country}: {name} = {X.loc[country, name]:g}; median {X[name].median():g}")

@@ -4,6 +4,9 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
+import sys
+import time
 from pathlib import Path
 
 import matplotlib
@@ -19,6 +22,8 @@ PAGES = [ROOT / "README.md", *sorted(page for page in DOC.rglob("*.md") if "auto
 with_pages = pytest.mark.skipif(not DOC.is_dir(), reason="needs the README and doc/ beside tests/")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
+# They are to run in seconds, on one processor and machines that differ.
+SECONDS_OF_AN_EXAMPLE = 60.0
 # A file ending in .py: compiled modules have no examples.
 MODULES = sorted(
     module.name
@@ -72,6 +77,57 @@ def test_pages_run(page, tmp_path, monkeypatch):
 def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("[!_]*.py"))
+WITH_TABLES = [path for path in EXAMPLES if re.search(r"Example\(__doc__, ", path.read_text(encoding="utf-8"))]
+example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+
+
+def run_example(path, monkeypatch, folder):
+    for room in ("benchmarks", "examples"):
+        monkeypatch.syspath_prepend(ROOT / room)
+    monkeypatch.setattr("sys.argv", [path.name, "--jobs", "1", "--output", str(folder)])
+    # What Example appends stays with the test.
+    monkeypatch.setattr("sys.path", [*sys.path])
+    runpy.run_path(str(path), run_name="__main__")
+
+
+@pytest.mark.parametrize("path", WITH_TABLES, ids=lambda path: path.stem)
+def test_examples_end_cleanly_where_their_table_is_absent(path, monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.setattr(importlib.import_module("_common"), "SHARED_DATA", tmp_path)
+    monkeypatch.setenv("SUBANNEAL_DATA", str(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        run_example(path, monkeypatch, tmp_path)
+    assert ended.value.code is None
+    assert capsys.readouterr().out.endswith("nothing to show.\n") and not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+@example
+def test_examples_run(path, monkeypatch, tmp_path):
+    started = time.process_time()
+    try:
+        run_example(path, monkeypatch, tmp_path)
+    except SystemExit as ended:
+        assert ended.code is None
+        pytest.skip("its table is not here")
+    assert open_figures() or list(tmp_path.glob("*.png"))
+    assert time.process_time() - started < SECONDS_OF_AN_EXAMPLE
+
+
+def open_figures():
+    import matplotlib.pyplot as plt
+
+    return plt.get_fignums()
+
+
+@with_pages
+@example
+def test_examples_are_linked_from_a_page(path):
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert f"examples/{path.name}" in pages, f"no page leads to examples/{path.name}"
 
 
 @with_pages
