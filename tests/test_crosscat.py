@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import time
 import warnings
@@ -90,7 +91,8 @@ def test_shapes(fitted):
     assert type(fitted.n_views_) is type(fitted.n_clusters_) is type(fitted.n_features_in_) is int
     assert fitted.n_features_in_ == n_columns
     assert fitted.feature_names_in_.tolist() == list(TABLE)
-    documented = re.findall(r"^    (\w+_) :", CrossCat.__doc__, flags=re.MULTILINE)
+    # From Python 3.13 on docstrings come without their indentation.
+    documented = re.findall(r"^(\w+_) :", inspect.getdoc(CrossCat), flags=re.MULTILINE)
     public = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
     assert public <= set(documented) | {"column_concentration", "column_discount"} | {"feature_names_in_"}
     assert all(hasattr(fitted, name) for name in documented)

@@ -93,7 +93,7 @@ def describe_clusters(found: Findings) -> Markup:
                 f"{len(cluster.rows):,}",
                 f"{cluster.confidence:.2f}",
                 "; ".join(trait.text for trait in cluster.traits) or "close to the average",
-                listed([str(name) for name in names[cluster.rows[:3]]], 3),
+                "; ".join(str(name) for name in names[cluster.rows[:3]]),  # names of people have commas
             )
             for cluster in view.clusters
         ]
