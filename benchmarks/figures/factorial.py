@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _common import pyplot
+
 from figures.figure import Claim, Figure, Found, Run, Table
 from figures.style import LINE, colors, images, legend_below, log_scale, subplots, title
 
@@ -44,10 +46,11 @@ def draw_courses(found: Found):
 def draw_components(found: Found):
     """Components of one seed: a row for each method, toy images left and faces right."""
     there = [run for run in SHOWN if run in found]
-    heights = len(SHOWN["fmm_toy"])
-    figure, axes = subplots(heights, N_IMAGES * len(there), (0.72 * N_IMAGES * len(there) + 1.0, 0.72 * heights + 0.7))
-    for number, run in enumerate(there):
-        grid = axes[:, number * N_IMAGES : (number + 1) * N_IMAGES]
+    heights, width = len(SHOWN["fmm_toy"]), 1.0 + 0.72 * N_IMAGES
+    figure = pyplot().figure(figsize=(width * len(there), 0.72 * heights + 0.5), layout="constrained")
+    parts = [figure] if len(there) == 1 else figure.subfigures(1, len(there))
+    for part, run in zip(parts, there, strict=True):
+        grid = part.subplots(heights, N_IMAGES)
         side, low, high = (4, -0.3, 1.0) if run == "fmm_toy" else (32, -1.2, 1.2)
         for cells, (label, name) in zip(grid, SHOWN[run].items(), strict=True):
             images(cells, found[run]["first_seed"][name]["components"], side, low, high, label)

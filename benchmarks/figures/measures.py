@@ -55,7 +55,7 @@ def draw_samplers(found: Found, data: str):
         ax = rest.pop(0)
         for name, result in document["results"].items():
             handles[label(name)] = curve(ax, document, result, color=color[name])
-        title(ax, f"{PROCESSES[process]}: log joint, mean of {document['arguments']['seeds']} runs")
+        title(ax, f"{PROCESSES[process]}: log joint, mean over seeds")
     for document in sweeps:
         ax = rest.pop(0)
         lines = colors(document["results"])

@@ -115,7 +115,8 @@ def claims(found: Found) -> list[Claim]:
         "On the largest network table annealing does poorly",
         f"less the better of the others: {largest[0]:+.2f} nats a row" if largest else "",
         [gain < 0.0 for gain in largest],
-        "The paper suspects rare intrusions, which the first rows miss. Here rows leave and come back while the subsample grows.",
+        "The paper suspects rare intrusions, which the first rows miss. Here rows leave and come back while the "
+        "subsample grows.",
     )
     return [
         Claim(
