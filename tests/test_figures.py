@@ -18,7 +18,7 @@ sys.path.insert(0, str(BENCHMARKS))
 from figure_documents import DOCUMENTS  # noqa: E402
 from figures import page, running  # noqa: E402
 from figures.catalogue import FIGURES, PAPERS, minutes, runs_of  # noqa: E402
-from figures.figure import Claim, Run  # noqa: E402
+from figures.figure import Claim, Run, significant  # noqa: E402
 
 RUNS = {run.name: run for run in runs_of(FIGURES.values())}
 OPTION = re.compile(r"--[a-z][a-z-]*")
@@ -120,6 +120,22 @@ def test_verdicts():
         "no",
         "in 1 of 3",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (7449.0, "7,450"),
+        (123456.0, "123,000"),
+        (46.04, "46"),
+        (4.6, "4.6"),
+        (0.00037, "0.00037"),
+        (0.0, "0"),
+        (-2.5, "-2.5"),
+    ],
+)
+def test_numbers_are_written_out(value, text):
+    assert significant(value) == text
 
 
 def test_the_page_has_every_figure(tmp_path):

@@ -62,19 +62,12 @@ def claims(found: Found) -> list[Claim]:
     if "fmm_toy" in found:
         results = found["fmm_toy"]["results"]
         bound = {name: results[name]["bound"]["mean"] for name in TOY}
-        recovered = {name: results[name]["recovered"]["mean"] for name in TOY}
         out += [
             Claim(
                 "AVI and VT reach better optima of the bound of the toy images than VI",
                 "mean bound of an image: " + ", ".join(f"{name} {value:.3f}" for name, value in bound.items()),
                 [bound[name] > bound[TOY[0]] for name in TOY[1:]],
                 "These are the updates as published; with the default ones VI finds most components, too.",
-            ),
-            Claim(
-                "The components of VT agree better with the truth than those of VI",
-                "found, of 8: " + ", ".join(f"{name} {value:.1f}" for name, value in recovered.items()),
-                [recovered[TOY[3]] > recovered[TOY[0]]],
-                "Found is what has a cosine above 0.98 with a true one.",
             ),
         ]
     if "fmm_faces" in found:
@@ -97,6 +90,20 @@ def claims(found: Found) -> list[Claim]:
             ),
         ]
     return out
+
+
+def component_claims(found: Found) -> list[Claim]:
+    if "fmm_toy" not in found:
+        return []
+    recovered = {name: found["fmm_toy"]["results"][name]["recovered"]["mean"] for name in TOY}
+    return [
+        Claim(
+            "The components of VT agree better with the truth than those of VI",
+            "found, of 8: " + ", ".join(f"{name} {value:.1f}" for name, value in recovered.items()),
+            [recovered[TOY[3]] > recovered[TOY[0]]],
+            "Found is what has a cosine above 0.98 with a true one.",
+        ),
+    ]
 
 
 def tables(found: Found) -> list[Table]:
@@ -150,5 +157,6 @@ FIGURES = [
         [SIGMA, "The paper shows no components of faces; these have no truth."],
         RUNS,
         draw_components,
+        component_claims,
     ),
 ]
