@@ -142,12 +142,14 @@ def test_the_page_has_every_figure(tmp_path):
     picture = tmp_path / "two_urn.png"
     FIGURES["two_urn"].draw(found(FIGURES["two_urn"])).savefig(picture, dpi=20)
     there = {name: document for name, document in DOCUMENTS.items() if name != "fmm_faces"}
-    text = page.page(PAPERS, there, {"fmm_faces": "no faces < here"}, {"two_urn": picture}, trial=False)
+    missing, partly = {"fmm_faces": "no faces < here"}, {"lda_completion": ["gensim: skipped, it is not installed"]}
+    text = page.page(PAPERS, there, missing, partly, {"two_urn": picture}, trial=False)
     for name in FIGURES:
         assert f'id="{name}"' in text
         assert f'href="#{name}"' in text
     assert text.count("data:image/png;base64,") == 1
     assert text.count("Without fmm_faces: no faces &lt; here.") == 2
+    assert text.count("gensim: skipped, it is not installed.") == 1
     assert page.TRIAL not in text
     # Nothing is fetched.
     assert not re.search(r'(src|href)="(?!data:|#)', text)
@@ -200,6 +202,13 @@ def test_a_run_that_fails_is_told_and_others_go_on(tmp_path, script):
     assert "no luck" in (tmp_path / "bad.log").read_text()
     assert running.read(runs[0], tmp_path) is None
     assert running.read(runs[1], tmp_path)["results"] == [1]
+
+
+def test_what_a_run_did_without_is_in_its_log(tmp_path):
+    run = Run("some", "script")
+    assert running.skipped(run, tmp_path) == []
+    (tmp_path / "some.log").write_text("seed 0\ngensim: skipped, it is not installed\n" * 2)
+    assert running.skipped(run, tmp_path) == ["gensim: skipped, it is not installed"]
 
 
 def test_resampled_tables_hold_out_rows_of_their_own():
