@@ -67,7 +67,14 @@ def strategies(*tables: str) -> dict:
                     for seed, score in enumerate(scores)
                 ]
                 summary.append(
-                    {"strategy": strategy, "bound": bound, "mean": np.mean(scores), "sd": 0.5, "sd_same_split": 0.1}
+                    {
+                        "strategy": strategy,
+                        "bound": bound,
+                        "mean": np.mean(scores),
+                        "sd": 0.5,
+                        "sd_same_split": 0.1,
+                        "seconds": 4.0,
+                    }
                 )
         results[table] = {"shape": [1000, 4], "summary": summary, "runs": runs}
     return {"results": results}

@@ -113,6 +113,13 @@ def test_claims_follow_the_figures():
     assert figure.claims(other)[2].verdict == "in 1 of 2"
 
 
+def test_chains_that_took_longer_than_their_bound_are_told():
+    """Four seconds each, at bounds of one and of three."""
+    table = FIGURES["strategies"].tables(found(FIGURES["strategies"]))[0]
+    late = {row[1]: row[2].endswith(" in 4 s") for row in table.rows}
+    assert late == {"1 s": True, "3 s": False}
+
+
 def test_verdicts():
     assert [Claim("", "", held).verdict for held in ([], [True], [False, False], [True, False, False])] == [
         "not run",

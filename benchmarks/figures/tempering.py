@@ -276,7 +276,7 @@ SIZES = (
 )
 RUNS = [
     Run("tempering_mean", "tempering_figures", "--models mean --draws 200", 10),
-    Run("tempering_gp", "tempering_figures", "--models gp --draws 150", 28),
+    Run("tempering_gp", "tempering_figures", "--models gp --draws 120", 30),
 ]
 
 PAPER = Paper(
