@@ -15,7 +15,7 @@ from pathlib import Path
 from _common import note, pyplot
 from figures.catalogue import FIGURES, PAPERS, minutes, runs_of
 from figures.page import page
-from figures.running import read, run_missing
+from figures.running import read, run_missing, skipped
 
 
 def main() -> int:
@@ -42,7 +42,8 @@ def main() -> int:
     folder = output / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     pictures = draw(papers, documents, folder)
-    text = page(papers, documents, missing, pictures, arguments.quick)
+    partly = {run.name: skipped(run, output / "benchmarks") for run in runs if run.name in documents}
+    text = page(papers, documents, missing, partly, pictures, arguments.quick)
     (folder / "index.html").write_text(text, encoding="utf-8")
     for name, problem in missing.items():
         note(f"without {name}: {problem}")
@@ -60,7 +61,7 @@ def collect(runs, folder: Path, failed: dict[str, str]) -> tuple[dict, dict[str,
         if document is None:
             missing[run.name] = "it was not run"
         elif not document["results"]:
-            missing[run.name] = document.get("skipped", "it has no results")
+            missing[run.name] = document.get("skipped", f"it has no results; {run.name}.log says why")
         else:
             documents[run.name] = document
     return documents, missing

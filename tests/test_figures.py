@@ -18,7 +18,7 @@ sys.path.insert(0, str(BENCHMARKS))
 from figure_documents import DOCUMENTS  # noqa: E402
 from figures import page, running  # noqa: E402
 from figures.catalogue import FIGURES, PAPERS, minutes, runs_of  # noqa: E402
-from figures.figure import Claim, Run  # noqa: E402
+from figures.figure import Claim, Run, significant  # noqa: E402
 
 RUNS = {run.name: run for run in runs_of(FIGURES.values())}
 OPTION = re.compile(r"--[a-z][a-z-]*")
@@ -113,6 +113,13 @@ def test_claims_follow_the_figures():
     assert figure.claims(other)[2].verdict == "in 1 of 2"
 
 
+def test_chains_that_took_longer_than_their_bound_are_told():
+    """Four seconds each, at bounds of one and of three."""
+    table = FIGURES["strategies"].tables(found(FIGURES["strategies"]))[0]
+    late = {row[1]: row[2].endswith(" in 4 s") for row in table.rows}
+    assert late == {"1 s": True, "3 s": False}
+
+
 def test_verdicts():
     assert [Claim("", "", held).verdict for held in ([], [True], [False, False], [True, False, False])] == [
         "not run",
@@ -122,16 +129,34 @@ def test_verdicts():
     ]
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (7449.0, "7,450"),
+        (123456.0, "123,000"),
+        (46.04, "46"),
+        (4.6, "4.6"),
+        (0.00037, "0.00037"),
+        (0.0, "0"),
+        (-2.5, "-2.5"),
+    ],
+)
+def test_numbers_are_written_out(value, text):
+    assert significant(value) == text
+
+
 def test_the_page_has_every_figure(tmp_path):
     picture = tmp_path / "two_urn.png"
     FIGURES["two_urn"].draw(found(FIGURES["two_urn"])).savefig(picture, dpi=20)
     there = {name: document for name, document in DOCUMENTS.items() if name != "fmm_faces"}
-    text = page.page(PAPERS, there, {"fmm_faces": "no faces < here"}, {"two_urn": picture}, trial=False)
+    missing, partly = {"fmm_faces": "no faces < here"}, {"lda_completion": ["gensim: skipped, it is not installed"]}
+    text = page.page(PAPERS, there, missing, partly, {"two_urn": picture}, trial=False)
     for name in FIGURES:
         assert f'id="{name}"' in text
         assert f'href="#{name}"' in text
     assert text.count("data:image/png;base64,") == 1
     assert text.count("Without fmm_faces: no faces &lt; here.") == 2
+    assert text.count("gensim: skipped, it is not installed.") == 1
     assert page.TRIAL not in text
     # Nothing is fetched.
     assert not re.search(r'(src|href)="(?!data:|#)', text)
@@ -184,6 +209,13 @@ def test_a_run_that_fails_is_told_and_others_go_on(tmp_path, script):
     assert "no luck" in (tmp_path / "bad.log").read_text()
     assert running.read(runs[0], tmp_path) is None
     assert running.read(runs[1], tmp_path)["results"] == [1]
+
+
+def test_what_a_run_did_without_is_in_its_log(tmp_path):
+    run = Run("some", "script")
+    assert running.skipped(run, tmp_path) == []
+    (tmp_path / "some.log").write_text("seed 0\ngensim: skipped, it is not installed\n" * 2)
+    assert running.skipped(run, tmp_path) == ["gensim: skipped, it is not installed"]
 
 
 def test_resampled_tables_hold_out_rows_of_their_own():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _common import pyplot
+
 from figures.figure import Claim, Figure, Found, Run, Table
 from figures.style import LINE, colors, images, legend_below, log_scale, subplots, title
 
@@ -44,10 +46,11 @@ def draw_courses(found: Found):
 def draw_components(found: Found):
     """Components of one seed: a row for each method, toy images left and faces right."""
     there = [run for run in SHOWN if run in found]
-    heights = len(SHOWN["fmm_toy"])
-    figure, axes = subplots(heights, N_IMAGES * len(there), (0.72 * N_IMAGES * len(there) + 1.0, 0.72 * heights + 0.7))
-    for number, run in enumerate(there):
-        grid = axes[:, number * N_IMAGES : (number + 1) * N_IMAGES]
+    heights, width = len(SHOWN["fmm_toy"]), 1.0 + 0.72 * N_IMAGES
+    figure = pyplot().figure(figsize=(width * len(there), 0.72 * heights + 0.5), layout="constrained")
+    parts = [figure] if len(there) == 1 else figure.subfigures(1, len(there))
+    for part, run in zip(parts, there, strict=True):
+        grid = part.subplots(heights, N_IMAGES)
         side, low, high = (4, -0.3, 1.0) if run == "fmm_toy" else (32, -1.2, 1.2)
         for cells, (label, name) in zip(grid, SHOWN[run].items(), strict=True):
             images(cells, found[run]["first_seed"][name]["components"], side, low, high, label)
@@ -59,19 +62,12 @@ def claims(found: Found) -> list[Claim]:
     if "fmm_toy" in found:
         results = found["fmm_toy"]["results"]
         bound = {name: results[name]["bound"]["mean"] for name in TOY}
-        recovered = {name: results[name]["recovered"]["mean"] for name in TOY}
         out += [
             Claim(
                 "AVI and VT reach better optima of the bound of the toy images than VI",
                 "mean bound of an image: " + ", ".join(f"{name} {value:.3f}" for name, value in bound.items()),
                 [bound[name] > bound[TOY[0]] for name in TOY[1:]],
                 "These are the updates as published; with the default ones VI finds most components, too.",
-            ),
-            Claim(
-                "The components of VT agree better with the truth than those of VI",
-                "found, of 8: " + ", ".join(f"{name} {value:.1f}" for name, value in recovered.items()),
-                [recovered[TOY[3]] > recovered[TOY[0]]],
-                "Found is what has a cosine above 0.98 with a true one.",
             ),
         ]
     if "fmm_faces" in found:
@@ -94,6 +90,20 @@ def claims(found: Found) -> list[Claim]:
             ),
         ]
     return out
+
+
+def component_claims(found: Found) -> list[Claim]:
+    if "fmm_toy" not in found:
+        return []
+    recovered = {name: found["fmm_toy"]["results"][name]["recovered"]["mean"] for name in TOY}
+    return [
+        Claim(
+            "The components of VT agree better with the truth than those of VI",
+            "found, of 8: " + ", ".join(f"{name} {value:.1f}" for name, value in recovered.items()),
+            [recovered[TOY[3]] > recovered[TOY[0]]],
+            "Found is what has a cosine above 0.98 with a true one.",
+        ),
+    ]
 
 
 def tables(found: Found) -> list[Table]:
@@ -147,5 +157,6 @@ FIGURES = [
         [SIGMA, "The paper shows no components of faces; these have no truth."],
         RUNS,
         draw_components,
+        component_claims,
     ),
 ]

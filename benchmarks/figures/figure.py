@@ -78,6 +78,12 @@ class Table:
     rows: Sequence[Sequence[str]]
 
 
+def significant(value: float, digits: int = 3) -> str:
+    """A number with so many digits that count, written out: 7,450 and 0.00037."""
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:f}".rstrip("0").rstrip(".")
+
+
 def nothing(_: Found) -> list:
     return []
 

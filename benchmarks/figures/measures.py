@@ -8,7 +8,7 @@ import numpy as np
 
 from figures import exactness
 from figures.exactness import LABELS
-from figures.figure import Claim, Figure, Found, Paper, Run, Table
+from figures.figure import Claim, Figure, Found, Paper, Run, Table, significant
 from figures.style import LINE, colors, legend_below, log_scale, subplots, title
 
 PROCESSES = {"dp": "DP", "nggp": "NGGP"}
@@ -55,7 +55,7 @@ def draw_samplers(found: Found, data: str):
         ax = rest.pop(0)
         for name, result in document["results"].items():
             handles[label(name)] = curve(ax, document, result, color=color[name])
-        title(ax, f"{PROCESSES[process]}: log joint, mean of {document['arguments']['seeds']} runs")
+        title(ax, f"{PROCESSES[process]}: log joint, mean over seeds")
     for document in sweeps:
         ax = rest.pop(0)
         lines = colors(document["results"])
@@ -96,9 +96,9 @@ def sampler_tables(found: Found, data: str) -> list[Table]:
                     label(name),
                     f"{best['mean'] - document['best_log_joint']:.1f} ({best['sd']:.1f})",
                     f"{result['ess_n_clusters']['mean']:.1f} ({result['ess_n_clusters']['sd']:.1f})",
-                    f"{result['ess_a_second']['median']:.2g}",
+                    significant(result["ess_a_second"]["median"], 2),
                     f"{result['mean_log_ratio']['mean']:.1f}" if name not in ("gibbs", "slice") else "",
-                    f"{result['seconds_an_iteration']['mean']:.2g}",
+                    significant(result["seconds_an_iteration"]["mean"], 2),
                     f"{result['mean_n_clusters']['mean']:.1f}",
                     f"{result['runs_that_reach_best']} of {len(best['values'])}",
                 ]
@@ -133,7 +133,12 @@ def sampler_claims(found: Found, data: str) -> list[Claim]:
         ),
         Claim(
             "It mixes better, by the effective size of the number of clusters",
-            "a second: " + "; ".join(f"{pair}: {one:.2g} against {other:.2g}" for pair, (one, other) in ess.items()),
+            "a "
+            "second: "
+            ""
+            + "; ".join(
+                f"{pair}: {significant(one, 2)} against {significant(other, 2)}" for pair, (one, other) in ess.items()
+            ),
             [one > other for one, other in ess.values()],
             "A sampler that stays in a poor mode has a large effective size: compare only where log joints are equal. "
             "The paper found it lowest on NIPS, too.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -18,16 +19,25 @@ nav p { max-width: none; margin: .2rem 0; }
 TRIAL = "This is a trial on small sizes: its figures mean nothing, and captions speak of the whole run."
 
 
-def page(papers: list[Paper], documents: Found, missing: dict[str, str], pictures: dict[str, Path], trial: bool) -> str:
+def page(
+    papers: Sequence[Paper],
+    documents: Found,
+    missing: dict[str, str],
+    partly: dict[str, list[str]],
+    pictures: dict[str, Path],
+    trial: bool,
+) -> str:
     """The page of these papers.
 
     Parameters
     ----------
-    papers : list of Paper
+    papers : sequence of Paper
     documents : dict of str to dict
         Those of the benchmarks, by the names of their runs.
     missing : dict of str to str
         Why there is no document, by the names of the other runs.
+    partly : dict of str to list of str
+        What the runs went on without.
     pictures : dict of str to Path
         PNG files by the names of their figures.
     trial : bool
@@ -54,7 +64,7 @@ def page(papers: list[Paper], documents: Found, missing: dict[str, str], picture
             machine(documents),
             element("nav", *(contents(of) for of in papers), aria_label="Contents"),
         ),
-        element("main", *(section(of, documents, missing, pictures) for of in papers)),
+        element("main", *(section(of, documents, missing, partly, pictures) for of in papers)),
         element("footer", element("p", "Made by sklearn_subanneal.")),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
@@ -76,13 +86,13 @@ def contents(paper: Paper) -> Markup:
     return element("p", element("strong", paper.title), ": ", links[0], *rest, ".")
 
 
-def section(paper: Paper, documents: Found, missing: dict[str, str], pictures: dict[str, Path]) -> Markup:
-    parts = [described(figure, documents, missing, pictures.get(figure.name)) for figure in paper.figures]
+def section(paper: Paper, documents: Found, missing: dict, partly: dict, pictures: dict[str, Path]) -> Markup:
+    parts = [described(figure, documents, missing, partly, pictures.get(figure.name)) for figure in paper.figures]
     rest = element("p", f"Not here: {paper.left_out}", class_="note") if paper.left_out else ""
     return element("section", element("h2", paper.title), *parts, rest, id=paper.name)
 
 
-def described(figure: Figure, documents: Found, missing: dict[str, str], picture: Path | None) -> Markup:
+def described(figure: Figure, documents: Found, missing: dict, partly: dict, picture: Path | None) -> Markup:
     """A figure with its caption: what is shown, what is reproduced and what is not, what differs and why."""
     found = {run.name: documents[run.name] for run in figure.runs if run.name in documents}
     parts = [element("h3", figure.title)]
@@ -93,6 +103,7 @@ def described(figure: Figure, documents: Found, missing: dict[str, str], picture
     for run in figure.runs:
         if run.name in missing:
             parts.append(element("p", f"Without {run.name}: {missing[run.name]}.", class_="warning"))
+        parts += [element("p", f"{line}.", class_="warning") for line in partly.get(run.name, [])]
     if found:
         parts += [
             claimed(figure.claims(found)),

@@ -46,6 +46,13 @@ def read(run: Run, folder: Path) -> dict | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
+def skipped(run: Run, folder: Path) -> list[str]:
+    """What a benchmark said in its log that it went on without, once each."""
+    log = folder / f"{run.name}.log"
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return list(dict.fromkeys(line for line in lines if ": skipped, " in line))
+
+
 def execute(run: Run, folder: Path, quick: bool) -> str | None:
     """Run a benchmark; its JSON appears when it has ended well, its progress is in a log beside it. Why it failed."""
     script, *arguments = run.command(quick)

@@ -9,6 +9,8 @@ from _common import pyplot
 from sklearn_subanneal._plot_style import CHAIN_COLORS, tidy
 
 LINE = {"linewidth": 1.6, "markersize": 4.5, "markeredgecolor": "white", "markeredgewidth": 0.6}
+# Ratio of the ends of a logarithmic axis from which it has powers of ten alone.
+MANY = 200
 
 
 def subplots(n_rows: int, n_columns: int, size: tuple[float, float], **options):
@@ -27,13 +29,14 @@ def colors(names) -> dict[str, str]:
 
 
 def log_scale(ax, *sides: str) -> None:
-    """Logarithmic axes, "x" or "y", with numbers as one would write them."""
+    """Logarithmic axes of what was drawn, "x" or "y", with numbers as one would write them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for side in sides:
         axis = getattr(ax, f"{side}axis")
         getattr(ax, f"set_{side}scale")("log")
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        low, high = axis.get_data_interval()
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < MANY * low else (1.0,)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axis.set_minor_formatter(NullFormatter())
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from figures import gaussian_process
-from figures.figure import Claim, Figure, Found, Paper, Run, Table
+from figures.figure import Claim, Figure, Found, Paper, Run, Table, significant
 from figures.style import LINE, colors, legend_below, log_scale, subplots, ticks_at, title
 
 SAMPLERS = ("none", "STT", "TT", "SPT", "PT")
@@ -203,7 +203,7 @@ def parameter_tables(found: Found) -> list[Table]:
         for size, of in by_size(line):
             n_seeds = max(len(of[name]["rhat"]["values"]) for name in SAMPLERS)
             marks = {name: "" if of[name]["converged"] == n_seeds else "*" for name in SAMPLERS}
-            cells = [f"{ess(of, name):.3g}{marks[name]}" + (" ←" if name == best(of) else "") for name in SAMPLERS]
+            cells = [significant(ess(of, name)) + marks[name] + (" ←" if name == best(of) else "") for name in SAMPLERS]
             rows.append([str(size + 2 if cell.startswith("gp") else size), *cells])
         caption = f"{moves(cell)}: effective draws a CPU second, median over parameters (← best; * not converged)"
         out.append(Table(caption, ["parameters", *SAMPLERS], rows))
@@ -272,7 +272,7 @@ ADAPTED = (
 )
 SIZES = (
     "Up to 256 rows in the Gaussian process, in place of 1,024: the work of a draw grows with the third power. In the "
-    "normal model up to 4,096, in place of 2,048."
+    "normal model up to 1,024, in place of 2,048, and the times of a draw up to 4,096."
 )
 RUNS = [
     Run("tempering_mean", "tempering_figures", "--models mean --draws 200", 10),
