@@ -84,7 +84,7 @@ def test_a_poor_guide_does_not_show_in_the_draws(step, n_draws=800):
 def test_a_poor_guide_at_length(step, unguided):
     model = one_dimension()
     kernel = WithPoorGuide(step, n_steps=2, metric="unit", unguided=unguided)
-    assert np.abs(moments(drawn(kernel, model, 40_000), model)).max() < 4.0
+    assert np.abs(moments(drawn(kernel, model, 12_000), model)).max() < 4.0
 
 
 @pytest.mark.parametrize("kernel", [Believed, WithoutKinetic])
