@@ -267,7 +267,8 @@ def _values(seen: pd.Series) -> str:
     if pd.api.types.is_numeric_dtype(seen) and not pd.api.types.is_bool_dtype(seen) and len(seen):
         return f"{brief(seen.min())} to {brief(seen.max())}"
     counts = seen.astype(str).value_counts()
-    return ", ".join(counts.index[:3]) + (", ..." if len(counts) > 3 else "")
+    # Values may have commas in them.
+    return "; ".join(counts.index[:3]) + ("; ..." if len(counts) > 3 else "")
 
 
 def brief(value) -> str:
