@@ -26,14 +26,14 @@ from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 from sklearn_subanneal.tempering.gaussian_process import KernelModel, SquaredExponentialModel
 
 SAMPLERS = ("spt", "stt", "pt", "tt", "none")
+# Where means mix fastest, at longer moves still, squares do not: after half a period a point is where it was, mirrored.
+# Small steps keep the length of a move near to what it should be.
+HMC = {"trajectory": 1.75, "target_acceptance": 0.9}
 INNER = {
     "hmc": lambda: HamiltonianMonteCarlo(**HMC),
     "guided-hmc": lambda: GuidedHamiltonianMonteCarlo(**HMC),
     "mh": lambda: MetropolisHastings(n_steps=5),
 }
-# Where means mix fastest, at longer moves still, squares do not: after half a period a point is where it was, mirrored.
-# Small steps keep the length of a move near to what it should be.
-HMC = {"trajectory": 1.75, "target_acceptance": 0.9}
 
 
 class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
