@@ -18,9 +18,9 @@ from _tables import READERS, read
 from kdd import load_attacks
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal.annealing.schedules import Accelerating
+from sklearn_subanneal.annealing.subsampling import Cyclic, Stratified
 from sklearn_subanneal.mixtures.predictive import ensemble
-from sklearn_subanneal.schedules import Accelerating
-from sklearn_subanneal.subsampling import Cyclic, Stratified
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.predictive import ensemble as ensemble_of_views
 

@@ -18,7 +18,7 @@ from sklearn_subanneal.datasets import load_hospitals, make_gaussian_mixture
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures._split_merge import SplitMerge
-from sklearn_subanneal.mixtures.chain import mixture_state
+from sklearn_subanneal.mixtures.mixture_chain import mixture_state
 from sklearn_subanneal.mixtures.predictive import score_rows
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import log_mean_exp

@@ -11,8 +11,8 @@ import pandas as pd
 from _example import Example
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.annealing.schedules import SubsampleAnneal
 from sklearn_subanneal.plotting import DependenceDisplay, ViewsDisplay
-from sklearn_subanneal.schedules import SubsampleAnneal
 
 INDICATORS = [
     "life expectancy at birth", "children per woman", "income per person", "internet users (per 100 people)",

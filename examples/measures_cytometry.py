@@ -16,8 +16,8 @@ from matplotlib.colors import TwoSlopeNorm
 from sklearn.mixture import GaussianMixture
 
 from sklearn_subanneal import TreeGuidedNRMM
+from sklearn_subanneal.annealing.schedules import SubsampleAnneal
 from sklearn_subanneal.plotting import DendrogramDisplay
-from sklearn_subanneal.schedules import SubsampleAnneal
 
 example = Example(__doc__, "gvhd", "GvHD.pos.csv.gz")
 samples = {"with the disease": example.data, "without": example.data.with_name("GvHD.control.csv.gz")}

@@ -2,7 +2,7 @@
 
 import sys
 
-from sklearn_subanneal.cli import main
+from sklearn_subanneal.report.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -6,7 +6,7 @@ from itertools import cycle
 
 from _common import pyplot
 
-from sklearn_subanneal._plot_style import CHAIN_COLORS, tidy
+from sklearn_subanneal.plotting.style import CHAIN_COLORS, tidy
 
 LINE = {"linewidth": 1.6, "markersize": 4.5, "markeredgecolor": "white", "markeredgewidth": 0.6}
 # Ratio of the ends of a logarithmic axis from which it has powers of ten alone.

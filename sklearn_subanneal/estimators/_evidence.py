@@ -9,9 +9,9 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from sklearn_subanneal._cells import encoded, object_cells
-from sklearn_subanneal._frames import Column, Table
 from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.tables.cells import encoded, object_cells
+from sklearn_subanneal.tables.schema import Column, Table
 
 # That a message lists, those most like what was asked for.
 MOST_NAMES = 10

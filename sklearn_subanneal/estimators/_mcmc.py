@@ -13,12 +13,13 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal import posterior, schedules, subsampling
-from sklearn_subanneal._annealing import ChainResult, n_sweeps
-from sklearn_subanneal._chains import CancelFlag, ChainContext, run_chains, spawn_generators
-from sklearn_subanneal._checkpoint import Checkpoint, SavedChain
-from sklearn_subanneal._frames import read_table
+from sklearn_subanneal import posterior
+from sklearn_subanneal.annealing import schedules, subsampling
+from sklearn_subanneal.annealing.chain import ChainResult, n_sweeps
+from sklearn_subanneal.annealing.checkpoint import Checkpoint, SavedChain
+from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.tables.schema import read_table
 
 # What may change between fits under ``warm_start``: how long chains go on, not what they draw from.
 CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import posterior
-from sklearn_subanneal._cells import is_missing
-from sklearn_subanneal._chains import spawn_generators
-from sklearn_subanneal._frames import Table
+from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._evidence import column_indices, typed_cell
+from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.views import information, similarity
 from sklearn_subanneal.views.information import Estimate
 

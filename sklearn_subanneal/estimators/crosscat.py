@@ -16,8 +16,8 @@ from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.views import kernels
-from sklearn_subanneal.views.chain import run_chain
 from sklearn_subanneal.views.similarity import typical_draw
+from sklearn_subanneal.views.views_chain import run_chain
 
 
 class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
@@ -40,9 +40,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         "default", or a single move: "prior", "data-driven", "birth-death", "block", "group" or "split-merge".
         How columns move between views; see :class:`sklearn_subanneal.views.kernels.ViewKernel`.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
-        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.schedules`.
+        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
-        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.subsampling`.
+        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : "from_dtype", array-like of str or dict, default="from_dtype"
         "real", "categorical", "boolean", "count" or "cyclic" (angles, hours of the day) for each column, or a dict
         from names or indices to these.

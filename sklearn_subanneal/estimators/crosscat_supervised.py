@@ -9,8 +9,8 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from sklearn_subanneal._frames import Column, Table, read_table
 from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.tables.schema import Column, Table, read_table
 from sklearn_subanneal.views.predictive import predict_column
 
 

@@ -28,9 +28,9 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
     partition : CRP, PitmanYor, NGGP, NIG or None, default=None
         A prior of the partition, in place of ``concentration`` and ``discount``.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="anneal"
-        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.schedules`.
+        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
-        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.subsampling`.
+        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : "from_dtype", array-like of str or dict, default="from_dtype"
         "real", "categorical", "boolean", "count" or "cyclic" (angles, hours of the day) for each column, or a dict
         from names or indices to these.

@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from sklearn_subanneal._chains import spawn_generators
+from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._factors import FactorialModel, one_thread, read_rows
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._progress import steps_told

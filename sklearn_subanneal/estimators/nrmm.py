@@ -11,19 +11,19 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal._chains import spawn_generators
-from sklearn_subanneal._documents import DocumentTable, joined, read_documents
+from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.columns.models import bind_bags
 from sklearn_subanneal.estimators._mixture import MixtureEstimator
 from sklearn_subanneal.mixtures._slice import SliceSampler
 from sklearn_subanneal.mixtures._split_merge import SplitMerge
-from sklearn_subanneal.mixtures.chain import run_chain
+from sklearn_subanneal.mixtures.mixture_chain import run_chain
 from sklearn_subanneal.mixtures.predictive import sample_bags
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
+from sklearn_subanneal.tables.documents import DocumentTable, joined, read_documents
 from sklearn_subanneal.trees._guided import TreeGuided
 from sklearn_subanneal.trees._paper import TreeGuidedPaper
 from sklearn_subanneal.trees._pilot import TreePilot
-from sklearn_subanneal.trees.chain import go_on, hierarchy_of, run_ibhc
+from sklearn_subanneal.trees.forest_chain import go_on, hierarchy_of, run_ibhc
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
 PROCESSES = ("nggp", "dp", "nig")

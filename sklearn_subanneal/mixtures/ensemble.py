@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_subanneal._cells import is_missing
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.posterior import log_mean_exp
+from sklearn_subanneal.tables.cells import is_missing
 
 # Rows times clusters held at once in one float64 array: 1 MB, which stays in the cache from column to column.
 CELLS_PER_CHUNK = 131_072

@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.chain import Draw
 from sklearn_subanneal.mixtures.ensemble import Cells, Ensemble, chunks
+from sklearn_subanneal.mixtures.mixture_chain import Draw
 
 
 class Predictive:

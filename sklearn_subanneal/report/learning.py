@@ -12,9 +12,9 @@ from math import ceil
 
 import joblib
 
+from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.report.source import Source
-from sklearn_subanneal.schedules import Accelerating, SubsampleAnneal
 
 # Tables up to here are annealed linearly and long: that takes seconds, and finds better views.
 SMALL_TABLE, PASSES = 1000, 200

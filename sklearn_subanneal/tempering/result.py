@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from sklearn_subanneal._convergence import effective_sample_size, rank_normalized_rhat
+from sklearn_subanneal.diagnostics.convergence import effective_sample_size, rank_normalized_rhat
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_subanneal._chains import ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.annealing.runner import ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.tempering.kernels import HamiltonianMonteCarlo, MetropolisHastings
 from sklearn_subanneal.tempering.ladders import check_ladder, default_ladder
 from sklearn_subanneal.tempering.levels import has_gradients

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_subanneal.mixtures.chain import Draw
+from sklearn_subanneal.mixtures.mixture_chain import Draw
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_subanneal._partition_losses import encode, expected_loss
+from sklearn_subanneal.posterior.losses import encode, expected_loss
 
 # Cells of one block of a matrix of similarities, whose comparison stays in the cache.
 BLOCK_CELLS = 1 << 17

@@ -1,0 +1,288 @@
+"""Annealing schedules: subsample size and temperature as functions of progress in [0, 1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from numbers import Real
+from time import perf_counter
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+class Schedule(BaseEstimator):
+    """Base of all schedules: pure functions of progress, which never see a model, data or a clock.
+
+    ``passes`` is the work of the whole schedule: row assignments divided by the number of rows.
+    """
+
+    #: "empty": the chain starts without rows; "prior": with all rows, their partition drawn from the prior.
+    start = "empty"
+
+    def __init__(self, passes: float = 20.0):
+        self.passes = passes
+
+    def subsample_size(self, progress, n_rows: int) -> np.ndarray:
+        """Number of rows in the subsample at ``progress`` (array-like in [0, 1]); int, same shape."""
+        return np.full(np.shape(progress), n_rows)
+
+    def inverse_temperature(self, progress) -> np.ndarray:
+        """Power of the likelihood at ``progress``; float, same shape."""
+        return np.ones(np.shape(progress))
+
+    def n_assignments(self, n_rows: int) -> int:
+        """Row assignments of the whole schedule; at least one a row."""
+        if not isinstance(self.passes, Real) or not self.passes >= 1.0 or not np.isfinite(self.passes):
+            raise ValueError(f"passes must be a number of at least 1, got {self.passes!r}")
+        return int(np.ceil(self.passes * n_rows))
+
+    def plot(self, n_rows: int = 1000, *, ax=None, **kwargs):
+        """Draw the subsample size over progress.
+
+        Returns
+        -------
+        display : ScheduleDisplay
+        """
+        from sklearn_subanneal.plotting import ScheduleDisplay
+
+        return ScheduleDisplay.from_schedule(self, n_rows).plot(ax=ax, **kwargs)
+
+
+class SubsampleAnneal(Schedule):
+    """The paper's linear annealing: for each row that comes to stay, ``passes`` - 1 rows are exchanged.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows.
+
+    References
+    ----------
+    F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via Subsample-Annealing,
+    AISTATS, section 2.4.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+    >>> SubsampleAnneal(passes=50).subsample_size([0.1, 0.5, 1.0], n_rows=1000)
+    array([ 100,  500, 1000])
+    """
+
+    def subsample_size(self, progress, n_rows):
+        # Rounding of the product must not let a row in too early.
+        return np.ceil(np.clip(progress, 0.0, 1.0) * n_rows - 1e-9).astype(int)
+
+
+class Accelerating(Schedule):
+    """Many passes while the subsample is small, ever fewer as it grows: the cost grows more slowly than the table.
+
+    The first rows enter at once. Each new row is then accompanied by ``passes`` assignments up to ``n_small`` rows, and
+    later by a number that falls as a power of the size, to 1 when the table is complete. A table below ``n_small`` rows
+    is annealed linearly.
+
+    Parameters
+    ----------
+    passes : float, default=64
+        Assignments for each new row while the subsample is small.
+    n_small : int, default=300
+        Up to this many rows.
+    n_first : int, default=32
+        Rows that enter at once, since little is learned of so few; at most half of ``n_small``, or of the table.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.schedules import Accelerating
+    >>> schedule = Accelerating(passes=64, n_small=300)
+    >>> schedule.n_assignments(1_000_000) / 1_000_000 < 3
+    True
+    """
+
+    def __init__(self, passes: float = 64.0, n_small: int = 300, n_first: int = 32):
+        super().__init__(passes)
+        self.n_small = n_small
+        self.n_first = n_first
+
+    def _phases(self, n_rows):
+        """(rows at the start, size where the passes begin to fall, exponent, work up to there, work of the whole)."""
+        super().n_assignments(n_rows)
+        for name in ("n_small", "n_first"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not value >= 1:
+                raise ValueError(f"{name} must be a number of at least 1, got {value!r}")
+        small = min(float(self.n_small), float(n_rows))
+        first = min(float(self.n_first), small / 2)
+        early = first + self.passes * (small - first)
+        if n_rows <= small:
+            return first, small, 0.0, early, early
+        exponent = log(self.passes) / log(n_rows / small)
+        return first, small, exponent, early, early + self._fall(n_rows, small, exponent)
+
+    def _fall(self, n, small, exponent):
+        # integral of passes (x / small)^-exponent from small to n
+        rest = 1.0 - exponent
+        return self.passes * small * (log(n / small) if abs(rest) < 1e-9 else ((n / small) ** rest - 1.0) / rest)
+
+    def n_assignments(self, n_rows):
+        return int(np.ceil(self._phases(n_rows)[-1]))
+
+    def subsample_size(self, progress, n_rows):
+        first, small, exponent, early, whole = self._phases(n_rows)
+        done = np.clip(progress, 0.0, 1.0) * whole
+        rest = 1.0 - exponent
+        late = np.maximum(done - early, 0.0) / (self.passes * small)
+        grown = small * (np.exp(late) if abs(rest) < 1e-9 else np.maximum(1.0 + rest * late, 0.0) ** (1.0 / rest))
+        size = np.where(done <= early, first + np.maximum(done - first, 0.0) / self.passes, grown)
+        # Rounding of the inverse must not keep the last row out.
+        return np.where(np.asarray(progress) >= 1.0, n_rows, np.minimum(np.ceil(size - 1e-9), n_rows)).astype(int)
+
+
+class SequentialGibbs(Schedule):
+    """All rows are assigned one after the other, then Gibbs sampling: the paper's second baseline.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows; 1 is sequential initialisation alone.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.schedules import SequentialGibbs
+    >>> SequentialGibbs(passes=5)
+    SequentialGibbs(passes=5)
+    """
+
+
+class PriorGibbs(Schedule):
+    """All rows from the start, their partition drawn from the prior, then Gibbs sampling: the paper's first baseline.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.schedules import PriorGibbs
+    >>> PriorGibbs(passes=5).start
+    'prior'
+    """
+
+    start = "prior"
+
+
+class EnergyAnneal(Schedule):
+    """Classical annealing: Gibbs sampling of all rows with the likelihood raised to a power that grows from 0 to 1.
+
+    Parameters
+    ----------
+    passes : float, default=20
+        Row assignments divided by the number of rows.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.schedules import EnergyAnneal
+    >>> EnergyAnneal().inverse_temperature([0.0, 0.5, 1.0])
+    array([0. , 0.5, 1. ])
+    """
+
+    start = "prior"
+
+    def inverse_temperature(self, progress):
+        return np.clip(np.asarray(progress, dtype=float), 0.0, 1.0)
+
+
+NAMED = {
+    "anneal": SubsampleAnneal,
+    "accelerating": Accelerating,
+    "sequential": SequentialGibbs,
+    "prior": PriorGibbs,
+    "energy": EnergyAnneal,
+}
+
+
+def resolve(schedule: str | Schedule) -> Schedule:
+    """The object that a name stands for; objects pass through."""
+    return NAMED[schedule]() if isinstance(schedule, str) else schedule
+
+
+@dataclass(frozen=True)
+class Step:
+    """One cycle through the present subsample: what a chain is to do before hyperparameters are redrawn."""
+
+    progress: float
+    size: int
+    n_moves: int
+    inverse_temperature: float
+
+
+# Cycles of fewer rows would spend their time between the kernels.
+LEAST_CYCLE = 16
+
+
+class Pace:
+    """Turns a schedule into the steps of one chain, by work done or by the clock.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    n_rows : int
+    seconds : float or None
+        The schedule ends when this much time has passed; None: when its assignments are done.
+    done : int
+        Assignments that an earlier run has made already.
+    progress : float or None
+        Where that run was; None: where its assignments put it.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        n_rows: int,
+        seconds: float | None = None,
+        done: int = 0,
+        progress: float | None = None,
+    ):
+        self.schedule = schedule
+        self.n_rows = n_rows
+        self.seconds = seconds
+        self.done = done
+        self.whole = schedule.n_assignments(n_rows)
+        self.progress = min(1.0, done / self.whole) if progress is None else progress
+        self._started = perf_counter() - (0.0 if seconds is None else self.progress * seconds)
+        self._speed = None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the schedule began, earlier runs included."""
+        return perf_counter() - self._started
+
+    def steps(self, size: int):
+        """Yield the steps of the chain, whose subsample has ``size`` rows now."""
+        while self.progress < 1.0 or size < self.n_rows:
+            n_moves = max(size, LEAST_CYCLE)
+            before, self.progress = self.done, self._progress(n_moves)
+            target = int(self.schedule.subsample_size(self.progress, self.n_rows))
+            # A schedule that lets the subsample leap has as many moves as the leap needs.
+            n_moves = max(n_moves, abs(target - size))
+            started = perf_counter()
+            yield Step(self.progress, target, n_moves, float(self.schedule.inverse_temperature(self.progress)))
+            self.done = before + n_moves
+            size = target
+            self._speed = n_moves / max(perf_counter() - started, 1e-9)
+
+    def n_steps(self, size: int | None = None) -> int:
+        """Steps to go from ``size`` rows, by default those of the start, where work and not the clock ends them."""
+        if size is None:
+            size = self.n_rows if self.schedule.start == "prior" else 0
+        return sum(1 for _ in self.steps(size))
+
+    def _progress(self, n_moves):
+        """Progress at the end of the next ``n_moves`` assignments."""
+        if self.seconds is None:
+            return min(1.0, (self.done + n_moves) / self.whole)
+        ahead = n_moves / self._speed if self._speed else 0.0
+        if not self.seconds > 0:
+            return 1.0
+        # Not back, where the last cycle was slow and this one would be judged by it.
+        return max(self.progress, min(1.0, (self.elapsed + ahead) / self.seconds))

@@ -1,0 +1,142 @@
+"""Which rows are in the subsample: random or cyclic churn, uniform or stratified."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sklearn_subanneal.annealing._window import Window
+
+
+class Subsampling(BaseEstimator):
+    """Base of the objects that decide which row leaves the subsample next, and which enters."""
+
+    cyclic = True
+
+    def strata(self, n_rows: int, column=None) -> np.ndarray | None:
+        """Stratum of each row, int (n_rows,), or None where there is but one."""
+        return None
+
+    def bind(self, n_rows: int, generator: np.random.Generator, column=None) -> tuple[np.ndarray, Window]:
+        """The order in which a chain stores the rows, and the window that moves over them.
+
+        Parameters
+        ----------
+        n_rows : int
+        generator : numpy.random.Generator
+            Shuffles the rows.
+        column : ndarray of shape (n_rows,) or None
+            The cells of the column by which to stratify, if there is one.
+
+        Returns
+        -------
+        order : ndarray of int, shape (n_rows,)
+            Row of the table at each position.
+        window : Window
+        """
+        order = generator.permutation(n_rows)
+        strata = self.strata(n_rows, column)
+        if strata is None:
+            return order, Window([0, n_rows], [1.0], self.cyclic)
+        order = order[np.argsort(strata[order], kind="stable")]
+        sizes = np.bincount(strata)
+        return order, Window(np.concatenate(([0], np.cumsum(sizes))), sizes ** (1.0 - self.balance), self.cyclic)
+
+
+class Cyclic(Subsampling):
+    """Rows are shuffled once; the subsample is a window that moves round the ring of them.
+
+    Rows leave in the order in which they came, and memory is read in order: the fastest churn.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.subsampling import Cyclic
+    >>> Cyclic()
+    Cyclic()
+    """
+
+
+class Random(Subsampling):
+    """A random row leaves and a random row of those outside enters, as in the paper.
+
+    References
+    ----------
+    F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via Subsample-Annealing,
+    AISTATS, section 2.3.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.subsampling import Random
+    >>> Random()
+    Random()
+    """
+
+    cyclic = False
+
+
+class Stratified(Subsampling):
+    """Rare rows come early: each stratum has its own share of the subsample. At full size all rows are in.
+
+    Parameters
+    ----------
+    column : str, int or None, default=None
+        Name or index of the column whose values are the strata; a column of reals or counts is cut at its quantiles.
+    labels : array-like of shape (n_samples,) or None, default=None
+        The strata themselves, one label a row of the table that is fitted. One of ``column`` and ``labels`` is needed.
+    n_bins : int, default=10
+        Number of quantile bins of a column of reals or counts.
+    balance : float in [0, 1], default=1.0
+        0: strata are as frequent in the subsample as in the table; 1: as frequent as one another, until the smaller
+        ones are complete.
+    churn : {"cyclic", "random"}, default="cyclic"
+        How rows are drawn within a stratum.
+
+    References
+    ----------
+    Stratified subsampling for rare rows is the future work of section 6 of Obermeyer, Glidden, Jonas (2014).
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing.subsampling import Stratified
+    >>> Stratified(column="protocol", balance=0.5)
+    Stratified(balance=0.5, column='protocol')
+    """
+
+    def __init__(self, column=None, labels=None, *, n_bins=10, balance=1.0, churn="cyclic"):
+        self.column = column
+        self.labels = labels
+        self.n_bins = n_bins
+        self.balance = balance
+        self.churn = churn
+
+    @property
+    def cyclic(self):
+        if self.churn not in ("cyclic", "random"):
+            raise ValueError(f'churn must be "cyclic" or "random", got {self.churn!r}')
+        return self.churn == "cyclic"
+
+    def strata(self, n_rows, column=None):
+        if (self.column is None) == (self.labels is None):
+            raise ValueError("Stratified needs either column= or labels=")
+        if not isinstance(self.balance, Real) or not 0.0 <= self.balance <= 1.0:
+            raise ValueError(f"balance must lie in [0, 1], got {self.balance!r}")
+        if not isinstance(self.n_bins, Integral) or self.n_bins < 1:
+            raise ValueError(f"n_bins must be an integer of at least 1, got {self.n_bins!r}")
+        values = np.asarray(column if self.labels is None else self.labels)
+        if values.shape != (n_rows,):
+            raise ValueError(f"labels must have one entry for each of the {n_rows} rows, got shape {values.shape}")
+        if self.labels is None and values.dtype.kind == "f":
+            edges = np.unique(np.nanquantile(values, np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]))
+            # NaN sorts after every edge: missing cells are a stratum of their own.
+            values = np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
+        return np.unique(values, return_inverse=True)[1].reshape(-1)
+
+
+NAMED = {"cyclic": Cyclic, "random": Random}
+
+
+def resolve(subsampling: str | Subsampling) -> Subsampling:
+    """The object that a name stands for; objects pass through."""
+    return NAMED[subsampling]() if isinstance(subsampling, str) else subsampling

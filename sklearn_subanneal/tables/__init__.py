@@ -1,0 +1,1 @@
+"""Tables and documents: reading arrays, DataFrames and sparse counts into typed columns, and writing them back."""

@@ -1,0 +1,335 @@
+"""The cells of one column: read from an array, pandas or polars, typed as numbers or codes, and written back."""
+
+import numbers
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One column as read: numbers in their own dtype, or codes into a list of the distinct values that occur.
+
+    Missing are NaN among floats, True in `missing` among integers and booleans, and -1 among codes.
+    """
+
+    name: str
+    dtype: str
+    values: np.ndarray | list
+    codes: np.ndarray | None = None
+    missing: np.ndarray | None = None
+    levels: tuple | None = None
+    ordered: bool = False
+    is_category: bool = False
+
+    def kind(self) -> str:
+        """What the column is if nobody declares it."""
+        if self.codes is None:
+            return "boolean" if self.values.dtype.kind == "b" else "real"
+        types = {type(value) for value in self.values}
+        if self.is_category or types == {str}:
+            return "categorical"
+        if types and types <= {bool, np.bool_}:
+            return "boolean"
+        if all(map(_is_number, self.values)):
+            return "real"
+        raise ValueError(
+            f"Column {self.name!r} holds objects of type {_listed(types)}: make them all strings or all numbers"
+            f"{', or declare the column categorical in feature_types' if len(types) == 1 else ''}."
+        )
+
+    def floats(self) -> np.ndarray:
+        """The floating-point values among the cells, for a test of finiteness."""
+        if self.codes is None:
+            return self.values if self.values.dtype.kind == "f" else np.empty(0)
+        return np.array([value for value in self.values if isinstance(value, (float, np.floating))])
+
+    def numbers(self, model) -> np.ndarray:
+        """The cells as a type of column, a :class:`~sklearn_subanneal.columns.column_model.ColumnModel`, has them."""
+        values, missing = self.values, self.missing
+        if self.codes is not None:
+            for value in values:
+                if not _is_number(value):
+                    raise ValueError(
+                        f"Column {self.name!r} must be {model.kind} but holds {value!r} (type "
+                        f"{type(value).__name__}): {model.remedy}."
+                    )
+            values = np.array([*values, np.nan], dtype=np.float64)[self.codes]
+        if model.largest is None:
+            array = np.ascontiguousarray(values, dtype=model.dtype)
+            if missing is not None:
+                array[missing] = np.nan
+            return array
+        if values.dtype.kind == "f":
+            missing = np.isnan(values)
+            wrong = ((values < 0) | (values > model.largest) | (values != np.floor(values))) & ~missing
+        else:
+            wrong = (values < 0) | (values > model.largest)
+        if wrong.any():
+            value = values[wrong.argmax()].item()
+            raise ValueError(f"Column {self.name!r} must be {model.kind} but holds {value!r}: {model.remedy}.")
+        if missing is None:
+            return values.astype(model.dtype)
+        array = np.where(missing, 0, values).astype(model.dtype)
+        array[missing] = -1
+        return array
+
+    def factored(self) -> tuple[list, np.ndarray]:
+        """The distinct values that occur, and each cell's position among them."""
+        if self.codes is not None:
+            return self.values, self.codes
+        values = self.values
+        if values.dtype.kind == "f":
+            distinct, codes = np.unique(values, return_inverse=True)
+            if np.isnan(distinct[-1]):
+                codes[codes == distinct.size - 1] = -1
+                distinct = distinct[:-1]
+            return distinct.tolist(), codes
+        low, high = int(values.min()), int(values.max())
+        if high - low < 2**16 and high < 2**63:
+            # Counting serves the usual small integers several times faster than sorting does.
+            distinct, codes = np.arange(low, high + 1).astype(values.dtype), values.astype(np.int64) - low
+        else:
+            distinct, codes = np.unique(values, return_inverse=True)
+        return _occurring(distinct.tolist(), codes if self.missing is None else np.where(self.missing, -1, codes))
+
+
+def encoded(cells: Cells, categories: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, list]:
+    """Codes of the cells of a categorical column.
+
+    Parameters
+    ----------
+    cells : Cells
+        The column.
+    categories : ndarray of shape (n_categories,) or None
+        The known categories; None takes those that occur, sorted.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,)
+        Of the smallest of int8, int16 and int32 for the categories; -1 is missing or unknown.
+    categories : ndarray of shape (n_categories,)
+        The categories.
+    unknown : list
+        The values that are not among the categories.
+    """
+    values, codes = cells.factored()
+    if categories is None:
+        categories = _sorted_values(cells.name, values)
+    position = {value: code for code, value in enumerate(categories.tolist())}
+    dtype = next(d for d in (np.int8, np.int16, np.int32) if len(position) <= np.iinfo(d).max + 1)
+    table = np.array([*(position.get(value, -1) for value in values), -1], dtype=dtype)
+    unknown = [value for value in values if value not in position]
+    return table[codes], categories, unknown
+
+
+def array_cells(name: str, values: np.ndarray) -> Cells:
+    """Read a column of a numeric array."""
+    return Cells(name, "float64", values)
+
+
+def object_cells(name: str, dtype: str, values: Iterable) -> Cells:
+    """Read a column of Python objects."""
+    values = list(values)
+    position = {}
+    try:
+        codes = np.fromiter((position.setdefault(value, len(position)) for value in values), np.intp, len(values))
+    except TypeError as error:
+        bad = next((value for value in values if not _is_hashable(value)), None)
+        raise TypeError(
+            f"Column {name!r} holds {bad!r} of type {type(bad).__name__}, which is not hashable and so neither "
+            "a number nor a category: convert its cells to strings or numbers."
+        ) from error
+    table = np.full(len(position) + 1, -1)
+    distinct = [value for value in position if not _is_missing(value)]
+    table[[position[value] for value in distinct]] = np.arange(len(distinct))
+    return Cells(name, dtype, distinct, table[codes])
+
+
+def pandas_cells(name: str, series) -> Cells:
+    """Read a column of a pandas DataFrame."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = dtype.categories.tolist()
+        values, codes = _occurring(levels, series.cat.codes.to_numpy())
+        return Cells(name, str(dtype), values, codes, None, tuple(levels), bool(dtype.ordered), is_category=True)
+    if isinstance(dtype, np.dtype):
+        if dtype.kind in "biuf":
+            return Cells(name, str(dtype), series.to_numpy())
+        if dtype.kind == "O":
+            return object_cells(name, str(dtype), series)
+    elif pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_numeric_dtype(dtype):
+        if dtype.numpy_dtype.kind == "f":
+            return Cells(name, str(dtype), series.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan))
+        values = series.to_numpy(dtype=dtype.numpy_dtype, na_value=0)
+        return Cells(name, str(dtype), values, missing=series.isna().to_numpy())
+    elif isinstance(dtype, pd.StringDtype) or pd.api.types.is_string_dtype(dtype):
+        codes, distinct = series.factorize()
+        return Cells(name, str(dtype), distinct.tolist(), codes)
+    raise unsupported(name, dtype)
+
+
+def polars_cells(name: str, series) -> Cells:
+    """Read a column of a polars DataFrame."""
+    import polars as pl
+
+    dtype = series.dtype
+    if dtype.is_decimal():
+        series = series.cast(pl.Float64)
+        dtype = series.dtype
+    label = dtype.base_type().__name__
+    if dtype.is_float():
+        return Cells(name, label, series.to_numpy())
+    if dtype.is_integer() or dtype == pl.Boolean:
+        missing = series.is_null().to_numpy() if series.null_count() else None
+        return Cells(name, label, series.fill_null(strategy="zero").to_numpy(), missing=missing)
+    if dtype == pl.Null:
+        return Cells(name, label, [], np.full(len(series), -1))
+    if dtype == pl.Object:
+        return object_cells(name, label, series)
+    if dtype not in (pl.String, pl.Categorical, pl.Enum):
+        raise unsupported(name, dtype)
+    text = series.cast(pl.String)
+    distinct = text.drop_nulls().unique().sort()
+    codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    levels = tuple(dtype.categories) if dtype == pl.Enum else None
+    return Cells(name, label, distinct.to_list(), codes, levels=levels, is_category=dtype != pl.String)
+
+
+def is_missing(array: np.ndarray) -> np.ndarray:
+    """Which cells of a typed array are missing.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n_samples,)
+        A column as of :func:`sklearn_subanneal.tables.schema.read_table`.
+
+    Returns
+    -------
+    missing : ndarray of bool of shape (n_samples,)
+        NaN in a float array, negative in an integer one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.tables.cells import is_missing
+    >>> is_missing(np.array([0, -1], dtype=np.int8))
+    array([False,  True])
+    """
+    return np.isnan(array) if array.dtype.kind == "f" else array < 0
+
+
+def pandas_series(column, array: np.ndarray):
+    """Write a column, a `sklearn_subanneal.tables.schema.Column`, for pandas."""
+    import pandas as pd
+
+    if array.dtype.kind == "f":
+        is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
+        is_float = column.dtype.lower().startswith("float")
+        return pd.Series(array).astype(column.dtype if is_float else "Float64" if is_nullable else "float64")
+    if column.kind == "categorical" and column.levels is not None:
+        position = {level: code for code, level in enumerate(column.levels)}
+        codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
+        return pd.Series(pd.Categorical.from_codes(codes[array], list(column.levels), column.ordered))
+    missing, dtype = is_missing(array), _held_dtype(column, array)
+    values = array if column.categories is None else column.categories[array]
+    series = pd.Series(values, dtype=values.dtype)
+    if missing.any():
+        series = series.mask(missing)
+        dtype = "boolean" if dtype == "bool" else "float64" if dtype.startswith(("int", "uint")) else dtype
+    return series.astype(dtype)
+
+
+def polars_series(column, array: np.ndarray):
+    """Write a column, a `sklearn_subanneal.tables.schema.Column`, for polars."""
+    import polars as pl
+
+    dtype = _held_dtype(column, array)
+    if array.dtype.kind == "f":
+        series = pl.Series(array).fill_nan(None).cast(pl.Float32 if dtype == "Float32" else pl.Float64)
+    else:
+        series = pl.Series(array, dtype=pl.Int32).set(pl.Series(is_missing(array)), None)
+        if column.categories is not None:
+            series = pl.Series(column.categories.tolist()).gather(series)
+        if dtype != "Object":
+            series = series.cast(pl.Enum(column.levels) if dtype == "Enum" else getattr(pl, dtype))
+    return series.alias(column.name)
+
+
+def unsupported(name: str, dtype) -> ValueError:
+    """The error for a dtype that holds neither numbers nor categories."""
+    if getattr(dtype, "kind", "") == "c":
+        return ValueError(f"Complex data not supported: column {name!r} has dtype {dtype}.")
+    return ValueError(
+        f"Column {name!r} has dtype {dtype}, which is neither numeric nor categorical: convert it to numbers "
+        "(a date, say, to days since some day), strings or booleans, or drop it."
+    )
+
+
+def _held_dtype(column, array: np.ndarray) -> str:
+    """The column's dtype, widened where a count drawn is beyond its range."""
+    dtype = column.dtype
+    if array.dtype.kind == "i" and column.categories is None and dtype.lower() in ("int8", "uint8", "int16", "uint16"):
+        if array.max(initial=0) > np.iinfo(dtype.lower()).max:
+            return "Int32" if dtype[0].isupper() else "int32"
+    return dtype
+
+
+def _occurring(values: list, codes: np.ndarray) -> tuple[list, np.ndarray]:
+    """Drop the values to which no code points."""
+    used = np.bincount(codes[codes >= 0], minlength=len(values)) > 0
+    if used.all():
+        return values, codes
+    table = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)
+    return [value for value, is_used in zip(values, used, strict=True) if is_used], table[codes]
+
+
+def _sorted_values(name: str, values: list) -> np.ndarray:
+    """Values in their own order, numeric or of objects."""
+    try:
+        values = sorted(values)
+    except TypeError as error:
+        raise ValueError(
+            f"Column {name!r} mixes values of type {_listed({type(value) for value in values})}, which have no common "
+            "order: convert them all to strings or all to numbers."
+        ) from error
+    if all(map(_is_number, values)):
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf" and array.tolist() == values:
+            return array
+    array = np.empty(len(values), dtype=object)
+    for code, value in enumerate(values):
+        array[code] = value
+    return array
+
+
+def _listed(types: Iterable[type]) -> str:
+    return ", ".join(sorted(kind.__name__ for kind in types))
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (numbers.Real, Decimal, np.bool_))
+
+
+def _is_missing(value) -> bool:
+    # By name, because pandas need not be installed: pandas.NA and pandas.NaT.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, Decimal)) and value != value
+
+
+def _is_hashable(value) -> bool:
+    # A tuple claims to be hashable whatever is in it, so only the attempt tells.
+    if not isinstance(value, Hashable):
+        return False
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

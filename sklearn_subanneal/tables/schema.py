@@ -1,0 +1,317 @@
+"""Typed tables: the schema that `fit` learns from arrays and DataFrames, and the ways to typed columns and back."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.validation import validate_data
+
+from sklearn_subanneal.columns.models import DECLARED, KINDS
+from sklearn_subanneal.tables.cells import (
+    Cells,
+    array_cells,
+    encoded,
+    is_missing,
+    object_cells,
+    pandas_cells,
+    pandas_series,
+    polars_cells,
+    polars_series,
+    unsupported,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One feature as `fit` saw it.
+
+    Attributes
+    ----------
+    name : str
+        The feature name; "x0", "x1", ... where the data have none.
+    kind : str
+        What the values are to the models: a key of ``columns.models.KINDS``.
+    categories : ndarray of shape (n_categories,) or None
+        The sorted values of a categorical column, ``array([False, True])`` for a boolean one.
+    dtype : str
+        Name of the dtype of the column given to `fit`.
+    levels : tuple or None
+        All values that a pandas or polars categorical dtype declares, in its own order.
+    ordered : bool
+        Whether the dtype calls its levels ordered.
+    """
+
+    name: str
+    kind: str
+    categories: np.ndarray | None = None
+    dtype: str = "float64"
+    levels: tuple | None = None
+    ordered: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The schema of a data set: its columns and its container, without the data.
+
+    Attributes
+    ----------
+    columns : list of Column
+        One for each feature.
+    container : {"array", "pandas", "polars"}
+        What `fit` was given.
+    labels : list
+        The column labels of the container, which pandas allows to be other than strings.
+    """
+
+    columns: list[Column]
+    container: str
+    labels: list
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of each column."""
+        return [column.kind for column in self.columns]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each column."""
+        return [column.name for column in self.columns]
+
+    def encode(self, estimator, X, unseen: str = "missing") -> list[np.ndarray]:
+        """Type the cells of new data.
+
+        Parameters
+        ----------
+        estimator : estimator
+            The estimator whose `fit` read the table; names and number of features are checked against it.
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            New data, not necessarily in the container that `fit` was given.
+        unseen : {"missing", "error"}, default="missing"
+            What a category is that `fit` did not see.
+
+        Returns
+        -------
+        arrays : list of ndarray of shape (n_samples,)
+            As of :func:`read_table`.
+
+        Raises
+        ------
+        ValueError
+            If X does not fit the schema, holds infinity, or holds an unseen category and `unseen` is "error".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.base import BaseEstimator
+        >>> from sklearn_subanneal.tables.schema import read_table
+        >>> estimator = BaseEstimator()
+        >>> table, _ = read_table(estimator, [[0.5, 7], [1.5, 9]], ["real", "categorical"])
+        >>> table.encode(estimator, [[np.nan, 9], [0, 8]])
+        [array([nan,  0.]), array([ 1, -1], dtype=int8)]
+        """
+        if unseen not in ("missing", "error"):
+            raise ValueError(f'unseen must be "missing" or "error", got {unseen!r}.')
+        _, _, cells = _read(estimator, X, self.names, objects=self.container != "array")
+        arrays, strangers = [], []
+        for column, cell in zip(self.columns, cells, strict=True):
+            model = KINDS[column.kind]
+            if model.coded:
+                array, _, unknown = encoded(cell, column.categories)
+                if unknown:
+                    listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
+                    strangers.append(f"{listed} in column {column.name!r}")
+            else:
+                array = cell.numbers(model)
+            arrays.append(array)
+        if strangers and unseen == "error":
+            raise ValueError(
+                f"X holds categories that fit did not see: {'; '.join(strangers)}. "
+                'Fit on data that hold them, or set unseen="missing" to treat them as missing.'
+            )
+        return arrays
+
+    def decode(self, arrays: Sequence[np.ndarray], like=None):
+        """Put typed arrays back into the container that `fit` was given.
+
+        Missing cells come back as NaN, NA or null, and columns in the dtype they had where it can hold the values:
+        integers modelled as real are floating, and in pandas integers with missing cells are floating too,
+        and booleans with missing cells nullable.
+
+        Parameters
+        ----------
+        arrays : sequence of ndarray of shape (n_samples,)
+            One typed array for each column.
+        like : array-like or DataFrame of n_samples rows, default=None
+            If this and the result are of pandas, the result has its row labels.
+
+        Returns
+        -------
+        X : ndarray of float64, pandas.DataFrame or polars.DataFrame of shape (n_samples, n_features)
+            The table.
+
+        Examples
+        --------
+        >>> from sklearn.base import BaseEstimator
+        >>> from sklearn_subanneal.tables.schema import read_table
+        >>> table, arrays = read_table(BaseEstimator(), [[0.5, 7], [1.5, 9]], ["real", "categorical"])
+        >>> table.decode(arrays)
+        array([[0.5, 7. ],
+               [1.5, 9. ]])
+        """
+        if self.container == "pandas":
+            import pandas as pd
+
+            series = [pandas_series(column, array) for column, array in zip(self.columns, arrays, strict=True)]
+            frame = pd.DataFrame(dict(enumerate(series)))
+            frame.columns = self.labels
+            return frame.set_axis(like.index) if hasattr(like, "iloc") else frame
+        if self.container == "polars":
+            import polars as pl
+
+            return pl.DataFrame([polars_series(*pair) for pair in zip(self.columns, arrays, strict=True)])
+        X = np.empty((len(arrays[0]), len(self.columns)))
+        for j, (column, array) in enumerate(zip(self.columns, arrays, strict=True)):
+            X[:, j] = array if column.categories is None else column.categories[array]
+            X[is_missing(array), j] = np.nan
+        return X
+
+
+def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np.ndarray]]:
+    """Learn the schema of the data given to `fit`, and type their cells.
+
+    NaN, None, NA, NaT and null are missing. Sets ``n_features_in_`` and, where all column names are strings,
+    ``feature_names_in_``, in scikit-learn's way.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator that is being fitted.
+    X : array-like or DataFrame (pandas, polars) of shape (n_samples, n_features)
+        The data. Arrays must be numeric; DataFrames may hold strings, categories, booleans and numbers.
+    feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
+        "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has
+        one of "real", "categorical", "boolean", "count", "cyclic" for each feature; a dict goes from a name or an
+        index (the name wins) to one of them, and the features it does not mention go by dtype.
+
+    Returns
+    -------
+    table : Table
+        The schema.
+    arrays : list of ndarray of shape (n_samples,)
+        For each feature, contiguous: float64 with NaN for missing if real (possibly a read-only view of X); codes,
+        with -1 for missing, of the smallest of int8, int16 and int32 if categorical or boolean; int32 with -1 for
+        missing if count; float64 if cyclic.
+
+    Raises
+    ------
+    ValueError
+        If X is not a table that scikit-learn accepts, holds infinity, has a column without any value or with values
+        that its type does not admit, or if `feature_types` does not fit X.
+    TypeError
+        If a column holds unhashable objects, or an array cells that are neither string nor number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.base import BaseEstimator
+    >>> from sklearn_subanneal.tables.schema import read_table
+    >>> X = pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"], "visits": [3, 0]})
+    >>> table, arrays = read_table(BaseEstimator(), X, {"visits": "count"})
+    >>> table.kinds
+    ['real', 'categorical', 'count']
+    >>> arrays
+    [array([1.5, nan]), array([1, 0], dtype=int8), array([3, 0], dtype=int32)]
+    """
+    container, labels, cells = _read(estimator, X)
+    names = _feature_names(estimator)
+    columns, arrays = [], []
+    for name, declared, cell in zip(names, _declared_kinds(feature_types, names), cells, strict=True):
+        kind = declared or cell.kind()
+        model = KINDS[kind]
+        if model.coded:
+            array, categories, _ = encoded(cell, None)
+        else:
+            array = cell.numbers(model)
+            categories = None if model.categories is None else np.array(model.categories)
+        if is_missing(array).all():
+            raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
+        columns.append(Column(name, kind, categories, cell.dtype, cell.levels, cell.ordered))
+        arrays.append(array)
+    return Table(columns, container, labels), arrays
+
+
+def _feature_names(estimator) -> list[str]:
+    if hasattr(estimator, "feature_names_in_"):
+        return estimator.feature_names_in_.tolist()
+    return [f"x{j}" for j in range(estimator.n_features_in_)]
+
+
+def _declared_kinds(feature_types, names: list[str]) -> list[str | None]:
+    """The declared kind of each column, None where the dtype decides."""
+    if isinstance(feature_types, str) and feature_types == "from_dtype":
+        return [None] * len(names)
+    kinds = ", ".join(map(repr, DECLARED))
+    if isinstance(feature_types, str) or not isinstance(feature_types, Iterable):
+        raise ValueError(
+            f"feature_types must be 'from_dtype', a sequence of types or a dict from name or index to type, "
+            f"got {feature_types!r}. Types are {kinds}."
+        )
+    if isinstance(feature_types, Mapping):
+        unknown = [key for key in feature_types if key not in {*names, *range(len(names))}]
+        if unknown:
+            raise ValueError(
+                f"feature_types names the unknown feature {unknown[0]!r}. Features are "
+                f"{', '.join(map(repr, names))}, or the indices 0 to {len(names) - 1}."
+            )
+        declared = [feature_types.get(name, feature_types.get(j)) for j, name in enumerate(names)]
+        given = feature_types.values()
+    else:
+        declared = given = list(feature_types)
+        if len(declared) != len(names):
+            raise ValueError(
+                f"feature_types has {len(declared)} types, but X has {len(names)} features. Give one of {kinds} for "
+                "each feature, or a dict of the features that shall not go by their dtype."
+            )
+    for kind in given:
+        if kind not in DECLARED:
+            raise ValueError(f"feature_types holds the unknown type {kind!r}. Types are {kinds}.")
+    return declared
+
+
+def _read(estimator, X, names=None, objects=False) -> tuple[str, list, Iterator[Cells]]:
+    """Validate X, and give its container, its column labels and its columns one by one.
+
+    `names` are the columns' names after `fit` and None in it; `objects` admits strings in arrays.
+    """
+    X, reset = nw.to_native(X, pass_through=True), names is None
+    if nw.dependencies.is_into_dataframe(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        check_array(np.broadcast_to(False, X.shape), dtype=None, ensure_all_finite=False, estimator=estimator)
+        if nw.from_native(X).implementation.is_polars():
+            container, labels, read, columns = "polars", X.columns, polars_cells, X.iter_columns()
+        else:
+            X = nw.from_native(X).to_pandas()
+            container, labels, read = "pandas", X.columns.tolist(), pandas_cells
+            columns = (X.iloc[:, j] for j in range(X.shape[1]))
+        cells = map(read, names or _feature_names(estimator), columns)
+        return container, labels, _finite(estimator, cells)
+    if isinstance(X, (list, tuple)):
+        X = np.asarray(X, dtype=object if objects else None)
+    if objects and isinstance(X, np.ndarray) and X.dtype.kind in "OU":
+        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+        cells = (object_cells(name, "object", column) for name, column in zip(names, X.T.tolist(), strict=True))
+        return "array", names, _finite(estimator, cells)
+    X = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+    names = names or _feature_names(estimator)
+    if X.dtype.kind not in "biuf":
+        raise unsupported(names[0], X.dtype)
+    return "array", names, map(array_cells, names, X.T)
+
+
+def _finite(estimator, cells: Iterator[Cells]) -> Iterator[Cells]:
+    """Refuse infinity in scikit-learn's words."""
+    for cell in cells:
+        assert_all_finite(cell.floats(), allow_nan=True, estimator_name=type(estimator).__name__, input_name="X")
+        yield cell

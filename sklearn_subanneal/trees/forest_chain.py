@@ -1,0 +1,115 @@
+"""Incremental Bayesian hierarchical clustering as a chain makes its draws: one forest, and the mixture of its trees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sklearn_subanneal.annealing._window import Window
+from sklearn_subanneal.annealing.chain import ChainResult, run_recipe
+from sklearn_subanneal.annealing.runner import ChainContext
+from sklearn_subanneal.annealing.schedules import Schedule, Step
+from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain
+from sklearn_subanneal.trees._ibhc import IBHC
+from sklearn_subanneal.trees.hierarchy import Hierarchy
+
+# Hyperparameters are learned from forests over so many rows, in so many rounds.
+ROUNDS, ROWS_PER_ROUND = 5, 1000
+# Rows inserted between two looks at the cancel flag.
+ROWS_PER_BATCH = 200
+
+
+class IBHCChain(MixtureChain):
+    """A forest over the rows of one table, in the order in which the chain stores them.
+
+    Given the hyperparameters it is a function of that order alone. These are learned, where they are, from forests over
+    some of the rows.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy or None, default=None
+        A forest over the first rows, to go on from; hyperparameters then stay.
+    **arguments
+        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`.
+    """
+
+    def __init__(self, *, hierarchy: Hierarchy | None = None, **arguments):
+        super().__init__(**arguments, moves=None)
+        self.hierarchy = hierarchy
+
+    def run(
+        self, schedule: Schedule, n_draws: int, thin: int, time_limit: float | None, context: ChainContext
+    ) -> ChainResult:
+        """Insert all rows; there is one draw, whatever is asked for."""
+        if not self.draws:
+            if self.hierarchy is None and self.learn:
+                n_rows = min(self.n_rows, ROWS_PER_ROUND)
+                for number in range(ROUNDS):
+                    self._sweep(Step((number + 1) / (ROUNDS + 1), n_rows, n_rows, 1.0), context)
+            self._sweep(Step(1.0, self.n_rows, self.n_rows, 1.0), context, thin=1)
+        return self.result()
+
+    def move_rows(self, step: Step, context: ChainContext) -> int:
+        """Make a forest over the first rows, and its trees the clusters."""
+        here = np.full(self.n_rows, -1, np.int32)
+        here[: step.size] = 0
+        if self.mixture.n_stateful and self.mixture.n_assigned < step.size:
+            # Missing cells that are part of the state are filled before there is a forest.
+            self.mixture.set_labels(here, self.generator)
+        forest = IBHC(self.columns, self.n_rows, self.mixture.prior, self.hierarchy)
+        self.hierarchy = None
+        rows = np.setdiff1d(np.flatnonzero(here == 0), forest.rows).astype(np.int32)
+        for at in range(0, len(rows), ROWS_PER_BATCH):
+            context.check()
+            forest.insert_rows(rows[at : at + ROWS_PER_BATCH])
+        if step.size == self.n_rows:
+            self.hierarchy = forest.hierarchy()
+            self.window.fill()
+        self.mixture.set_labels(forest.labels, self.generator)
+        return len(rows)
+
+    def adopt(self, draw: Draw) -> None:
+        """Take over the hyperparameters of a draw."""
+        self.mixture.set_prior(draw.prior)
+        for column, state in zip(self.columns, draw.columns, strict=True):
+            column.parameters = state["parameters"]
+
+    def get_state(self) -> dict:
+        return super().get_state() | {"hierarchy": self.hierarchy}
+
+    def set_state(self, state: dict) -> None:
+        super().set_state(state)
+        self.hierarchy = state["hierarchy"]
+
+
+def hierarchy_of(result: ChainResult) -> Hierarchy:
+    """The forest that a chain ended with, over the rows of the table."""
+    hierarchy, order = result.resume["model"]["hierarchy"], result.resume["order"]
+    names = np.append(order, np.arange(len(order), 2 * len(order)))
+    return replace(hierarchy, children=names[hierarchy.children].astype(np.int32))
+
+
+def go_on(chain: dict, draw: Draw | None = None, hierarchy: Hierarchy | None = None) -> ChainResult:
+    """A forest over the rows of a table in their order.
+
+    Parameters
+    ----------
+    chain : dict
+        Arguments of :class:`IBHCChain` but for order and window.
+    draw : Draw or None
+        Whose hyperparameters to start with; None: those of the models.
+    hierarchy : Hierarchy or None
+        A forest over the first rows, to go on from.
+    """
+    n_rows = len(chain["arrays"][0])
+    window = Window([0, n_rows], [1.0], True)
+    forest = IBHCChain(**chain, order=np.arange(n_rows), window=window, hierarchy=hierarchy)
+    if draw is not None:
+        forest.adopt(draw)
+    return forest.run(None, 1, 1, None, ChainContext())
+
+
+def run_ibhc(recipe: dict, context: ChainContext) -> ChainResult:
+    """As :func:`sklearn_subanneal.mixtures.mixture_chain.run_chain`, for a forest."""
+    return run_recipe(IBHCChain, recipe, {"prior": recipe["partition"].bind(recipe["chain"]["learn"])}, context)

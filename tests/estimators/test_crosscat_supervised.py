@@ -1,0 +1,196 @@
+"""Classification and regression with one more column, as their users meet them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
+from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
+
+NAN = np.nan
+SHORT = {"n_chains": 1, "n_draws": 3}
+# The checks fit some hundred times.
+SHORTEST = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3)
+
+
+@parametrize_with_checks([CrossCatClassifier(SHORTEST), CrossCatRegressor(SHORTEST)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def groups(n_rows=150, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.integers(3, size=n_rows)
+    frame = pd.DataFrame(
+        {
+            "size": 6.0 * z + rng.normal(size=n_rows),
+            "colour": pd.Categorical(np.array(["red", "green", "blue"])[(z + (rng.random(n_rows) < 0.1)) % 3]),
+            "visits": rng.poisson(1 + 6 * z),
+            "wet": rng.random(n_rows) < 0.2 + 0.3 * z,
+            "noise": rng.normal(size=n_rows),
+        }
+    )
+    frame.loc[rng.random(n_rows) < 0.1, "size"] = NAN
+    return frame, z
+
+
+def to_polars(frame):
+    return pl.DataFrame({name: [None if pd.isna(cell) else cell for cell in frame[name]] for name in frame})
+
+
+@pytest.mark.parametrize("convert", [lambda X: X, to_polars], ids=["pandas", "polars"])
+@pytest.mark.parametrize("labels", [["no", "maybe", "yes"], [30, 10, 20]], ids=["strings", "integers"])
+def test_classifier_of_mixed_frames(convert, labels):
+    frame, z = groups()
+    X, y = convert(frame), np.array(labels)[z]
+    inner = CrossCat(feature_types={"visits": "count"}, n_chains=2, n_draws=4)
+    model = CrossCatClassifier(inner, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.classes_, sorted(labels))
+    np.testing.assert_array_equal(model.feature_names_in_, frame.columns)
+    assert model.n_features_in_ == 5
+    assert model.score(X, y) > 0.93
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-9)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+    # The estimator given is not touched; its types of X are those of the joint table.
+    assert not hasattr(inner, "labels_")
+    assert inner.feature_types == {"visits": "count"}
+    table = model.crosscat_._table
+    assert table.kinds == ["real", "categorical", "count", "boolean", "real", "categorical"]
+    assert table.names == [*frame.columns, "y"]
+    # In frames the last column holds the classes, and is the one that is predicted.
+    np.testing.assert_array_equal(model.crosscat_.column_categories("y"), model.classes_)
+    joined = frame.assign(y=y) if convert is not to_polars else to_polars(frame.assign(y=y))
+    np.testing.assert_allclose(model.crosscat_.predict_column_proba("y", joined), probabilities, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [str, int, bool])
+def test_classifier_of_arrays(kind):
+    frame, z = groups()
+    X = np.column_stack([frame["size"], frame["colour"].cat.codes, frame["visits"], frame["noise"]])
+    y = (z > 0) if kind is bool else np.array([7, 1, 3])[z].astype(kind)
+    types = ["real", "categorical", "count", "real"]
+    model = CrossCatClassifier(CrossCat(feature_types=types, **SHORT), random_state=1).fit(X, y)
+    assert model.predict(X).dtype == y.dtype
+    assert model.score(X, y) > 0.93
+    assert model.crosscat_._table.kinds == [*types, "categorical"]
+    assert not hasattr(model, "feature_names_in_")
+    # Nothing known of a row: the shares of the classes.
+    shares = [np.mean(y == c) for c in model.classes_]
+    np.testing.assert_allclose(model.predict_proba(np.full((1, 4), NAN))[0], shares, atol=0.05)
+
+
+def test_one_class():
+    model = CrossCatClassifier(CrossCat(**SHORT), random_state=0).fit(groups()[0][["size", "noise"]], ["a"] * 150)
+    np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"size": [0.0], "noise": [1.0]})), [[1.0]])
+
+
+def test_regressor():
+    frame, z = groups(n_rows=300)
+    rng = np.random.default_rng(1)
+    y = 1000.0 + 50.0 * z + 5.0 * rng.normal(size=300)
+    model = CrossCatRegressor(CrossCat(feature_types={"visits": "count"}, n_chains=2), random_state=0)
+    model.fit(frame[:250], y[:250])
+    mean, deviation = model.predict(frame[250:], return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(frame[250:]))
+    assert model.score(frame[250:], y[250:]) > 0.9
+    standardised = (y[250:] - mean) / deviation
+    assert 0.6 < standardised.std() < 1.5
+    # With nothing known, mean and deviation are those of y.
+    mean, deviation = model.predict(frame[:1].assign(size=NAN, colour=None, visits=NAN, wet=None, noise=NAN), True)
+    assert abs(mean[0] - y[:250].mean()) < 5
+    assert deviation[0] == pytest.approx(y[:250].std(), rel=0.1)
+
+
+def test_names_of_the_target():
+    frame, z = groups()
+    frame = frame[["size", "noise"]].rename(columns={"noise": "y"})
+    model = CrossCatRegressor(CrossCat(**SHORT)).fit(frame, z)
+    assert model.crosscat_._table.names == ["size", "y", "y_"]
+    numbered = frame.set_axis([5, 7], axis=1)
+    model = CrossCatClassifier(CrossCat(**SHORT)).fit(numbered, z)
+    assert model.crosscat_._table.names == ["x0", "x1", "y"]
+    assert len(model.predict(numbered[:3])) == 3
+    assert CrossCatRegressor(CrossCat(**SHORT)).fit(frame.to_numpy(), z).crosscat_._table.names == ["x0", "x1", "x2"]
+
+
+def test_composition():
+    frame, z = groups()
+    X = frame[["size", "noise"]].to_numpy()
+    model = CrossCatClassifier(CrossCat(**SHORT), random_state=0)
+    schedules = [SubsampleAnneal(passes=4), Accelerating(passes=8)]
+    search = GridSearchCV(model, {"estimator__schedule": schedules, "estimator__n_draws": [2]}, cv=2).fit(X, z)
+    assert repr(search.best_estimator_.crosscat_.schedule) == repr(search.best_params_["estimator__schedule"])
+    search = GridSearchCV(model.set_params(estimator__schedule=schedules[0]), {"estimator__schedule__passes": [2, 4]})
+    assert search.fit(X, z).best_params_["estimator__schedule__passes"] in (2, 4)
+    assert cross_val_score(make_pipeline(StandardScaler(), model), X, z, cv=3).mean() > 0.8
+    fitted = clone(model).fit(X, z)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), fitted.predict_proba(X))
+
+
+def test_random_state():
+    frame, z = groups(60)
+    X = frame[["size", "noise"]]
+    inner = CrossCat(random_state=3, **SHORT)
+    proba = CrossCatClassifier(inner).fit(X, z).predict_proba(X)
+    np.testing.assert_array_equal(CrossCatClassifier(inner).fit(X, z).predict_proba(X), proba)
+    np.testing.assert_array_equal(
+        CrossCatClassifier(CrossCat(**SHORT), random_state=3).fit(X, z).predict_proba(X), proba
+    )
+    other = CrossCatClassifier(inner, random_state=4).fit(X, z)
+    assert other.crosscat_.random_state == 4
+    assert (other.predict_proba(X) != proba).any()
+
+
+def test_defaults():
+    frame, z = groups(60)
+    model = CrossCatClassifier().fit(frame, z)
+    assert model.crosscat_.get_params() == CrossCat(feature_types=model.crosscat_.feature_types).get_params()
+
+
+def test_unseen_categories():
+    frame, z = groups()
+    model = CrossCatClassifier(CrossCat(unseen="error", **SHORT), random_state=0).fit(frame, z)
+    strange = frame[:2].assign(colour=["pink", "red"])
+    with pytest.raises(ValueError, match="'pink' in column 'colour'"):
+        model.predict(strange)
+    model = CrossCatClassifier(CrossCat(**SHORT), random_state=0).fit(frame, z)
+    missing = model.predict_proba(frame[:1].assign(colour=None))
+    np.testing.assert_allclose(model.predict_proba(strange)[:1], missing, rtol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [CrossCatClassifier, CrossCatRegressor])
+def test_bad_input(estimator):
+    frame, z = groups(30)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        estimator().fit(frame, z[:-1])
+    with pytest.raises(ValueError, match="NaN"):
+        estimator().fit(frame, np.where(z > 0, z, NAN))
+    with pytest.raises(ValueError, match="1d array"):
+        estimator().fit(frame, np.column_stack([z, z]))
+    with pytest.raises(ValueError, match="'estimator' parameter"):
+        estimator(StandardScaler()).fit(frame, z)
+    with pytest.warns(DataConversionWarning):
+        estimator(CrossCat(**SHORT)).fit(frame, z[:, None])
+    with pytest.raises(NotFittedError):
+        estimator().predict(frame)
+
+
+def test_bad_targets():
+    frame, z = groups(30)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        CrossCatClassifier().fit(frame, z + 0.5)
+    with pytest.raises(ValueError, match="could not convert"):
+        CrossCatRegressor().fit(frame, ["a"] * 30)

@@ -1,0 +1,371 @@
+"""The mixture's Markov chain against the exact posterior over all partitions of a few rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from oracles.enumeration import canonical, exact_posterior, fixed_mixture, grid_mixture, log_eppf, partitions
+from oracles.reference import line_quadrature
+from oracles.reference_chain import (
+    churn_stationary,
+    effective_draws,
+    integrated_autocorrelation_time,
+    noise_floor,
+    partition_autocorrelation_times,
+    partition_codes,
+    total_variation,
+)
+from support.column_examples import ColumnExample
+
+from sklearn_subanneal.annealing._window import Window
+from sklearn_subanneal.annealing.runner import ChainContext
+from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+from sklearn_subanneal.annealing.subsampling import Cyclic
+from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.mixtures._gibbs import churn
+from sklearn_subanneal.mixtures._mixture import Mixture
+from sklearn_subanneal.mixtures.mixture_chain import MixtureChain
+from sklearn_subanneal.partitions import CRP, PitmanYor
+
+# The bar: 1.5 times what as many independent draws would show, draws thinned to independence.
+BAR, CORRELATION = 1.5, 1.2
+FAST, COMPLETE = 20_000, 100_000
+BATCH = 2000
+NAN = np.nan
+
+
+def column(name, cells, params, grids):
+    kind = name.split("-")[0]
+    return ColumnExample(name, kind, np.asarray(cells), params, grids, new_values=np.empty((0, 1)))
+
+
+REAL = (
+    {"mu": 0.3, "kappa": 0.7, "sigma2": 0.4, "nu": 2.5},
+    {"mu": [-0.5, 0.6], "kappa": [0.3, 1.2], "sigma2": [0.2, 0.8], "nu": [1.0, 4.0]},
+)
+CATEGORICAL = ({"alpha": [0.2, 0.5, 0.9]}, {"alpha": [[0.1, 0.7], [0.2, 1.0], [0.3, 2.0]]})
+BOOLEAN = ({"alpha": 0.3, "beta": 0.6}, {"alpha": [0.1, 0.5, 2.0], "beta": [0.2, 1.0, 3.0]})
+COUNT = ({"shape": 1.7, "rate": 0.6}, {"shape": [0.7, 2.0], "rate": [0.2, 0.5, 1.2]})
+CYCLIC = ({"mu": 0.7, "kappa": 2.5, "r": 0.6}, {"mu": [0.7, 3.0], "kappa": [0.8, 4.0], "r": [0.2, 2.0]})
+GAUSSIAN = (
+    {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[0.5, 0.2], [0.2, 0.6]], "nu": 3.5},
+    {"mu": [[-0.3, 0.6], [-0.3, 0.5]], "kappa": [0.3, 1.2], "psi": [[0.4, 1.2], [0.3, 1.0]], "nu": [2.5, 5.0]},
+)
+PAIRS = [[0.4, 0.1], [-1.2, -1.5], [2.2, 1.4], [-0.9, -0.5], [1.9, 1.1]]
+GAPS = [[0.4, 0.1], [NAN, -1.5], [2.2, 1.4], [-0.9, NAN], [1.9, 1.1]]
+
+REALS = column("real", np.array([0.4, -1.2, 2.2, NAN, 0.7], np.float32), *REAL)
+CODES = column("categorical", np.array([0, 2, 2, -1, 1], np.int8), *CATEGORICAL)
+FLAGS = column("boolean", np.array([1, 0, -1, 0, 1], np.int8), *BOOLEAN)
+COUNTS = column("count", np.array([3, 0, -1, 6, 2], np.int32), *COUNT)
+ANGLES = column("cyclic", np.array([0.4, 6.1, 2.2, NAN, 2.7]), *CYCLIC)
+# With its gaps in other rows, and a row of which nothing is seen.
+MIXED_BLOCK = column(
+    "gaussian-missing", np.array([[0.4, 0.1], [-1.2, -1.5], [NAN, 0.9], [NAN, NAN], [1.9, 1.1]]), *GAUSSIAN
+)
+TABLES = {
+    "none": [],
+    "real": [REALS],
+    "categorical": [CODES],
+    "boolean": [FLAGS],
+    "count": [COUNTS],
+    "cyclic": [ANGLES],
+    "gaussian": [column("gaussian", np.array(PAIRS), *GAUSSIAN)],
+    "gaussian-missing": [column("gaussian-missing", np.array(GAPS), *GAUSSIAN)],
+    "mixed": [REALS, CODES, FLAGS, COUNTS, MIXED_BLOCK],
+}
+N_ROWS = 5
+PRIORS = {"crp": (0.8, 0.0), "pitman-yor": (0.6, 0.4), "negative": (-0.2, 0.5)}
+PRIOR_GRIDS = {
+    "crp": {"alpha": [0.4, 1.0, 2.5], "d": [0.0]},
+    "pitman-yor": {"alpha": [0.4, 1.0, 2.5], "d": [0.0, 0.2, 0.5]},
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    table: str
+    prior: str
+    cyclic: bool
+    learned: bool
+    beta: float = 1.0
+
+    def __str__(self):
+        parts = [self.table, self.prior, "cyclic" if self.cyclic else "random", "learned" if self.learned else "fixed"]
+        return "-".join(parts + ([f"heated{self.beta}"] if self.beta != 1.0 else []))
+
+
+@cache
+def exact_mixture(table, prior, learned, beta):
+    columns = TABLES[table]
+    if learned:
+        return grid_mixture([(c.kind, c.scored, c.grids) for c in columns], PRIOR_GRIDS[prior], beta)
+    return fixed_mixture([(c.kind, c.scored, c.params) for c in columns], *PRIORS[prior], beta)
+
+
+@cache
+def exact_law(table, prior, learned, beta=1.0):
+    if not TABLES[table]:
+        states = list(partitions(N_ROWS))
+        laws = [[log_eppf(np.bincount(state), *PRIORS[prior]) for state in states]]
+        if learned:
+            grid = PRIOR_GRIDS[prior]
+            laws = [[log_eppf(np.bincount(s), a, d) for s in states] for a in grid["alpha"] for d in grid["d"]]
+        return dict(zip(states, np.exp(laws).mean(axis=0), strict=True))
+    return exact_mixture(table, prior, learned, beta).posterior()
+
+
+def in_batches(codes):
+    """Batches as if they were chains: the autocorrelation is over within a few draws, and long transforms are slow."""
+    return codes[: len(codes) // BATCH * BATCH].reshape(-1, BATCH)
+
+
+class Chain:
+    """A mixture over one of the tables, with its window and its generator."""
+
+    def __init__(self, case, n_assigned=N_ROWS, seed=0):
+        self.case, self.rng = case, np.random.default_rng(seed)
+        columns = [c.statistics(learn=case.learned) for c in TABLES[case.table]]
+        for example, statistics in zip(TABLES[case.table], columns, strict=True):
+            if case.learned and example.kind == "gaussian":
+                # Only a diagonal psi is learned.
+                statistics.parameters = {**statistics.parameters, "psi": np.eye(2)}
+        alpha, d = PRIORS[case.prior]
+        prior = PitmanYor(alpha, d)
+        if case.learned:
+            grid = PRIOR_GRIDS[case.prior]
+            prior = PitmanYor(concentration_grid=grid["alpha"], discount_grid=grid["d"])
+        self.mixture = Mixture(columns, prior.bind(), N_ROWS)
+        self.window = Window([0, N_ROWS], [1.0], case.cyclic)
+        self.n_assigned = n_assigned
+        churn(self.mixture, *self.window.plan(n_assigned, 0, self.rng), 1.0, self.rng)
+
+    def parameters(self):
+        return self.mixture.prior.parameters, *(c.parameters for c in self.mixture.columns)
+
+    def draws(self, n_draws, thin, observe=None):
+        """Labels (n_draws, n_rows), one every ``thin`` sweeps, and what ``observe()`` gave with each of them."""
+        mixture, rng, beta, learned = self.mixture, self.rng, self.case.beta, self.case.learned
+        labels, seen = np.empty((n_draws, N_ROWS), np.int32), []
+        per_call = self.n_assigned if learned else thin * self.n_assigned
+        calls = thin if learned else 1
+        for i in range(n_draws):
+            if i % 500 == 0:
+                moves = self.window.plan(self.n_assigned, 500 * calls * per_call, rng)
+                batches = zip(*(list(x.reshape(-1, per_call)) for x in moves), strict=True)
+            for _ in range(calls):
+                leaving, entering = next(batches)
+                churn(mixture, leaving, entering, beta, rng)
+                if learned:
+                    mixture.learn(rng, beta)
+            labels[i] = mixture.labels
+            if observe is not None:
+                seen.append(observe())
+        return labels, seen
+
+    def independent_draws(self, n_effective):
+        """At least ``n_effective`` effective draws, thinned to independence.
+
+        Returns
+        -------
+        codes : ndarray of int
+            Partitions.
+        n_effective : float
+        seen : list
+            The parameters that went with them, where they are learned.
+        """
+        thin, n_draws, observe = 1, 2 * BATCH, None
+        while True:
+            labels, seen = self.draws(n_draws, thin, observe)
+            codes = partition_codes(labels)
+            time = partition_autocorrelation_times(in_batches(codes))[0]
+            # A pilot's estimate is rough: 0.05 off is likely.
+            if time > CORRELATION - 0.05 * (n_draws < n_effective):
+                thin = int(np.ceil(1.5 * thin))
+            elif len(codes) < n_effective * time:
+                n_draws = BATCH * int(np.ceil(max(1.02 * time, 1.1) * n_effective / BATCH))
+                observe = self.parameters if self.case.learned else None
+            else:
+                return codes, len(codes) / time, seen
+
+
+def check_distance(law, codes, n_effective):
+    """Total variation to ``law`` (its keys in the order of the codes) against the noise floor."""
+    counts = dict(zip(law, np.bincount(codes, minlength=len(law)), strict=True))
+    floor = noise_floor(law, n_effective, n_replicates=600, rng=np.random.default_rng(1))
+    assert total_variation(law, counts) <= BAR * floor
+
+
+def check_hyperparameters(case, history):
+    """Every hyperparameter's marginal; a law of two points has wide tails, so that the bar is a higher quantile."""
+    exact, rng = exact_mixture(case.table, case.prior, True, case.beta), np.random.default_rng(2)
+    grid, parameters = PRIOR_GRIDS[case.prior], [own[0] for own in history]
+    a = np.searchsorted(grid["alpha"], [p["concentration"] - 1e-9 for p in parameters])
+    d = np.searchsorted(grid["d"], [p["discount"] - 1e-9 for p in parameters])
+    laws = [("(alpha, d)", exact.prior_posterior().ravel(), a * len(grid["d"]) + d)]
+    for j, example in enumerate(TABLES[case.table]):
+        marginals = exact.hyperparameter_posteriors(j)
+        parameters = [example.reference_params(own[1 + j]) for own in history]
+        for name, laws_of_coordinates in marginals.items():
+            values = np.array([own[name] for own in parameters])
+            values = np.diagonal(values, axis1=1, axis2=2) if name == "psi" else values
+            lines = np.atleast_2d(example.grids[name])
+            for i, law in enumerate(laws_of_coordinates):
+                laws.append(
+                    (f"{name}[{i}]", law, np.searchsorted(lines[i], values.reshape(len(history), -1)[:, i] - 1e-9))
+                )
+    for name, law, codes in laws:
+        law = dict(enumerate(law))
+        counts = dict(enumerate(np.bincount(codes, minlength=len(law))))
+        floor = noise_floor(law, effective_draws(in_batches(codes)), 0.999, rng=rng)
+        assert total_variation(law, counts) <= 1.3 * floor, name
+
+
+def check(case, n_wanted):
+    codes, n_effective, history = Chain(case).independent_draws(n_wanted)
+    assert n_effective >= n_wanted
+    assert len(codes) <= CORRELATION * n_effective
+    check_distance(exact_law(case.table, case.prior, case.learned, case.beta), codes, n_effective)
+    if case.learned and TABLES[case.table]:
+        check_hyperparameters(case, history)
+
+
+MATRIX = [
+    Case(table, prior, cyclic, learned)
+    for table in TABLES
+    for prior in PRIOR_GRIDS
+    for cyclic in (False, True)
+    for learned in (False, True)
+]
+# Part of the matrix: every pair of (prior, churn), (prior, learned) and (churn, learned) is there.
+PART = [
+    case
+    for case in MATRIX
+    if (case.prior, case.cyclic, case.learned)
+    in {("crp", False, False), ("pitman-yor", True, False), ("pitman-yor", False, True), ("crp", True, True)}
+]
+# The heated chain of a block with missing cells has no posterior to be compared with: its missing cells are drawn cold.
+HEATED = [
+    Case(table, prior, cyclic, learned, 0.4)
+    for table, prior, cyclic, learned in [
+        ("real", "crp", False, False),
+        ("real", "pitman-yor", True, True),
+        ("categorical", "pitman-yor", False, True),
+        ("count", "crp", True, True),
+        ("cyclic", "crp", True, True),
+        ("boolean", "pitman-yor", True, False),
+        ("gaussian", "crp", False, True),
+        ("gaussian", "pitman-yor", True, False),
+    ]
+]
+
+
+@pytest.mark.parametrize(
+    "case", [*PART, Case("none", "negative", False, False), Case("real", "negative", True, False)], ids=str
+)
+def test_partitions_follow_the_posterior(case):
+    check(case, FAST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", MATRIX, ids=str)
+def test_partitions_follow_the_posterior_complete(case):
+    check(case, COMPLETE)
+
+
+@pytest.mark.parametrize("case", HEATED, ids=str)
+def test_heated_partitions_follow_the_heated_posterior(case):
+    check(case, FAST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", HEATED, ids=str)
+def test_heated_partitions_follow_the_heated_posterior_complete(case):
+    check(case, COMPLETE)
+
+
+@pytest.mark.parametrize("prior", ["crp", "pitman-yor"])
+@pytest.mark.parametrize("table", ["real", "categorical", "gaussian"])
+@pytest.mark.parametrize("n_assigned", [2, 4])
+def test_random_churn_of_a_subsample_follows_its_stationary_law(table, prior, n_assigned):
+    columns = [(c.kind, c.scored, c.params) for c in TABLES[table]]
+    law = churn_stationary(columns, *PRIORS[prior], n_assigned=n_assigned)
+    place = {state: i for i, state in enumerate(law)}
+    labels, _ = Chain(Case(table, prior, False, False), n_assigned).draws(FAST, 8)
+    unique, inverse = np.unique(labels, axis=0, return_inverse=True)
+    codes = np.array([place[canonical(state)] for state in unique])[inverse.ravel()]
+    check_distance(law, codes, effective_draws(in_batches(codes)))
+
+
+def test_missing_cells_of_a_block_follow_their_posterior():
+    case = Case("gaussian-missing", "pitman-yor", False, False)
+    chain, exact = Chain(case), exact_mixture(case.table, case.prior, False, 1.0)
+    column = chain.mixture.columns[0]
+    seen = chain.draws(FAST, 4, lambda: column.get_prior_state()["completed"].diagonal())[1]
+    line, log_weights = line_quadrature()
+    for values, row, j in [(np.array(seen)[:, 0], 1, 0), (np.array(seen)[:, 1], 3, 1)]:
+        mass = np.exp(exact.cell_log_density(row, 0, line, j) + log_weights)
+        assert_allclose(mass.sum(), 1.0, rtol=1e-6)
+        for function in (np.tanh, lambda x: np.tanh(x) ** 2, lambda x: np.tanh(x - 2.0)):
+            drawn = function(values)
+            error = drawn.std() * np.sqrt(integrated_autocorrelation_time(drawn) / FAST)
+            assert abs(drawn.mean() - mass @ function(line)) < 4.0 * error
+
+
+def test_many_clusters_come_and_go():
+    n_rows, rng = 200, np.random.default_rng(3)
+    example = column("real", rng.normal(size=n_rows).astype(np.float32), *REAL)
+    mixture = Mixture([example.statistics()], CRP(150.0).bind(), n_rows)
+    window = Window([0, n_rows], [1.0], False)
+    for size in (50, 200, 120, 200, 3, 200):
+        churn(mixture, *window.plan(size, 3000, rng), 1.0, rng)
+        labels = mixture.labels
+        assert mixture.n_assigned == size == np.sum(labels >= 0)
+        assert np.array_equal(mixture.sizes, np.bincount(labels[labels >= 0]))
+        assert mixture.sizes.min() > 0
+        exact = log_eppf(mixture.sizes, 150.0) + sum(
+            example.log_marginal(np.flatnonzero(labels == k)) for k in range(mixture.n_clusters)
+        )
+        assert_allclose(mixture.log_joint(), exact, rtol=1e-11)
+    assert mixture.capacity > 64
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+def test_the_whole_chain_follows_the_posterior_in_the_units_of_the_data(covariance_type):
+    # Annealed, standardised, stored in another order: none of it may show.
+    kinds = ["real", "categorical", "count", "real"]
+    arrays = [
+        10.0 + 4.0 * np.array([0.4, -1.2, 2.2, NAN, 0.7]),
+        CODES.cells.astype(np.int32),
+        COUNTS.cells,
+        np.array([0.1, NAN, 1.4, -0.5, 1.1]),
+    ]
+    first = {"mu": 11.0, "kappa": 0.7, "sigma2": 8.0, "nu": 2.5}
+    block = {"mu": np.array([11.0, 0.2]), "kappa": 0.5, "psi": np.array([[9.0, 1.0], [1.0, 0.6]]), "nu": 3.5}
+    given = {"b": {"alpha": np.array(CODES.params["alpha"])}, "count": COUNTS.params}
+    given |= {"gaussian": block} if covariance_type == "full" else {"a": first, "d": REALS.params}
+    models = bind_columns(
+        ["a", "b", "c", "d"],
+        kinds,
+        [0, 3, 0, 0],
+        arrays,
+        covariance_type=covariance_type,
+        feature_params=given,
+        learn=False,
+    )
+    exact = [("categorical", CODES.scored, CODES.params), ("count", COUNTS.scored, COUNTS.params)]
+    if covariance_type == "full":
+        exact.append(("gaussian", np.column_stack([arrays[0], arrays[3]]), block))
+    else:
+        exact += [("real", arrays[0], first), ("real", arrays[3], REALS.params)]
+    rng = np.random.default_rng(4)
+    order, window = Cyclic().bind(N_ROWS, rng)
+    chain = MixtureChain(models, arrays, PitmanYor(0.6, 0.4).bind(), order, window, rng, learn=False)
+    result = chain.run(SubsampleAnneal(passes=5), n_draws=FAST, thin=8, time_limit=None, context=ChainContext())
+    codes = partition_codes(result.labels)
+    check_distance(exact_posterior(exact, 0.6, 0.4), codes, effective_draws(in_batches(codes)))

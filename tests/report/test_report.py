@@ -1,0 +1,327 @@
+"""The command line, from a file to a page: types, files, what the page says, escaping, interruptions, errors."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_subanneal.datasets import make_planted_views
+from sklearn_subanneal.report import read_source
+from sklearn_subanneal.report.cli import main
+from sklearn_subanneal.report.gaps import fill_gaps
+from sklearn_subanneal.report.groups import find_views
+from sklearn_subanneal.report.source import brief
+from sklearn_subanneal.report.surprises import find_surprises
+
+EVIL = "<script>alert('x')</script> & \"co\""
+VOID = {"meta", "img", "br"}
+SECTIONS = ["table", "views", "clusters", "dependence", "anomalies", "missing", "convergence", "making"]
+
+
+class Page(HTMLParser):
+    """Reads a page, and refuses what is not well-formed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.stack, self.tags, self.text, self.cells = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.stack == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def of(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A table of two views with a name for each row, gaps, an odd cell and awkward names of columns and categories."""
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(3, size=(2, 120))
+    frame = pd.DataFrame(
+        {
+            "id": [f"case <{i}>" for i in range(120)],
+            EVIL: 9.0 * one + rng.normal(size=120),
+            "size": 9.0 * one + rng.normal(size=120),
+            "kind": np.array(["<b>", "y&z", "z"])[one],
+            "weight": (9.0 * other + rng.normal(size=120)).round(2),
+            "old": np.array([True, False, False])[other].astype(object),
+            "day": pd.date_range("2020-01-01", periods=120).astype(str),
+            "same": 7,
+        }
+    )
+    frame.loc[5, "size"] += 100.0
+    frame.loc[8, "kind"] = frame["kind"][one != one[8]].iloc[0]
+    frame.loc[::10, "weight"] = np.nan
+    frame.loc[3::15, ["kind", "old"]] = None
+    path = tmp_path_factory.mktemp("table") / "cases.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+@pytest.fixture(scope="module")
+def report(table, tmp_path_factory):
+    """The folder of a report on it."""
+    folder = tmp_path_factory.mktemp("report") / "new"
+    assert main(["report", str(table[0]), "-o", str(folder), "--chains", "2", "--jobs", "1", "--quiet"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(table, report):
+    return read_source(table[0]), joblib.load(report / "model.joblib")
+
+
+def test_page_is_whole_and_stands_alone(report):
+    text = (report / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert [attributes["id"] for attributes in page.of("section")] == SECTIONS
+    assert {f"#{name}" for name in SECTIONS} <= {attributes["href"] for attributes in page.of("a")}
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    # Nothing is fetched: pictures are inside, links lead within the page or to a file beside it.
+    assert not page.of("script") and not page.of("link") and "http" not in re.sub(r"base64,[^\"]*", "", text)
+    assert "url(" not in text and "@import" not in text
+    links = {attributes["href"] for attributes in page.of("a")} - {f"#{name}" for name in SECTIONS}
+    assert links == {"clusters.csv", "imputed.csv", "uncertainty.csv", "model.joblib"}
+    assert all((report / link).is_file() for link in links)
+    assert len(page.of("img")) == 3
+    assert all(a["src"].startswith("data:image/png;base64,") and len(a["alt"]) > 30 for a in page.of("img"))
+    # What a screen reader needs: a language, one first heading, headings of columns, captions.
+    assert page.of("html") == [{"lang": "en"}] and len(page.of("h1")) == 1
+    assert all(a.get("scope") == "col" for a in page.of("th"))
+    assert len(page.of("caption")) == len(page.of("table"))
+
+
+def test_names_and_cells_are_escaped(report):
+    text = (report / "report.html").read_text(encoding="utf-8")
+    assert EVIL not in text and "<b>" not in text and "case <" not in text
+    read = "".join(Page(text).text)
+    assert EVIL in read and "<b>" in read and "case <5>" in read
+
+
+def test_types_are_inferred_and_explained(table):
+    source = read_source(table[0])
+    assert {column.name: column.kind for column in source.columns} == {
+        "id": "label", EVIL: "real", "size": "real", "kind": "categorical", "weight": "real", "old": "boolean",
+        "day": "ignore", "same": "ignore",
+    }  # fmt: skip
+    reasons = {column.name: (column.reason, column.n_missing) for column in source.columns}
+    assert reasons["weight"][1] == 12 and reasons["same"][0] == "all its cells are 7"
+    assert source.row_names[5] == "case <5>"
+
+
+def test_types_of_numbers_and_marks(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(1, 201),
+            "flag": rng.integers(2, size=200),
+            "grade": rng.integers(1, 6, size=200),
+            "half": rng.integers(1, 6, size=200) / 2,
+            "age": rng.integers(20, 80, size=200),
+            "marked": [str(n) if n else "unknown" for n in rng.integers(9, size=200)],
+            "gap": ["?" if n == 0 else "yes" if n < 3 else "no" for n in rng.integers(5, size=200)],
+            "empty": None,
+            "note": [f"text {n}" for n in rng.integers(150, size=200)],
+        }
+    )
+    path = tmp_path / "numbers.csv"
+    frame.to_csv(path, index=False, sep=";")
+    columns = {column.name: column for column in read_source(path, {"age": "count"}).columns}
+    kinds = ["label", "boolean", "categorical", "categorical", "count", "categorical", "categorical", "ignore"]
+    kinds.append("ignore")
+    assert [column.kind for column in columns.values()] == kinds
+    assert "--missing 'unknown'" in columns["marked"].reason
+    assert columns["gap"].n_missing == (frame["gap"] == "?").sum() > 0 and columns["gap"].n_distinct == 2
+    again = {column.name: column for column in read_source(path, missing=["unknown"]).columns}
+    assert again["marked"].kind == "categorical" and again["marked"].reason == "a number with 8 values only"
+
+
+def test_views_clusters_and_what_tells_them_apart(found):
+    source, model = found
+    views = find_views(model, source, most_views=9, most_clusters=9)
+    assert sorted(sorted(view.columns) for view in views) == sorted([sorted([EVIL, "size", "kind"]), ["old", "weight"]])
+    for view in views:
+        for cluster in view.clusters:
+            assert np.array_equal(np.flatnonzero(view.labels == cluster.number), cluster.rows)
+    weight = next(view for view in views if "weight" in view.columns)
+    old = source.frame["old"]
+    for cluster in weight.clusters[:3]:
+        inside = weight.labels == cluster.number
+        mean, rest = (source.frame["weight"][rows].mean() for rows in (inside, ~inside))
+        texts = [trait.text for trait in cluster.traits]
+        if abs(mean - rest) > 5.0:
+            assert f"weight {brief(mean)} on average, elsewhere {brief(rest)}" in texts
+        share = (old[inside].dropna() == True).mean()  # noqa: E712
+        if share > 0.9:
+            assert any(text.startswith(f"old is True in {share:.0%}") for text in texts)
+
+
+def test_planted_errors_are_the_oddest(found):
+    """One cell contradicts the rest of its row; another is beyond all others, so that its row is a cluster of one."""
+    source, model = found
+    odd = find_surprises(model, source, most=5, most_scored=10_000)
+    wrong = next(cell for cell in odd.cells if cell.column == "kind")
+    # What was expected comes from the rest of the row, not from the cell itself.
+    like = source.frame["kind"][(source.frame[EVIL] - source.frame[EVIL][8]).abs() < 2.0].mode()[0]
+    assert wrong.row == 8 and wrong.value == source.frame["kind"][8] != like
+    assert wrong.expected.startswith(f"{like} (") and float(wrong.expected.split("(")[1][:-2]) > 80.0
+    assert (5, "size") in [(cell.row, cell.column) for cell in odd.cells]
+    assert odd.loners[0].row == 5 and "size" in odd.loners[0].columns and odd.loners[0].share > 0.5
+    assert odd.n_alone == len(find_surprises(model, source, most=99, most_scored=20).loners)
+    assert odd.n_scored == 120 and find_surprises(model, source, 5, 50).n_scored == 50
+
+
+def test_filled_table_keeps_what_was_there(table, report, found):
+    source, model = found
+    filled, uncertainty = pd.read_csv(report / "imputed.csv"), pd.read_csv(report / "uncertainty.csv")
+    raw = source.frame
+    assert list(filled.columns) == list(raw.columns) and not filled[list(source.feature_types)].isna().any(axis=None)
+    for name in raw.columns:
+        there = raw[name].notna()
+        assert (filled[name][there].astype(str) == raw[name][there].astype(str)).all()
+    gaps = source.X.isna()
+    assert (uncertainty.to_numpy()[~gaps.to_numpy()] == 0.0).all() and (uncertainty["weight"][gaps["weight"]] > 0).all()
+    expected = model.impute(source.X, seen=True)
+    at = gaps["weight"]
+    np.testing.assert_allclose(filled["weight"][at], expected["weight"][at].astype(float), rtol=1e-5)
+    assert filled["old"].dtype == bool
+
+
+def test_whole_numbers_stay_whole(tmp_path):
+    path = tmp_path / "whole.csv"
+    path.write_text("a,b\n" + "".join(f"{'' if i == 4 else 10 * i},{i}.5\n" for i in range(40)))
+    source = read_source(path)
+
+    class Half:
+        def impute(self, X, return_uncertainty, seen):
+            return X.fillna(1 / 3), np.zeros(X.shape)
+
+    assert fill_gaps(Half(), source).table["a"].tolist()[3:6] == [30, 0.333333, 50]
+
+
+def test_clusters_are_those_of_the_model(report, found):
+    source, model = found
+    clusters = pd.read_csv(report / "clusters.csv")
+    assert list(clusters.columns) == ["row"] + [f"view {view}" for view in range(model.n_views_)]
+    np.testing.assert_array_equal(clusters.iloc[:, 1:], model.view_labels_)
+    np.testing.assert_array_equal(model.predict_views(source.X), model.view_labels_)
+    assert clusters["row"][7] == "case <7>"
+    assert not hasattr(model, "_skl_callbacks")
+
+
+def test_the_same_seed_gives_the_same_report(table, report, tmp_path):
+    again, other = tmp_path / "again", tmp_path / "other"
+    common = ["report", str(table[0]), "--chains", "2", "-q", "--no-plots"]
+    assert main([*common, "-o", str(again), "--jobs", "2"]) == 0
+    assert main([*common, "-o", str(other), "--seed", "1"]) == 0
+    for name in ("clusters.csv", "imputed.csv", "uncertainty.csv"):
+        assert (again / name).read_bytes() == (report / name).read_bytes()
+    assert (other / "imputed.csv").read_bytes() != (report / "imputed.csv").read_bytes()
+    assert not Page((again / "report.html").read_text(encoding="utf-8")).of("img")
+
+
+def test_what_is_shown_is_capped_and_said(tmp_path, capsys):
+    data = make_planted_views(150, 24, (2, 2), missing=0.05, as_frame=True, random_state=0).data
+    path = tmp_path / "wide.tsv"
+    data.to_csv(path, sep="\t", index=False)
+    assert main(["report", str(path), "-o", str(tmp_path), "--chains", "1", "--time-limit", "1"]) == 0
+    text = "".join(Page((tmp_path / "report.html").read_text(encoding="utf-8")).text)
+    assert "1 s: another run will give other figures" in text and "sep='\\t'" in text
+    assert re.search(r"the first 15 of \d+ shown", text) and "the 10 of 24 columns, those with most gaps" in text
+    assert "There is nothing to compare" in text
+    said = capsys.readouterr()
+    assert "wide.tsv: 150 rows, 24 columns, 24 of them learned" in said.out and "report.html" in said.out
+
+
+def test_parquet_without_gaps(tmp_path):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    pd.DataFrame({3: rng.normal(size=60), "day": pd.Timestamp("2020-01-01")}).to_parquet(tmp_path / "t.parquet")
+    source = read_source(tmp_path / "t.parquet")
+    assert [(column.name, column.kind) for column in source.columns] == [("3", "real"), ("day", "ignore")]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (None, [], "no file"),
+        ("", [], "can't be read as a table"),
+        ("a,b\n1\n2,3,4,5\n", [], "can't be read as a table"),
+        ("a\n1.5\n", [], "1 rows and 0 columns to learn"),
+        ("a,b\n1.5,x\n2.5,y\n", ["-t", "c=real"], "names the column 'c', which is not there"),
+        (
+            "a,b\n1.5,x\n2.5,y\n",
+            ["-t", "b=ordinal"],
+            "types are real, categorical, boolean, count, cyclic, label, ignore",
+        ),
+        ("a,b\n1.5,x\n2.5,y\n", ["-t", "b"], "must be COLUMN=TYPE"),
+        ("a,b\n1.5,x\n2.5,y\n", ["-t", "b=real"], "'b' must be real but holds 'x'"),
+        ("a,b\n1.5,x\ninf,y\n", [], "'a' holds infinity"),
+        ("a,b\n1.5,x\n2.5,y\n", ["--chains", "0"], "--chains must be at least 1, got 0"),
+        ("a,b\n1.5,x\n2.5,y\n", ["--time-limit", "0"], "--time-limit must be a positive number of seconds, got 0"),
+    ],
+)
+def test_errors_are_one_line_with_a_remedy(tmp_path, capsys, content, options, message):
+    path = tmp_path / "table.csv"
+    if content is not None:
+        path.write_text(content)
+    assert main(["report", str(path), "-o", str(tmp_path / "out"), "-q", *options]) == 1
+    error = capsys.readouterr().err
+    assert message in error and error.startswith("sklearn-subanneal: ") and "Traceback" not in error
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("module", "remedy"), [("matplotlib", "--no-plots"), ("pandas", "[report]")])
+def test_missing_extras_are_named(table, tmp_path, capsys, monkeypatch, module, remedy):
+    monkeypatch.setitem(sys.modules, module, None)
+    assert main(["report", str(table[0]), "-o", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert module in error and remedy in error and "pip install 'sklearn-subanneal[report]'" in error
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.parametrize("times", [1, 2])
+def test_interrupt(tmp_path, times):
+    """One Ctrl-C gives a report of what there is, a second one an end without traceback."""
+    rng = np.random.default_rng(0)
+    path, folder = tmp_path / "long.csv", tmp_path / "out"
+    pd.DataFrame(rng.normal(size=(900, 12))).to_csv(path, index=False)
+    command = [sys.executable, "-m", "sklearn_subanneal", "report", str(path), "-o", str(folder), "--chains", "2"]
+    command += ["--time-limit", "600", "--no-plots"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while "days" not in (line := process.stdout.readline()) and "  11 " not in line:
+            assert process.poll() is None
+        time.sleep(1.0)
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        out, error = process.communicate(timeout=120)
+    assert "Traceback" not in error
+    if times == 1:
+        assert process.returncode == 0 and "Stopped early" in out
+        assert joblib.load(folder / "model.joblib").log_joint_.shape == (2, 1)
+        assert "stopped before their time" in (folder / "report.html").read_text(encoding="utf-8")
+    else:
+        assert process.returncode == 130 and "interrupted" in error

@@ -1,0 +1,217 @@
+"""Examples of every kind of column: cells, hyperparameters and grids, as kernels and as the reference take them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from oracles import reference
+from oracles.enumeration import product_grid
+
+from sklearn_subanneal import columns
+from sklearn_subanneal.columns._base import ColumnStatistics
+from sklearn_subanneal.columns.models import KINDS
+
+CLASSES = {kind: (model.data_class, model.statistics_class) for kind, model in KINDS.items()}
+
+
+def discovered() -> Iterator[type]:
+    """Every subclass of ColumnStatistics in the package that is not itself a base."""
+    for module in pkgutil.iter_modules(columns.__path__):
+        importlib.import_module(f"{columns.__name__}.{module.name}")
+    waiting = ColumnStatistics.__subclasses__()
+    while waiting:
+        kernel = waiting.pop()
+        derived = kernel.__subclasses__()
+        if not derived:
+            yield kernel
+        waiting += derived
+
+
+@dataclass(frozen=True)
+class ColumnExample:
+    """One column with its prior.
+
+    Attributes
+    ----------
+    name, kind : str
+        `kind` as in ``reference.py``.
+    cells : ndarray
+        As the kernel takes them.
+    params : dict
+        Hyperparameters as the reference takes them.
+    grids : dict
+        Small grids of all of them, as ``enumeration.product_grid`` takes them.
+    fillings : ndarray or None
+        A Gaussian block keeps its missing cells as state: rows with missing cells, filled.
+    new_values : ndarray of shape (n_new, width)
+        Values that are not in the data; NaN is missing.
+    """
+
+    name: str
+    kind: str
+    cells: np.ndarray
+    params: dict[str, Any]
+    grids: dict[str, Any]
+    new_values: np.ndarray
+    fillings: np.ndarray | None = field(default=None)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.cells)
+
+    @property
+    def width(self) -> int:
+        return self.cells.shape[1] if self.cells.ndim == 2 else 1
+
+    @cached_property
+    def scored(self) -> np.ndarray:
+        """The cells as the kernel scores them, float64, missing ones NaN."""
+        cells = self.cells.astype(np.float32 if self.kind == "real" else np.float64).astype(np.float64)
+        return cells if self.cells.dtype.kind == "f" else np.where(cells < 0, np.nan, cells)
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """The cells as they enter the statistics: those of a Gaussian block are filled."""
+        cells = self.scored.copy()
+        if self.fillings is not None:
+            cells[np.isnan(cells).any(axis=1)] = self.fillings
+        return cells
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Rows of which at least one cell is missing."""
+        return np.isnan(self.scored.reshape(self.n_rows, -1)).any(axis=1)
+
+    def kernel_parameters(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        params = self.params if params is None else params
+        if self.kind == "boolean":
+            return {"alpha": np.array([params["beta"], params["alpha"]])}
+        known = {"n_words": self.width} if self.kind == "multinomial" else {}
+        return known | {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
+
+    def reference_params(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """What the kernel calls its parameters, as the reference takes them."""
+        if self.kind == "boolean":
+            return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
+        return {name: value for name, value in parameters.items() if name != "n_words"}
+
+    def kernel_grids(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
+        grids = {name: np.asarray(grid, float) for name, grid in self.grids.items()}
+        if self.kind == "boolean":
+            return {"alpha": np.stack([grids["beta"], grids["alpha"]])}
+        return {name: grids[name] for name in (names or grids)}
+
+    def statistics(self, *, learn: tuple[str, ...] | bool = False, data: bool = True) -> ColumnStatistics:
+        """Empty statistics over the example's data; `learn` names the hyperparameters that have grids."""
+        data_class, kernel = CLASSES[self.kind]
+        grids = self.kernel_grids(None if learn is True else learn) if learn else None
+        statistics = kernel(data_class(self.cells) if data else None, self.kernel_parameters(), grids)
+        if data and self.fillings is not None:
+            statistics.set_prior_state({"parameters": statistics.parameters, "completed": self.fillings})
+        return statistics
+
+    def product_grid(self) -> tuple[dict[str, np.ndarray], list[tuple[str, int]]]:
+        return product_grid(self.kind, self.grids)
+
+    def log_marginal(self, rows: Any, params: dict[str, Any] | None = None) -> np.ndarray | float:
+        """Exact log marginal likelihood of some rows as they enter the statistics."""
+        return reference.log_marginal(self.kind, self.counted[list(rows)], self.params if params is None else params)
+
+    def log_predictive(self, value: Any, rows: Any, params: dict[str, Any] | None = None) -> float:
+        """Exact log predictive density of a value given some rows."""
+        value = np.nan_to_num(value, nan=-1.0) if self.cells.dtype.kind != "f" else value
+        params = self.params if params is None else params
+        return reference.log_predictive(self.kind, value, self.counted[list(rows)], params)
+
+
+def _examples() -> Iterator[ColumnExample]:
+    rng = np.random.default_rng(20)
+    real = {"mu": 0.3, "kappa": 0.7, "sigma2": 1.4, "nu": 2.5}
+    real_grids = {"mu": [-1.0, 0.0, 0.7], "kappa": [0.1, 1.0], "sigma2": [0.2, 0.9, 2.5], "nu": [1.0, 6.0]}
+    new = np.array([[0.0], [-3.7], [12.5], [np.nan]])
+    cells = np.concatenate([rng.normal(-1.5, 0.4, 21), rng.normal(1.0, 1.2, 27)]).astype(np.float32)
+    yield ColumnExample("real", "real", cells, real, real_grids, new)
+    yield ColumnExample("real-missing", "real", _with_gaps(cells, np.nan), real, real_grids, new)
+
+    categories = {"alpha": [0.4, 1.1, 2.0]}
+    category_grids = {"alpha": [[0.2, 1.0, 4.0], [0.3, 2.0, 6.0], [0.5, 1.5, 5.0]]}
+    codes = rng.choice(3, 48, p=[0.6, 0.3, 0.1]).astype(np.int8)
+    new = np.array([[0.0], [1.0], [2.0], [np.nan], [-1.0]])
+    yield ColumnExample("categorical", "categorical", codes, categories, category_grids, new)
+    gaps = _with_gaps(codes, -1)
+    yield ColumnExample("categorical-missing", "categorical", gaps.astype(np.int16), categories, category_grids, new)
+    yield ColumnExample("categorical-int32", "categorical", gaps.astype(np.int32), categories, category_grids, new)
+
+    beta = {"alpha": 0.7, "beta": 1.9}
+    beta_grids = {"alpha": [0.2, 1.0, 5.0], "beta": [0.4, 2.0, 7.0]}
+    flags = (rng.random(48) < 0.3).astype(np.int8)
+    new = np.array([[0.0], [1.0], [np.nan]])
+    yield ColumnExample("boolean", "boolean", flags, beta, beta_grids, new)
+    yield ColumnExample("boolean-missing", "boolean", _with_gaps(flags, -1), beta, beta_grids, new)
+
+    gamma = {"shape": 1.7, "rate": 0.6}
+    gamma_grids = {"shape": [0.3, 1.0, 4.0], "rate": [0.1, 0.5, 2.0]}
+    counts = np.concatenate([rng.poisson(0.8, 21), rng.poisson(9.0, 26), [417]]).astype(np.int32)
+    new = np.array([[0.0], [3.0], [850.0], [np.nan]])
+    yield ColumnExample("count", "count", counts, gamma, gamma_grids, new)
+    yield ColumnExample("count-missing", "count", _with_gaps(counts, -1), gamma, gamma_grids, new)
+
+    turns = {"mu": 0.7, "kappa": 3.5, "r": 0.8}
+    turn_grids = {"mu": [0.4, 2.0, 4.5], "kappa": [0.5, 2.0, 4.0], "r": [0.2, 1.0, 5.0]}
+    angles = np.concatenate([rng.vonmises(1.0, 5.0, 21), rng.vonmises(4.0, 2.0, 27)]) % (2 * np.pi)
+    new = np.array([[0.0], [3.7], [6.2], [np.nan]])
+    yield ColumnExample("cyclic", "cyclic", angles, turns, turn_grids, new)
+    # So concentrated that the sums of a cluster are beyond the series of small arguments.
+    sharp = {"mu": 0.7, "kappa": 4e3, "r": 60.0}
+    narrow = np.concatenate([rng.vonmises(1.0, 5e3, 24), rng.vonmises(0.0, 5e3, 24)])
+    yield ColumnExample("cyclic-sharp", "cyclic", narrow, sharp, {}, new)
+    yield ColumnExample("cyclic-missing", "cyclic", _with_gaps(angles, np.nan), turns, turn_grids, new)
+
+    block = {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[1.0, 0.0], [0.0, 1.3]], "nu": 3.5}
+    block_grids = {
+        "mu": [[-0.8, 0.4], [-0.3, 0.9]],
+        "kappa": [0.1, 1.5],
+        "psi": [[0.4, 1.0, 3.0], [0.5, 2.0, 4.0]],
+        "nu": [1.8, 6.0],
+    }
+    pairs = rng.normal(size=(48, 2)) @ np.array([[0.9, 0.7], [0.0, 0.5]]) + np.repeat(
+        [[-1.0, 1.0], [1.5, 0.0]], 24, axis=0
+    )
+    new = np.array([[0.0, 0.5], [-4.0, 3.0], [1.0, np.nan], [np.nan, -0.4], [np.nan, np.nan]])
+    yield ColumnExample("gaussian", "gaussian", pairs, block, block_grids, new)
+    pairs = pairs.copy()
+    pairs[[3, 20, 33], 0] = pairs[[8, 33, 40], 1] = np.nan
+    fillings = rng.normal(size=(5, 2))
+    seen = pairs[np.isnan(pairs).any(axis=1)]
+    fillings = np.where(np.isnan(seen), fillings, seen)
+    yield ColumnExample("gaussian-missing", "gaussian", pairs, block, block_grids, new, fillings)
+
+    full = {
+        "mu": [0.2, -0.3, 0.1],
+        "kappa": 0.5,
+        "psi": [[1.0, 0.6, 0.1], [0.6, 1.3, -0.2], [0.1, -0.2, 0.7]],
+        "nu": 2.5,
+    }
+    triples = rng.normal(size=(48, 3)) @ np.array([[0.9, 0.7, -0.5], [0.0, 0.5, 0.3], [0.0, 0.0, 0.01]])
+    new = np.array([[0.0, 0.5, 0.2], [np.nan, 0.3, -1.0], [0.4, np.nan, np.nan]])
+    yield ColumnExample("gaussian-covariance", "gaussian", triples, full, {}, new)
+
+    words = rng.multinomial(rng.integers(0, 30, 48), rng.dirichlet([0.4] * 7, 48))
+    new = np.array([[0, 0, 1, 0, 3, 0, 0], [0] * 7, [1, 2, 0, 40, 5, 1, 900]], float)
+    yield ColumnExample("multinomial", "multinomial", words, {"beta": 0.3}, {}, new)
+
+
+def _with_gaps(cells, sign):
+    cells = cells.copy()
+    cells[[2, 11, 12, 30]] = sign
+    return cells
+
+
+EXAMPLES = list(_examples())
+BY_NAME = {example.name: example for example in EXAMPLES}

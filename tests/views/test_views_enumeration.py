@@ -1,0 +1,331 @@
+"""The moves of columns between views against the exact posterior over all states of a table of 4 x 3."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pytest
+from mixtures.test_enumeration_kernels import CORRELATION, Chain, check_distance, column, in_batches
+from numpy.testing import assert_allclose
+from oracles.enumeration import blocks, canonical, log_eppf, partitions
+from oracles.reference_chain import effective_draws, noise_floor, total_variation
+from oracles.views_enumeration import fixed_views, grid_views
+
+from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.views._views import Views
+from sklearn_subanneal.views.kernels import ViewKernel
+
+FAST, COMPLETE = 5_000, 100_000
+NAN = np.nan
+N_ROWS, N_COLUMNS = 4, 3
+
+# Columns that say much of one another, and more in one order of their rows than in another: where all partitions are
+# about as likely, wrong ratios of acceptance and wrong weights would not show.
+TABLES = {
+    "real": [
+        column(
+            "real",
+            np.array([4.0, -0.1, -0.9, -2.7], np.float32),
+            {"mu": 0.0, "kappa": 0.3, "sigma2": 0.007, "nu": 4.0},
+            {"mu": [-0.5, 0.6], "kappa": [0.1, 1.0], "sigma2": [0.007, 0.07], "nu": [2.0, 10.0]},
+        ),
+        column(
+            "categorical",
+            np.array([-1, 0, 0, 1], np.int8),
+            {"alpha": [0.04, 0.04, 0.4]},
+            {"alpha": [[0.04, 0.5], [0.04, 0.5], [0.1, 1.0]]},
+        ),
+        column(
+            "count",
+            np.array([-1, 20, 8, 2], np.int32),
+            {"shape": 0.4, "rate": 0.5},
+            {"shape": [0.4, 2.0], "rate": [0.1, 0.5, 2.0]},
+        ),
+    ],
+    "boolean": [
+        column(
+            "boolean",
+            np.array([0, 1, 1, 0], np.int8),
+            {"alpha": 0.4, "beta": 0.05},
+            {"alpha": [0.1, 0.4, 2.0], "beta": [0.05, 0.4, 2.0]},
+        ),
+        column(
+            "count",
+            np.array([20, 0, 0, -1], np.int32),
+            {"shape": 0.1, "rate": 0.04},
+            {"shape": [0.1, 1.0], "rate": [0.04, 0.2, 1.0]},
+        ),
+        column(
+            "real",
+            np.array([NAN, 3.1, -2.5, 0.5], np.float32),
+            {"mu": 0.0, "kappa": 0.7, "sigma2": 0.01, "nu": 20.0},
+            {"mu": [0.0, 0.8], "kappa": [0.1, 0.7], "sigma2": [0.01, 0.1], "nu": [3.0, 20.0]},
+        ),
+    ],
+}
+# Where the rows of a table are in a longer one, of which they are the subsample.
+PLACES, N_PLACES = np.array([5, 0, 2, 6], np.int32), 7
+
+# Of the rows in a view, and of the columns. With the last one views are so rare that their births are often refused.
+PRIORS = {
+    "crp": ((0.8, 0.0), (0.5, 0.0)),
+    "pitman-yor": ((0.6, 0.4), (0.7, 0.3)),
+    "negative": ((-0.2, 0.5), (-0.2, 0.25)),
+}
+DISCOUNTS = {"crp": [0.0], "pitman-yor": [0.0, 0.2, 0.5]}
+ROW_CONCENTRATIONS, COLUMN_CONCENTRATIONS = [0.1, 1.0, 8.0], [0.1, 0.6, 3.0]
+
+KERNELS = {
+    "prior-1": ViewKernel(("prior",), n_auxiliary=1),
+    "prior-2": ViewKernel(("prior",), n_auxiliary=2),
+    "data-driven-1": ViewKernel(("data-driven",), n_auxiliary=1),
+    "data-driven-2": ViewKernel(("data-driven",), n_auxiliary=2),
+    "birth-death": ViewKernel(("birth-death",)),
+    "block-1": ViewKernel(("block",), n_pool=1),
+    "block-2": ViewKernel(("block",), n_pool=2),
+    "block-4": ViewKernel(("block",), n_pool=4),
+    # So many that one of them starts from what another has left.
+    "group": ViewKernel(("group",), n_groups=20),
+    "split-merge": ViewKernel(("split-merge",), n_split_merges=8),
+    "default": ViewKernel(),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    kernel: str
+    table: str
+    prior: str
+    learned: bool
+    beta: float = 1.0
+
+    def __str__(self):
+        parts = [self.kernel, self.table, self.prior, "learned" if self.learned else "fixed"]
+        return "-".join(parts + ([f"heated{self.beta}"] if self.beta != 1.0 else []))
+
+    def row_grid(self):
+        return {"alpha": ROW_CONCENTRATIONS, "d": DISCOUNTS[self.prior]}
+
+    def column_grid(self):
+        return {"alpha": COLUMN_CONCENTRATIONS, "d": DISCOUNTS[self.prior]}
+
+
+@cache
+def exact_views(table, prior, learned, beta):
+    columns, case = TABLES[table], Case("", table, prior, learned, beta)
+    if learned:
+        return grid_views([(c.kind, c.scored, c.grids) for c in columns], case.row_grid(), case.column_grid(), beta)
+    return fixed_views([(c.kind, c.scored, c.params) for c in columns], *PRIORS[prior], beta)
+
+
+def exact_of(case):
+    return exact_views(case.table, case.prior, case.learned, case.beta)
+
+
+def joined(column_labels, rows):
+    """Both partitions as one of columns and rows together, none of which share a cluster."""
+    return (*column_labels, *(np.add(rows, N_COLUMNS)))
+
+
+@cache
+def exact_law(table, prior, learned, beta):
+    """The law of (column partition, row partition of the view of column 0), as partitions of columns and rows."""
+    law = {canonical(joined(*key)): p for key, p in exact_views(table, prior, learned, beta).law().items()}
+    return {state: law.get(state, 0.0) for state in partitions(N_COLUMNS + N_ROWS)}
+
+
+class ViewsChain(Chain):
+    """Views of one of the tables, with a kernel and a generator: columns move, then the rows of all views."""
+
+    def __init__(self, case, subsample=False, seed=0):
+        self.case, self.rng = case, np.random.default_rng(seed)
+        self.places = PLACES if subsample else np.arange(N_ROWS, dtype=np.int32)
+        n_rows = N_PLACES if subsample else N_ROWS
+        if case.learned:
+            grids = [case.column_grid(), case.row_grid()]
+            priors = [PitmanYor(concentration_grid=grid["alpha"], discount_grid=grid["d"]) for grid in grids]
+        else:
+            priors = [PitmanYor(*own) for own in reversed(PRIORS[case.prior])]
+        columns = [longer(c, n_rows, self.places).statistics(learn=case.learned) for c in TABLES[case.table]]
+        self.views = Views(columns, *(prior.bind() for prior in priors), n_rows)
+        self.views.churn(np.full(N_ROWS, -1, np.int32), self.places, 1.0, [self.rng] * self.views.n_views)
+        self.update = KERNELS[case.kernel].bind(self.views)
+
+    def parameters(self):
+        views = self.views
+        of_view = views.mixtures[views.column_labels[0]].prior.parameters
+        return views.prior.parameters, of_view, *(c.parameters for c in views.columns)
+
+    def draws(self, n_draws, thin, observe=None):
+        views, rng, beta = self.views, self.rng, self.case.beta
+        states, seen = np.empty((n_draws, N_COLUMNS + N_ROWS), np.int32), []
+        for state in states:
+            for rows in rng.permuted(np.tile(self.places, (thin, 1)), axis=1):
+                self.update(beta, rng)
+                views.churn(rows, rows, beta, [rng] * views.n_views)
+                if self.case.learned:
+                    views.learn(rng, beta)
+            column_labels = views.column_labels
+            state[:] = joined(column_labels, views.mixtures[column_labels[0]].labels[self.places])
+            if observe is not None:
+                seen.append(observe())
+        return states, seen
+
+
+def longer(example, n_rows, places):
+    """The example with its rows at these places among more rows, which hold cells of their own."""
+    cells = np.resize(example.cells[::-1], n_rows)
+    cells[places] = example.cells
+    return replace(example, cells=cells)
+
+
+def check(case, n_wanted, subsample=False):
+    codes, n_effective, history = ViewsChain(case, subsample).independent_draws(n_wanted)
+    assert n_effective >= n_wanted
+    assert len(codes) <= CORRELATION * n_effective
+    check_distance(exact_law(case.table, case.prior, case.learned, case.beta), codes, n_effective)
+    rng = np.random.default_rng(2)
+    for name, law, seen in [*column_partitions(case, codes), *hyperparameters(case, history)]:
+        law = dict(enumerate(law))
+        counts = dict(enumerate(np.bincount(seen, minlength=len(law))))
+        # A law of few points has wide tails, so that the bar is a higher quantile.
+        floor = noise_floor(law, effective_draws(in_batches(seen)), 0.999, rng=rng)
+        assert total_variation(law, counts) <= 1.3 * floor, name
+
+
+def column_partitions(case, codes):
+    """Name, law and codes of the partition of the columns alone: a bar much lower than that of both partitions."""
+    every = list(partitions(N_COLUMNS))
+    place = np.array([every.index(state[:N_COLUMNS]) for state in partitions(N_COLUMNS + N_ROWS)])
+    law = np.reshape(list(exact_of(case).law().values()), (len(every), -1)).sum(axis=1)
+    return [("column partition", law, place[codes])]
+
+
+def hyperparameters(case, history):
+    """Name, law and codes of each hyperparameter that is learned."""
+    exact, laws = exact_of(case), []
+    if not case.learned:
+        return laws
+    priors = [
+        ("columns", exact.column_prior_posterior(), case.column_grid()),
+        ("rows", exact.prior_posterior(0), case.row_grid()),
+    ]
+    for i, (name, law, grid) in enumerate(priors):
+        a = np.searchsorted(grid["alpha"], [own[i]["concentration"] - 1e-9 for own in history])
+        d = np.searchsorted(grid["d"], [own[i]["discount"] - 1e-9 for own in history])
+        laws.append((name, law.ravel(), a * len(grid["d"]) + d))
+    for j, example in enumerate(TABLES[case.table]):
+        parameters = [example.reference_params(own[2 + j]) for own in history]
+        for name, marginals in exact.hyperparameter_posteriors(j).items():
+            values = np.array([own[name] for own in parameters]).reshape(len(history), -1)
+            for i, (law, line) in enumerate(zip(marginals, np.atleast_2d(example.grids[name]), strict=True)):
+                laws.append((f"{example.kind} {name}[{i}]", law, np.searchsorted(line, values[:, i] - 1e-9)))
+    return laws
+
+
+MATRIX = [
+    Case(kernel, *rest)
+    for kernel in KERNELS
+    for rest in [
+        *(("real", prior, False) for prior in PRIORS),
+        ("boolean", "pitman-yor", False),
+        ("boolean", "negative", False, 0.4),
+        ("real", "crp", True),
+        ("boolean", "pitman-yor", True),
+        ("real", "pitman-yor", True, 0.4),
+    ]
+]
+# Part of the matrix and beyond: every kernel, each with two tables or priors if it has ratios of acceptance.
+PART = [
+    Case("prior-1", "real", "pitman-yor", False),
+    Case("prior-2", "boolean", "crp", True),
+    Case("data-driven-1", "real", "negative", False),
+    Case("data-driven-1", "boolean", "pitman-yor", True, 0.4),
+    Case("data-driven-2", "boolean", "crp", False, 0.4),
+    Case("birth-death", "boolean", "negative", False, 0.4),
+    Case("birth-death", "real", "pitman-yor", False),
+    Case("birth-death", "real", "crp", True),
+    Case("block-1", "real", "crp", False),
+    Case("block-2", "real", "pitman-yor", False),
+    Case("block-4", "boolean", "pitman-yor", True, 0.4),
+    Case("group", "boolean", "negative", False),
+    Case("group", "real", "pitman-yor", False),
+    Case("group", "real", "crp", True, 0.4),
+    Case("split-merge", "boolean", "negative", False),
+    Case("split-merge", "real", "crp", True, 0.4),
+    Case("default", "real", "pitman-yor", True),
+]
+
+
+@pytest.mark.parametrize("case", PART, ids=str)
+def test_columns_and_rows_follow_the_posterior(case):
+    check(case, FAST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", MATRIX, ids=str)
+def test_columns_and_rows_follow_the_posterior_complete(case):
+    check(case, COMPLETE)
+
+
+@pytest.mark.parametrize("kernel", ["default", "block-4"])
+def test_a_subsample_follows_its_own_posterior(kernel):
+    check(Case(kernel, "real", "crp", False), FAST, subsample=True)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_new_view_draws_its_own_prior(kernel):
+    # Where the cells do not count, draws from the prior stay such, whatever was in the mixtures that become views.
+    rng, priors = np.random.default_rng(6), []
+    columns = [c.statistics() for c in TABLES["real"]]
+    row_prior = PitmanYor(discount=0.0, concentration_grid=ROW_CONCENTRATIONS)
+    views = Views(columns, PitmanYor(1.0, 0.0).bind(), row_prior.bind(), N_ROWS)
+    update = KERNELS[kernel].bind(views)
+    for _ in range(800):
+        views.set_state(np.arange(N_COLUMNS), np.zeros((N_COLUMNS, N_ROWS), np.int32))
+        for mixture in views.mixtures:
+            mixture.prior.parameters = {"concentration": ROW_CONCENTRATIONS[-1], "discount": 0.0}
+        views.draw_from_prior(rng)
+        for _ in range(3):
+            update(0.0, rng)
+        priors.append(views.mixtures[views.column_labels[0]].prior.concentration)
+    law = dict.fromkeys(ROW_CONCENTRATIONS, 1 / 3)
+    assert total_variation(law, Counter(priors)) <= noise_floor(law, len(priors), 0.999, rng=rng)
+
+
+@pytest.mark.parametrize("learned", [False, True], ids=["fixed", "learned"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_many_views_come_and_go(kernel, learned):
+    n_rows, n_columns, rng = 40, 12, np.random.default_rng(5)
+    kinds = [*TABLES["real"], *TABLES["boolean"]]
+    examples = [replace(c, cells=rng.permutation(np.resize(c.cells, n_rows))) for c in kinds * (n_columns // 6)]
+    columns = [example.statistics(learn=learned) for example in examples]
+    views = Views(columns, PitmanYor(8.0, 0.2).bind(), PitmanYor(0.8).bind(), n_rows)
+    update, numbers = KERNELS[kernel].bind(views), set()
+    entering = rng.permutation(n_rows).astype(np.int32)[:30]
+    views.churn(np.full(30, -1, np.int32), entering, 1.0, [rng] * views.n_views)
+    for _ in range(20):
+        before = canonical(views.column_labels)
+        moved = update(0.1, rng)
+        labels, rows = views.column_labels, views.row_labels
+        assert moved or canonical(labels) == before
+        assert set(labels) == set(range(views.n_views))
+        numbers.add(views.n_views)
+        assert np.array_equal(np.flatnonzero(rows[0] >= 0), np.sort(entering))
+        exact = log_eppf(np.bincount(labels), *views.prior.parameters.values())
+        for v, mixture in enumerate(views.mixtures):
+            assert np.array_equal(rows[v] >= 0, rows[0] >= 0)
+            exact += log_eppf(np.bincount(rows[v][rows[v] >= 0]), *mixture.prior.parameters.values())
+            assert [columns.index(own) for own in mixture.columns] == np.flatnonzero(labels == v).tolist()
+            for j in views.members(v):
+                params = examples[j].reference_params(columns[j].parameters)
+                exact += sum(examples[j].log_marginal(block, params) for block in blocks(rows[v]))
+        assert_allclose(views.log_joint(), exact, rtol=1e-9)
+        leaving, entering[:10] = entering[:10].copy(), np.flatnonzero(rows[0] < 0)
+        views.churn(leaving, entering[:10].copy(), 0.1, [rng] * views.n_views)
+        if learned:
+            views.learn(rng)
+    assert len(numbers) > 2
