@@ -15,8 +15,8 @@ from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import relabel, representative_draw
+from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.views import kernels
-from sklearn_subanneal.views.similarity import typical_draw
 from sklearn_subanneal.views.views_chain import run_chain
 
 
