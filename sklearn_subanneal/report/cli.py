@@ -9,9 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from sklearn.utils._optional_dependencies import check_matplotlib_support
-
-from sklearn_subanneal import __version__
+from sklearn_subanneal._core.version import __version__
+from sklearn_subanneal.plotting.checks import require_matplotlib
 
 # Columns listed on the screen; the report has all.
 MOST_LISTED = 40
@@ -102,16 +101,10 @@ def _report(given: argparse.Namespace) -> int:
 
 
 def _use_matplotlib() -> None:
-    try:
-        check_matplotlib_support("sklearn-subanneal report")
-    except ImportError as error:
-        raise ImportError(
-            "Pictures are drawn by matplotlib, which is not installed: pip install 'sklearn-subanneal[report]', or "
-            "pass --no-plots"
-        ) from error
+    require_matplotlib("sklearn-subanneal report", "pip install 'sklearn-subanneal[report]', or pass --no-plots")
     import matplotlib
 
-    # There need not be a screen.
+    # Files are written: no screen is needed.
     matplotlib.use("agg")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 import sklearn
 
-import sklearn_subanneal
+from sklearn_subanneal._core.version import __version__
 from sklearn_subanneal.report.figures import draw_pictures
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.gaps import fill_gaps
@@ -120,7 +120,7 @@ def _facts(plan: Plan, learned: Learned) -> dict[str, str]:
         "seed": str(plan.seed),
         "time limit": limit,
         "time of learning": f"{learned.seconds:.1f} s",
-        "sklearn_subanneal": sklearn_subanneal.__version__,
+        "sklearn_subanneal": __version__,
         "Python": platform.python_version(),
         "numpy, scipy, scikit-learn, pandas": ", ".join(
             (np.__version__, scipy.__version__, sklearn.__version__, pd.__version__)

@@ -80,7 +80,7 @@ def imports(root: Path) -> list[Import]:
     packages = {path.name for path in root.iterdir() if path.is_dir()}
     found = []
     for path in sources(root):
-        for module in _imported(path):
+        for module in _imported(root, path):
             parts = module.split(".")
             if parts[0] == NAME:
                 target = parts[1] if len(parts) > 1 and parts[1] in packages else ""
@@ -88,16 +88,21 @@ def imports(root: Path) -> list[Import]:
     return found
 
 
-def _imported(path: Path) -> Iterator[str]:
+def _module(root: Path, path: Path, node: ast.ImportFrom) -> list[str]:
+    """The parts of the absolute name of the module that names are imported from."""
+    package = [NAME, *path.relative_to(root).parent.parts]
+    before = package[: len(package) - node.level + 1] if node.level else []
+    return [*before, *(node.module.split(".") if node.module else [])]
+
+
+def _imported(root: Path, path: Path) -> Iterator[str]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.level:
-                yield from (f"{NAME}.{path.parent.name}.{alias.name}" for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+                yield from (".".join([*_module(root, path, node), alias.name]) for alias in node.names)
     else:
         for module, names, whole in CIMPORT.findall(text):
             if whole:
@@ -105,6 +110,15 @@ def _imported(path: Path) -> Iterator[str]:
             # The names of a list in parentheses over several lines do not matter: the module before them is enough.
             for name in re.findall(r"\w+", names) or ["*"] if module else ():
                 yield f"{module}.{name}"
+
+
+def _below(root: Path) -> dict[str, set[str]]:
+    """The packages that each package imports."""
+    below = defaultdict(set)
+    for one in imports(root):
+        if one.package != one.target and one.package and one.target:
+            below[one.package].add(one.target)
+    return below
 
 
 def upward_imports(root: Path) -> list[str]:
@@ -121,11 +135,7 @@ def upward_imports(root: Path) -> list[str]:
 
 def cycles(root: Path) -> list[str]:
     """Cycles of packages that import one another."""
-    below = defaultdict(set)
-    for one in imports(root):
-        if one.package != one.target and one.package and one.target:
-            below[one.package].add(one.target)
-    out = set()
+    below, out = _below(root), set()
 
     def visit(package, path):
         if package in path:
@@ -133,7 +143,7 @@ def cycles(root: Path) -> list[str]:
             first = cycle.index(min(cycle))
             out.add(" -> ".join([*cycle[first:], *cycle[:first], cycle[first]]))
             return
-        for other in sorted(below[package]):
+        for other in sorted(below.get(package, ())):
             visit(other, [*path, package])
 
     for package in sorted(below):
@@ -143,25 +153,23 @@ def cycles(root: Path) -> list[str]:
 
 def depth(root: Path) -> int:
     """The number of packages on the longest chain of imports; the packages must have no cycle."""
-    below = defaultdict(set)
-    for one in imports(root):
-        if one.package != one.target and one.package and one.target:
-            below[one.package].add(one.target)
+    below = _below(root)
 
     def height(package):
-        return 1 + max((height(other) for other in below[package]), default=0)
+        return 1 + max((height(other) for other in below.get(package, ())), default=0)
 
-    return max((height(package) for package in list(below)), default=0)
+    return max((height(package) for package in below), default=0)
 
 
 def misplaced_files(root: Path) -> list[str]:
     """Modules at the top level, and packages that the list of levels does not have or that do not exist."""
     found = {path.name for path in root.iterdir() if path.is_dir() and sources(path)}
+    missing = set(LEVEL_OF) - found - {""}
     modules = [path for path in sources(root) if path.parent == root and path.stem not in ("__init__", "__main__")]
     return [
         *(f"{path.name} is at the top level, where only __init__ and __main__ are" for path in modules),
         *(f"the package {name} is not in the list of levels" for name in sorted(found - set(LEVEL_OF))),
-        *(f"the list of levels has the package {name}, which does not exist" for name in sorted(set(LEVEL_OF) - found)),
+        *(f"the list of levels has the package {name}, which does not exist" for name in sorted(missing)),
     ]
 
 
@@ -180,7 +188,7 @@ def repeated_file_names(root: Path) -> list[str]:
     folders = defaultdict(set)
     for path in sources(root):
         if path.stem not in ("__init__", "__main__"):
-            folders[path.stem.lstrip("_")].add(str(path.parent.relative_to(root)))
+            folders[path.stem].add(str(path.parent.relative_to(root)))
     return [
         f"the file name {name} occurs in {', '.join(sorted(where))}"
         for name, where in sorted(folders.items())
