@@ -17,7 +17,7 @@ PACKAGE = Path(sklearn_subanneal.__file__).parent
 CLEAN = {
     "__init__.py": "from sklearn_subanneal.estimators import mixture\n",
     "__main__.py": "from sklearn_subanneal.report.page import main\n",
-    "mixtures/kernel.pyx": "from sklearn_subanneal._core.random cimport (\n    draw,\n)\ncdef class Kernel:\n    x = 1\n",
+    "mixtures/kernel.pyx": "from sklearn_subanneal._core.random cimport (\n    draw,\n)\ncdef class Kernel:\n",
     "mixtures/kernel.pxd": "cdef class Kernel:\n    pass\n",
     "_core/random.pxd": "cdef extern from *:\n    pass\n",
     "estimators/mixture.py": "def fit():\n    from sklearn_subanneal.mixtures.kernel import Kernel\n",
