@@ -12,17 +12,13 @@ from scipy.interpolate import BarycentricInterpolator
 from scipy.optimize import brentq
 from scipy.special import entr, psi
 
+from sklearn_subanneal._core.log_space import log_sum_exp
+
 # log C is smooth in 1/T: a polynomial through so many points is exact to far below the error of the draws.
 N_NODES = 9
 # Priors of topics among which that of a given entropy is sought, and how often its documents are drawn for it.
 PRIORS = (1e-4, 1e3)
 N_DRAWS_OF_DOCUMENTS = 3
-
-
-def log_sum_exp(x: NDArray) -> NDArray:
-    """Log of the sum of exp over the last axis; numbers are finite, which spares most of what scipy's does."""
-    largest = x.max(axis=-1, keepdims=True)
-    return np.log(np.exp(x - largest).sum(axis=-1)) + largest[..., 0]
 
 
 def draw_log_dirichlet(generator: np.random.Generator, prior: ArrayLike, size: tuple) -> NDArray:
