@@ -1,5 +1,6 @@
 """The two Gaussians of the variational-tempering paper: the bound loses its local optimum as the temperature rises."""
 
+import doctest
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ if not MODELS.exists():
     pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 sys.path.insert(0, str(MODELS))
 
+import two_gaussians_model  # noqa: E402
 from two_gaussians_model import TwoGaussians, n_maxima  # noqa: E402
 
 MODEL = TwoGaussians()
@@ -71,3 +73,8 @@ def test_surface_is_the_best_over_what_is_not_shown():
         for scale in (0.3, 0.9, 1.1, 3.0):
             base = MODEL.noise_variance / (rho * len(X) * np.array([0.7, 0.3]))
             assert MODEL.bound(X, means, scale * base, rho) <= grid_bound + 1e-9
+
+
+def test_example():
+    found = doctest.testmod(two_gaussians_model)
+    assert found.attempted and not found.failed
