@@ -12,17 +12,13 @@ from scipy.interpolate import BarycentricInterpolator
 from scipy.optimize import brentq
 from scipy.special import entr, psi
 
+from sklearn_subanneal._core.log_space import log_sum_exp
+
 # log C is smooth in 1/T: the error of a polynomial through so many points is far below that of the draws.
 N_NODES = 9
 # Range of the priors of topics in the search for one of a given entropy, and the number of its iterations.
 PRIORS = (1e-4, 1e3)
 N_DRAWS_OF_DOCUMENTS = 3
-
-
-def _log_sum_exp(x: NDArray) -> NDArray:
-    """Log of the sum of exp over the last axis; faster than scipy's, since all numbers are finite."""
-    largest = x.max(axis=-1, keepdims=True)
-    return np.log(np.exp(x - largest).sum(axis=-1)) + largest[..., 0]
 
 
 def draw_log_dirichlet(generator: np.random.Generator, prior: ArrayLike, size: tuple) -> NDArray:

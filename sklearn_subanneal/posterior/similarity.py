@@ -1,18 +1,75 @@
-"""Who belongs together under posterior draws of cross-categorization: similarity of rows, confidence in a consensus."""
-
-from __future__ import annotations
+"""How often rows share a cluster in posterior draws: co-clustering, similarity over views, and confidence."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from sklearn_subanneal.posterior.losses import encode, expected_loss
+from sklearn_subanneal.posterior.labels import check_draws, encode_labels
 
-# Cells of one block of a matrix of similarities, whose comparison stays in the cache.
-BLOCK_CELLS = 1 << 17
-# The variation of information hardly differs on more rows than these.
-MOST_ROWS_JUDGED = 2000
+# Elements of one block of a matrix of similarities: its comparison and its counts stay in the cache from draw to draw.
+_BLOCK_ELEMENTS = 1 << 17
+_DRAWS_PER_BYTE = 255
+
+
+def co_clustering(labels: ArrayLike, rows: ArrayLike | None = None, max_rows: int = 5000) -> NDArray[np.float64]:
+    """Posterior similarity matrix: the share of draws in which two rows share a cluster.
+
+    Parameters
+    ----------
+    labels : array-like of shape (..., n_samples)
+        Posterior labels, as in `posterior_labels_`; all leading axes (chains, draws) are averaged over.
+    rows : array-like of int or bool, default=None
+        The rows to compare, as indices or as a mask of shape (n_samples,). None means all.
+    max_rows : int, default=5000
+        The matrix has a cell for every pair of rows: more rows than this are refused.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_rows)
+        A symmetric matrix with ones on the diagonal, in the order of `rows`.
+
+    Raises
+    ------
+    ValueError
+        If more than `max_rows` rows are asked for.
+
+    References
+    ----------
+    Fritsch, A. and Ickstadt, K. (2009). Improved criteria for clustering based on the posterior similarity matrix.
+    Bayesian Analysis 4, 367-391. doi:10.1214/09-BA414
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.posterior import co_clustering
+    >>> co_clustering([[0, 0, 1], [1, 0, 0]])
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+    labels = check_draws(labels)
+    labels = labels.reshape(-1, labels.shape[-1])
+    if rows is not None:
+        labels = labels[:, np.asarray(rows)]
+    n_draws, n_rows = labels.shape
+    if n_rows > max_rows:
+        raise ValueError(
+            f"co_clustering of {n_rows} rows fills a matrix of {n_rows} x {n_rows} cells, and max_rows={max_rows}. "
+            "Pass rows= (indices of the rows of interest, or a random subset), or raise max_rows."
+        )
+    # Narrow integers are compared and counted several at a time.
+    narrow = labels.dtype.kind in "iu" and labels.size and labels.min() >= 0 and labels.max() < 1 << 15
+    labels = np.ascontiguousarray(labels, dtype=np.int16 if narrow else None)
+    shares = np.empty((n_rows, n_rows))
+    block = max(1, _BLOCK_ELEMENTS // max(n_rows, 1))
+    for start in range(0, n_rows, block):
+        stop = min(start + block, n_rows)
+        counts = np.zeros((stop - start, n_rows - start), dtype=np.int32)
+        for first in range(0, n_draws, _DRAWS_PER_BYTE):
+            counts += _count_together(labels[first : first + _DRAWS_PER_BYTE], start, stop)
+        shares[start:stop, start:] = counts / n_draws
+        shares[start:, start:stop] = shares[start:stop, start:].T
+    return shares
 
 
 def row_similarity(
@@ -42,7 +99,7 @@ def row_similarity(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.views.similarity import row_similarity
+    >>> from sklearn_subanneal.posterior.similarity import row_similarity
     >>> row_labels = [np.array([[0, 0, 1], [0, 1, 1]])]  # one draw of two views of three rows
     >>> column_labels = np.array([[0, 0, 0, 1]])
     >>> row_similarity(row_labels, column_labels, np.array([0]), np.arange(3))
@@ -51,7 +108,7 @@ def row_similarity(
     array([[1.  , 0.75, 0.  ]])
     """
     shares = np.zeros((len(rows), len(others)))
-    step = max(BLOCK_CELLS // max(len(others), 1), 1)
+    step = max(_BLOCK_ELEMENTS // max(len(others), 1), 1)
     for labels, views in zip(row_labels, column_labels, strict=True):
         weights = np.ones(len(labels)) if columns is None else np.bincount(views[list(columns)], minlength=len(labels))
         weights = weights / (weights.sum() * len(row_labels))
@@ -95,7 +152,7 @@ def consensus_confidence(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.views.similarity import consensus_confidence
+    >>> from sklearn_subanneal.posterior.similarity import consensus_confidence
     >>> draws = [np.array([[0, 0, 0, 1]]), np.array([[0, 0, 1, 1]])]  # two draws of one view of four rows
     >>> consensus_confidence([[0, 0, 0, 1]], [0, 0], draws, [[0, 0], [0, 0]]).ravel()
     array([0.75, 0.75, 0.5 , 0.5 ])
@@ -105,47 +162,25 @@ def consensus_confidence(
     n_views, n_rows = consensus.shape
     confidence = np.zeros((n_rows, n_views))
     for v, labels in enumerate(consensus):
-        own = encode(labels)
+        own = encode_labels(labels)
         fellows = own.sizes[own.values] - 1
         n_columns = np.count_nonzero(views == v)
         for clusters, views_of_draw in zip(row_labels, np.asarray(column_labels), strict=True):
             held, counts = np.unique(views_of_draw[views == v], return_counts=True)
             for u, count in zip(held, counts, strict=True):
-                other = encode(clusters[u])
-                common = encode(own.values * len(other.sizes) + other.values)
+                other = encode_labels(clusters[u])
+                common = encode_labels(own.values * len(other.sizes) + other.values)
                 together = common.sizes[common.values] - 1
                 alone = other.sizes[other.values] == 1
                 confidence[:, v] += count / n_columns * np.where(fellows > 0, together / np.maximum(fellows, 1), alone)
     return confidence / len(row_labels)
 
 
-def typical_draw(row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_references: int = 60) -> int:
-    """Which of some draws of the same views represents the rows: least variation of information, summed over views.
-
-    Parameters
-    ----------
-    row_labels : sequence of ndarray of int, shape (n_views, n_samples)
-        Clusters of the rows in each view, views in the same order, for each draw.
-    n_candidates, n_references : int
-        How many draws, evenly spaced, are judged, and by how many. A large table is judged by some of its rows.
-
-    Returns
-    -------
-    draw : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_subanneal.views.similarity import typical_draw
-    >>> typical_draw([np.array([[0, 1, 2], [0, 0, 1]]), np.array([[0, 0, 1], [0, 0, 1]]), np.array([[0, 0, 1]] * 2)])
-    1
-    """
-    rows = slice(None, None, -(-row_labels[0].shape[1] // MOST_ROWS_JUDGED))
-    candidates, references = (
-        np.unique(np.linspace(0, len(row_labels) - 1, n).astype(int)) for n in (n_candidates, n_references)
-    )
-    losses = np.zeros(len(candidates))
-    for v in range(len(row_labels[0])):
-        judged, by = (np.array([row_labels[i][v, rows] for i in draws]) for draws in (candidates, references))
-        losses += expected_loss(judged, by)
-    return int(candidates[np.argmin(losses)])
+def _count_together(labels: NDArray, start: int, stop: int) -> NDArray[np.uint8]:
+    """In how many of at most 255 draws rows start..stop-1 share a cluster with rows start..n-1."""
+    counts = np.zeros((stop - start, labels.shape[1] - start), dtype=np.uint8)
+    together = np.empty(counts.shape, dtype=bool)
+    for draw in labels:
+        np.equal(draw[start:stop, None], draw[None, start:], out=together)
+        counts += together.view(np.uint8)
+    return counts

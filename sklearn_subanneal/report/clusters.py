@@ -1,4 +1,4 @@
-"""Views and clusters as readers want them: which columns, how many rows, and what tells a cluster from the others."""
+"""Summaries of the views and of their clusters: columns, rows, and how each cluster differs from the other rows."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from sklearn_subanneal.report.source import Source, brief
 
 if TYPE_CHECKING:
-    from sklearn_subanneal.estimators.crosscat import CrossCat
+    from sklearn_subanneal.estimators import CrossCat
 
-# Differences below so many standard deviations do not distinguish.
+# Differences of fewer standard deviations are not reported.
 LEAST_DIFFERENCE = 0.5
 MOST_TRAITS = 4
 
 
 @dataclass(frozen=True)
 class Trait:
-    """How the cells of one column differ between a cluster and all other rows.
+    """The difference of one column between a cluster and all other rows.
 
     Attributes
     ----------
     text : str
     difference : float
-        In standard deviations of the column (of the indicator of a category).
+        In standard deviations of the column, or of the indicator of the category.
     """
 
     text: str
@@ -33,17 +33,17 @@ class Trait:
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """A group of rows in a view.
+class ClusterSummary:
+    """A cluster of one view.
 
     Attributes
     ----------
     number : int
     rows : ndarray of int
     confidence : float
-        How far the draws agree that these rows are together, in [0, 1].
+        Mean of `view_confidence_` over these rows, in [0, 1]: how far the draws agree on this cluster.
     traits : list of Trait
-        The most telling first.
+        The largest difference first.
     """
 
     number: int
@@ -53,8 +53,8 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class View:
-    """Columns that share clusters of the rows.
+class ViewSummary:
+    """One view: columns that share a partition of the rows.
 
     Attributes
     ----------
@@ -62,23 +62,23 @@ class View:
     columns : list of str
     labels : ndarray of int, shape (n_rows,)
         Cluster of each row.
-    clusters : list of Cluster
-        The largest first, as many as were asked for.
+    clusters : list of ClusterSummary
+        The largest clusters, the largest first.
     """
 
     number: int
     columns: list[str]
     labels: np.ndarray
-    clusters: list[Cluster]
+    clusters: list[ClusterSummary]
 
     @property
     def n_clusters(self) -> int:
-        """How many there are."""
+        """Number of all clusters of the view."""
         return int(self.labels.max()) + 1
 
 
-def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: int) -> list[View]:
-    """All views; clusters are described for those of several columns, at most so many.
+def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: int) -> list[ViewSummary]:
+    """Summarise all views, and the largest clusters of the views of several columns.
 
     Parameters
     ----------
@@ -86,13 +86,13 @@ def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: 
         Fitted to the table.
     source : Source
     most_views : int
-        So many views have their clusters described.
+        The most views whose clusters are summarised.
     most_clusters : int
-        So many clusters of a view are described.
+        The most clusters of a view that are summarised.
 
     Returns
     -------
-    list of View
+    list of ViewSummary
     """
     names, views, agreement = np.array(list(source.feature_types), dtype=object), [], model.view_confidence_
     for number in range(model.n_views_):
@@ -101,7 +101,7 @@ def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: 
         n_described = most_clusters if len(members) > 1 and number < most_views else 0
         largest = np.argsort(-np.bincount(labels), kind="stable")[:n_described]
         clusters = [
-            Cluster(
+            ClusterSummary(
                 int(k),
                 np.flatnonzero(labels == k),
                 float(confidence[labels == k].mean()),
@@ -109,7 +109,7 @@ def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: 
             )
             for k in largest
         ]
-        views.append(View(number, members, labels, clusters))
+        views.append(ViewSummary(number, members, labels, clusters))
     return views
 
 
@@ -124,7 +124,7 @@ def _traits(source: Source, members: list[str], inside: np.ndarray) -> list[Trai
 
 
 def _trait(series, kind: str, inside: np.ndarray) -> Trait | None:
-    """What the cells of one column say of the rows inside, or None where they say nothing."""
+    """The difference of one column between the rows inside and the others; None if it cannot be computed."""
     seen = series.notna().to_numpy()
     here, elsewhere = seen & inside, seen & ~inside
     if not here.any() or not elsewhere.any():
@@ -135,6 +135,9 @@ def _trait(series, kind: str, inside: np.ndarray) -> Trait | None:
         if not spread > 0.0:
             return None
         return Trait(f"{series.name} {brief(one)} on average, elsewhere {brief(other)}", (one - other) / spread)
+    if kind == "cyclic":
+        # Its mean depends on the origin of the period.
+        return None
     codes, categories = series.factorize()
     # The category whose share differs most, in standard deviations of its indicator.
     shares = [np.bincount(codes[rows], minlength=len(categories)) / rows.sum() for rows in (here, elsewhere, seen)]

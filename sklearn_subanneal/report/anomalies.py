@@ -1,4 +1,4 @@
-"""Rows and cells that the model did not expect."""
+"""Anomalies in a table: the rows and cells of least predictive probability, and rows alone in their cluster."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from sklearn_subanneal.report.source import Source, brief
 
 if TYPE_CHECKING:
-    from sklearn_subanneal.estimators.crosscat import CrossCat
+    from sklearn_subanneal.estimators import CrossCat
 
 
 @dataclass(frozen=True)
-class OddCell:
-    """A cell that the rest of its row does not let expect.
+class AnomalousCell:
+    """A cell that is improbable given the rest of its row.
 
     Attributes
     ----------
     row : int
     column : str
     value, expected : str
-        What is there, and what the rest of the row suggests.
+        The value in the table, and the prediction from the rest of the row.
     nats : float
         Surprisal beyond the median of the column.
     """
@@ -35,16 +35,16 @@ class OddCell:
 
 
 @dataclass(frozen=True)
-class OddRow:
-    """A row unlike the others.
+class AnomalousRow:
+    """A row of low predictive probability.
 
     Attributes
     ----------
     row : int
     nats : float
-        Surprisal beyond the median row.
+        Surprisal in excess of the median row.
     cells : list of (column, nats)
-        Its most surprising cells.
+        Its cells of largest surprisal, and their surprisal in excess of the median of the column.
     """
 
     row: int
@@ -53,16 +53,16 @@ class OddRow:
 
 
 @dataclass(frozen=True)
-class Loner:
-    """A row that is like no other in some columns.
+class SingletonRow:
+    """A row that is alone in its cluster in one view.
 
     Attributes
     ----------
     row, view : int
     columns : list of str
-        Those of the view.
+        Names of the columns of the view.
     share : float
-        Of the draws, in which it is alone in its cluster.
+        Share of the draws in which it is alone in its cluster.
     """
 
     row: int
@@ -72,37 +72,37 @@ class Loner:
 
 
 @dataclass(frozen=True)
-class Surprises:
-    """The oddest rows and cells.
+class Anomalies:
+    """The rows and cells of largest surprisal.
 
     Attributes
     ----------
-    rows : list of OddRow
-    cells : list of OddCell
+    rows : list of AnomalousRow
+    cells : list of AnomalousCell
     n_scored : int
-        Rows that were looked at, evenly spaced where these are not all.
-    loners : list of Loner
-    n_alone : int
-        How many loners there are, each counted for each of its views.
+        Number of rows that were scored, evenly spaced if these are not all.
+    singletons : list of SingletonRow
+    n_singletons : int
+        Number of all singletons, of which `singletons` has the first; a row counts once for each view.
     """
 
-    rows: list[OddRow]
-    cells: list[OddCell]
+    rows: list[AnomalousRow]
+    cells: list[AnomalousCell]
     n_scored: int
-    loners: list[Loner]
-    n_alone: int
+    singletons: list[SingletonRow]
+    n_singletons: int
 
 
-# Of each odd row, and of each column among the odd cells: a column that is odd all over would fill the list.
+# Cells listed for a row, and for a column: without a limit one column could fill the list of cells.
 CELLS_A_ROW = CELLS_A_COLUMN = 3
 
 
-def find_surprises(model: CrossCat, source: Source, most: int, most_scored: int) -> Surprises:
-    """The most surprising rows and cells.
+def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int) -> Anomalies:
+    """Find the rows and cells of largest surprisal.
 
-    A cell counts by -log p(cell | the rest of its row) less the median of its column: nats of different columns cannot
-    be compared otherwise. A row counts by -log p(row); a cell that is missing there counts as the median one of its
-    column, by the chain rule, so that rows with gaps and without compare.
+    The score of a cell is -log p(cell | the rest of its row) less the median of its column, since densities of
+    different columns have different units. The score of a row is -log p(row), to which each missing cell adds the
+    median of its column, so that complete and incomplete rows can be compared.
 
     Parameters
     ----------
@@ -110,13 +110,13 @@ def find_surprises(model: CrossCat, source: Source, most: int, most_scored: int)
         Fitted to the table.
     source : Source
     most : int
-        Rows, and cells, to find.
+        The most rows, and the most cells, to return.
     most_scored : int
-        Rows to look at.
+        The most rows to score; of more rows, evenly spaced ones are taken.
 
     Returns
     -------
-    Surprises
+    Anomalies
     """
     n_rows, names = len(source.frame), list(source.feature_types)
     rows = np.arange(min(n_rows, most_scored)) * n_rows // min(n_rows, most_scored)
@@ -127,7 +127,7 @@ def find_surprises(model: CrossCat, source: Source, most: int, most_scored: int)
     novelty = model.novelty(X) + (np.isnan(surprisal) * usual).sum(axis=1)
     novelty -= np.median(novelty)
     odd_rows = [
-        OddRow(
+        AnomalousRow(
             int(rows[i]),
             float(novelty[i]),
             [(names[j], float(excess[i, j])) for j in np.argsort(-excess[i])[:CELLS_A_ROW] if excess[i, j] > 0.0],
@@ -141,35 +141,35 @@ def find_surprises(model: CrossCat, source: Source, most: int, most_scored: int)
         if excess[i, j] > 0.0
     ]
     at = sorted(candidates, key=lambda cell: -excess[cell])[:most]
-    expected = _expected(model, X, at)
+    expected = _expected(model, X, at, source.feature_types)
     odd_cells = [
-        OddCell(int(rows[i]), names[j], brief(X.iloc[i, j]), text, float(excess[i, j]))
+        AnomalousCell(int(rows[i]), names[j], brief(X.iloc[i, j]), text, float(excess[i, j]))
         for (i, j), text in zip(at, expected, strict=True)
     ]
-    loners = _loners(model, names)
-    return Surprises(odd_rows, odd_cells, len(rows), loners[:most], len(loners))
+    singletons = _singletons(model, names)
+    return Anomalies(odd_rows, odd_cells, len(rows), singletons[:most], len(singletons))
 
 
-def _loners(model: CrossCat, names: list[str]) -> list[Loner]:
-    """Rows that are alone in their cluster, here and in most draws; the surest first."""
+def _singletons(model: CrossCat, names: list[str]) -> list[SingletonRow]:
+    """Rows alone in their cluster in the representative draw and in most other draws; the largest share first."""
     agreement, found = model.view_confidence_, []
     for view in range(model.n_views_):
         labels = model.view_labels_[:, view]
         columns = [names[j] for j in np.flatnonzero(model.column_labels_ == view)]
         for row in np.flatnonzero(np.bincount(labels)[labels] == 1):
             if agreement[row, view] > 0.5:
-                found.append(Loner(int(row), view, columns, float(agreement[row, view])))
-    return sorted(found, key=lambda loner: -loner.share)
+                found.append(SingletonRow(int(row), view, columns, float(agreement[row, view])))
+    return sorted(found, key=lambda singleton: -singleton.share)
 
 
 def _median(column: np.ndarray) -> float:
-    """Of the cells that are there; a column may have none among the rows that are looked at."""
+    """Median of the values that are not NaN; 0 if there is none."""
     seen = column[~np.isnan(column)]
     return float(np.median(seen)) if len(seen) else 0.0
 
 
-def _expected(model: CrossCat, X, at: list[tuple[int, int]]) -> list[str]:
-    """What the rest of its row says of each of these cells."""
+def _expected(model: CrossCat, X, at: list[tuple[int, int]], kinds: dict[str, str]) -> list[str]:
+    """The prediction of each of these cells from the rest of its row, as text."""
     if not at:
         return []
     blanked = X.iloc[[i for i, _ in at]].reset_index(drop=True)
@@ -179,13 +179,13 @@ def _expected(model: CrossCat, X, at: list[tuple[int, int]]) -> list[str]:
         blanked = blanked.assign(**{blanked.columns[j]: column.mask(gap)})
     filled, uncertainty = model.impute(blanked, return_uncertainty=True)
     return [
-        guess(filled.iloc[place, j], uncertainty[place, j], model.feature_types[X.columns[j]])
+        prediction_text(filled.iloc[place, j], uncertainty[place, j], kinds[X.columns[j]])
         for place, (_, j) in enumerate(at)
     ]
 
 
-def guess(value, uncertainty: float, kind: str) -> str:
-    """A value that was filled in, with its uncertainty: a standard deviation, or the probability of the category."""
-    if kind in ("real", "count"):
+def prediction_text(value, uncertainty: float, kind: str) -> str:
+    """A predicted value with its standard deviation, or a predicted category with its probability."""
+    if kind in ("real", "count", "cyclic"):
         return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))}"
     return f"{brief(value)} ({1.0 - uncertainty:.0%})"

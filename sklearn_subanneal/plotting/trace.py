@@ -1,4 +1,4 @@
-"""Displays of what changes while chains run: their traces, and the schedules that drive them."""
+"""TraceDisplay: a quantity recorded after every sweep of the chains, a line for each chain."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_subanneal.plotting.style import CHAIN_COLORS, DARK, SHADE, axes_for, tidy
+from sklearn_subanneal.plotting.checks import require_attributes
+from sklearn_subanneal.plotting.style import CHAIN_COLORS, SHADE, axes_for, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,23 +31,23 @@ _MAX_LEGEND = len(CHAIN_COLORS)
 
 
 class TraceDisplay:
-    """A field of the trace against sweeps or seconds, a line a chain.
+    """A field of the trace against sweeps or seconds, one line for each chain.
 
     Make it by :meth:`from_estimator`, :meth:`from_trace` or :meth:`from_draws`.
 
     Parameters
     ----------
     x, y : list of ndarray
-        Coordinates of the line of every chain.
+        Coordinates of the line of each chain.
     x_name, y_name : str
-        What the axes show.
+        Names of the quantities on the axes.
     annealed : float, default=None
-        Where on the horizontal axis the last chain had finished annealing; what is left of it is shaded.
+        End of the annealing of the last chain on the horizontal axis; the part before it is shaded.
 
     Attributes
     ----------
     lines_ : list of matplotlib Line2D
-        A line a chain.
+        One line for each chain.
     ax_ : matplotlib Axes
         The axes with the lines.
     figure_ : matplotlib Figure
@@ -98,8 +99,7 @@ class TraceDisplay:
         ValueError
             If the estimator keeps no trace or has no such field.
         """
-        if not hasattr(estimator, "trace_"):
-            raise ValueError(f"estimator must have a trace_, {type(estimator).__name__} has none; fit it first.")
+        require_attributes(estimator, "trace_")
         return cls.from_trace(estimator.trace_, field, against, ax=ax, **kwargs)
 
     @classmethod
@@ -119,7 +119,7 @@ class TraceDisplay:
         Parameters
         ----------
         trace : structured ndarray of shape (n_records,)
-            As `trace_`, or as `TraceMonitor.get_logs` gives.
+            `trace_` of an estimator, or the records of :meth:`TraceMonitor.get_logs`.
         field : str, default="log_joint"
             The field on the vertical axis.
         against : str, default="sweep"
@@ -145,10 +145,10 @@ class TraceDisplay:
         x, y, ends = [], [], []
         for chain in np.unique(trace["chain"]):
             records = trace[trace["chain"] == chain]
-            # Held-out scores are not taken at every sweep.
-            there = records[~np.isnan(records[field].astype(np.float64))]
-            x.append(there[against])
-            y.append(there[field])
+            # Held-out scores are not computed after every sweep.
+            scored = records[~np.isnan(records[field].astype(np.float64))]
+            x.append(scored[against])
+            y.append(scored[field])
             if "progress" in names:
                 annealing = records[records["progress"] < 1.0]
                 ends.extend(annealing[against][-1:])
@@ -162,9 +162,9 @@ class TraceDisplay:
         Parameters
         ----------
         draws : array-like of shape (n_chains, n_draws)
-            Such as one of :func:`~sklearn_subanneal.posterior.scalar_draws`.
+            Posterior draws, for example from :func:`~sklearn_subanneal.posterior.scalar_draws`.
         name : str
-            What they are.
+            Name of the scalar.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -181,7 +181,9 @@ class TraceDisplay:
         """
         draws = np.asarray(draws)
         if draws.ndim != 2:
-            raise ValueError(f"draws must have shape (n_chains, n_draws), got {draws.shape}; pass one as draws[None].")
+            raise ValueError(
+                f"draws must have shape (n_chains, n_draws), got {draws.shape}; pass one chain as draws[None]."
+            )
         positions = [np.arange(draws.shape[1])] * len(draws)
         return cls(positions, list(draws), x_name="draw", y_name=name).plot(ax, **kwargs)
 
@@ -221,139 +223,4 @@ class TraceDisplay:
         if ax.get_legend_handles_labels()[0] and (len(self.x) > 1 or self.annealed is not None):
             ax.legend(frameon=False, fontsize="small")
         tidy(ax)
-        return self
-
-
-class ScheduleDisplay:
-    """The size of the subsample, and the inverse temperature, over the progress of a schedule.
-
-    Make it by :meth:`from_schedule`.
-
-    Parameters
-    ----------
-    progress : ndarray of shape (n_points,)
-        Progress from 0 to 1.
-    subsample_size : ndarray of shape (n_points,)
-        Rows in the subsample.
-    inverse_temperature : ndarray of shape (n_points,)
-        Inverse temperatures.
-    name : str, default=None
-        The name of the schedule, for the legend.
-
-    Attributes
-    ----------
-    line_ : matplotlib Line2D
-        Subsample sizes.
-    temperature_line_ : matplotlib Line2D or None
-        Inverse temperatures, on axes of their own at the right; None where the temperature is 1 throughout.
-    ax_ : matplotlib Axes
-        The axes of the subsample sizes.
-    figure_ : matplotlib Figure
-        The figure of these axes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_subanneal.plotting import ScheduleDisplay
-    >>> class Linear:
-    ...     def subsample_size(self, progress, n_rows):
-    ...         return np.ceil(progress * n_rows).astype(int)
-    ...     def inverse_temperature(self, progress):
-    ...         return np.ones_like(progress)
-    >>> display = ScheduleDisplay.from_schedule(Linear(), n_samples=1000)
-    >>> int(display.subsample_size[-1]), display.temperature_line_ is None
-    (1000, True)
-    """
-
-    def __init__(
-        self, progress: NDArray, subsample_size: NDArray, inverse_temperature: NDArray, *, name: str | None = None
-    ) -> None:
-        self.progress = progress
-        self.subsample_size = subsample_size
-        self.inverse_temperature = inverse_temperature
-        self.name = name
-
-    @classmethod
-    def from_schedule(
-        cls,
-        schedule: Any,
-        n_samples: int,
-        *,
-        n_points: int = 501,
-        name: str | None = None,
-        ax: "Axes | None" = None,
-        **kwargs: Any,
-    ) -> "ScheduleDisplay":
-        """Plot a schedule.
-
-        Parameters
-        ----------
-        schedule : schedule object
-            With `subsample_size(progress, n_rows)` and `inverse_temperature(progress)`.
-        n_samples : int
-            Number of rows of the full data.
-        n_points : int, default=501
-            Number of points of progress, evenly from 0 to 1.
-        name : str, default=None
-            The name in the legend; None takes the name of the class.
-        ax : matplotlib Axes, default=None
-            Where to plot, perhaps the `ax_` of the display of another schedule; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        ScheduleDisplay
-
-        Raises
-        ------
-        ValueError
-            If a number is out of range.
-        """
-        if n_samples < 1 or n_points < 2:
-            raise ValueError(f"n_samples must be at least 1 and n_points at least 2, got {n_samples} and {n_points}.")
-        progress = np.linspace(0.0, 1.0, n_points)
-        sizes = np.asarray(schedule.subsample_size(progress, n_samples))
-        inverse_temperature = np.asarray(schedule.inverse_temperature(progress), dtype=np.float64)
-        name = type(schedule).__name__ if name is None else name
-        return cls(progress, sizes, inverse_temperature, name=name).plot(ax, **kwargs)
-
-    def plot(self, ax: "Axes | None" = None, **line_kw: Any) -> "ScheduleDisplay":
-        """Draw the schedule.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to plot; None makes a new figure.
-        **line_kw
-            Passed to :meth:`matplotlib.axes.Axes.plot` for the subsample sizes.
-
-        Returns
-        -------
-        ScheduleDisplay
-            Itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        ax = axes_for(self, ax)
-        color = CHAIN_COLORS[len(ax.lines) % len(CHAIN_COLORS)]
-        (self.line_,) = ax.plot(
-            self.progress, self.subsample_size, **{"color": color, "linewidth": 2, "label": self.name, **line_kw}
-        )
-        ax.set(xlabel=_LABELS["progress"], ylabel="rows in the subsample", xlim=(0, 1), ylim=(0, None))
-        self.temperature_line_ = None
-        tidy(ax)
-        if (self.inverse_temperature != 1.0).any():
-            right = ax.twinx()
-            (self.temperature_line_,) = right.plot(
-                self.progress, self.inverse_temperature, color=self.line_.get_color(), linestyle="--", linewidth=1.5
-            )
-            right.set(ylabel="inverse temperature (dashed)", ylim=(0, 1.05))
-            right.yaxis.label.set_color(DARK)
-            tidy(right, "top")
-        if self.name is not None:
-            ax.legend(frameon=False, fontsize="small", loc="upper left")
         return self

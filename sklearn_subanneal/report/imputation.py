@@ -1,4 +1,4 @@
-"""The missing cells of a table, filled in."""
+"""Imputation of the missing cells of a table, with the uncertainty of each."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from sklearn_subanneal.report.source import Source
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sklearn_subanneal.estimators.crosscat import CrossCat
+    from sklearn_subanneal.estimators import CrossCat
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps:
-    """What was filled in.
+class Imputation:
+    """A table with its missing cells imputed.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        All columns of the file; cells that were there are as they were.
+        All columns of the file; observed cells are unchanged.
     values : pandas.DataFrame
-        The columns that the model learned, with all their cells.
+        The modelled columns, complete.
     uncertainty : pandas.DataFrame
-        Of these: the posterior standard deviation of a number, the probability that a category is another; 0 where the
-        cell was there.
+        For the modelled columns: the posterior standard deviation of a number, the probability that a category is
+        wrong; 0 for observed cells.
     missing : ndarray of bool, shape (n_rows, n_modelled)
-        Which cells were not.
+        Which cells of the modelled columns are missing.
     """
 
     table: pd.DataFrame
@@ -38,8 +38,8 @@ class Gaps:
     missing: np.ndarray
 
 
-def fill_gaps(model: CrossCat, source: Source) -> Gaps:
-    """Fill the missing cells of the columns that the model learned.
+def impute_missing(model: CrossCat, source: Source) -> Imputation:
+    """Impute the missing cells of the modelled columns.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def fill_gaps(model: CrossCat, source: Source) -> Gaps:
 
     Returns
     -------
-    Gaps
+    Imputation
     """
     import pandas as pd
 
@@ -59,11 +59,11 @@ def fill_gaps(model: CrossCat, source: Source) -> Gaps:
     table = source.frame.copy()
     for j in np.flatnonzero(missing.any(axis=0)):
         table[X.columns[j]] = _completed(X.iloc[:, j], values.iloc[:, j], missing[:, j])
-    return Gaps(table, values, pd.DataFrame(uncertainty, X.index, X.columns), missing)
+    return Imputation(table, values, pd.DataFrame(uncertainty, X.index, X.columns), missing)
 
 
 def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray) -> pd.Series:
-    """A column with its gaps filled, six digits of each number; whole numbers are written as such."""
+    """A column with its missing cells imputed: numbers to six digits, whole ones without decimals."""
     is_number = series.dtype.kind in "iuf"
     seen = [int(value) if is_number and value == int(value) else value for value in series[~missing]]
     guessed = [float(f"{value:.6g}") if is_number else value for value in values[missing]]

@@ -1,4 +1,4 @@
-"""A display of the trees over rows that incremental hierarchical clustering has grown."""
+"""DendrogramDisplay: the tree over the rows of incremental hierarchical clustering, its clusters in colours."""
 
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.cluster.hierarchy import dendrogram
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.plotting.checks import require_attributes
 from sklearn_subanneal.plotting.style import CHAIN_COLORS, DARK, axes_for, tidy
-from sklearn_subanneal.trees.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 class DendrogramDisplay:
-    """The tree over the rows, its clusters in colours.
+    """The tree over the rows, with the clusters in colours.
 
     Make it by :meth:`from_estimator` or :meth:`from_hierarchy`. The height of a merge is minus the log probability of
-    one cluster; above log 2, the dashed line, two are more probable.
+    one cluster; above log 2, the dashed line, two clusters are more probable.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ class DendrogramDisplay:
     Attributes
     ----------
     order_ : ndarray of shape (n_rows,)
-        The rows from left to right; none where only the top of the tree is drawn.
+        The rows from left to right; set only if the whole tree is drawn.
     ax_ : matplotlib Axes
         The axes with the tree.
     figure_ : matplotlib Figure
@@ -45,7 +44,7 @@ class DendrogramDisplay:
     array([1, 0, 2])
     """
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
+    def __init__(self, hierarchy: Any) -> None:
         self.hierarchy = hierarchy
 
     @classmethod
@@ -57,7 +56,8 @@ class DendrogramDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With `hierarchy_`: :class:`~sklearn_subanneal.TreeGuidedNRMM` fitted with ``sampler="ibhc"``.
+            With `hierarchy_`: a :class:`~sklearn_subanneal.TreeGuidedNRMM` fitted by incremental hierarchical
+            clustering.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -69,19 +69,16 @@ class DendrogramDisplay:
 
         Raises
         ------
-        AttributeError
-            If the estimator has no trees.
+        ValueError
+            If the estimator has no tree.
         """
-        check_is_fitted(estimator)
-        hierarchy = getattr(estimator, "hierarchy_", None)
-        if hierarchy is None:
-            raise AttributeError(
-                f"This {type(estimator).__name__} keeps no trees: fit a TreeGuidedNRMM with sampler='ibhc'."
-            )
-        return cls.from_hierarchy(hierarchy, ax=ax, **kwargs)
+        require_attributes(
+            estimator, "hierarchy_", remedy="fit a TreeGuidedNRMM by incremental hierarchical clustering (IBHC)"
+        )
+        return cls.from_hierarchy(estimator.hierarchy_, ax=ax, **kwargs)
 
     @classmethod
-    def from_hierarchy(cls, hierarchy: Hierarchy, *, ax: "Axes | None" = None, **kwargs: Any) -> "DendrogramDisplay":
+    def from_hierarchy(cls, hierarchy: Any, *, ax: "Axes | None" = None, **kwargs: Any) -> "DendrogramDisplay":
         """Plot a tree.
 
         Parameters
@@ -100,16 +97,16 @@ class DendrogramDisplay:
         return cls(hierarchy).plot(ax=ax, **kwargs)
 
     def plot(self, ax: "Axes | None" = None, *, max_leaves: int = 200, names=None) -> "DendrogramDisplay":
-        """Draw the tree; heights are on a scale that is linear below 1 and logarithmic above.
+        """Draw the tree; the scale of heights is linear below 1 and logarithmic above.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         max_leaves : int, default=200
-            Of a tree with more rows, only its top with so many leaves is drawn.
+            The most leaves; of a larger tree only the top with this many leaves is drawn.
         names : sequence of str, default=None
-            Name of each row; None: their numbers where there are at most 50.
+            Name of each row; None: the numbers of the rows if there are at most 50.
 
         Returns
         -------
@@ -138,7 +135,7 @@ class DendrogramDisplay:
         return self
 
     def _colors(self, linkage):
-        """The colour of each merge: that of its cluster, dark between clusters."""
+        """The colour of each merge: that of its cluster, dark if it joins clusters."""
         n_rows, labels = len(self.hierarchy.rows), self.hierarchy.labels
         label_of = np.append(labels, np.full(n_rows - 1, -1))
         for merge, (a, b) in enumerate(linkage[:, :2].astype(int)):
