@@ -1,8 +1,8 @@
 """Losses between partitions of the same rows: variation of information and Binder's loss, and their expectation.
 
 Both losses are exact functions of the contingency table, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) /
-scale, with the cluster sizes of `a`, of `b` and of their intersections; f(m) = m log m and scale = n for the variation of
-information, f(m) = m^2 and scale = n (n - 1) for Binder's loss.
+scale, with the cluster sizes of `a`, of `b` and of their intersections: f(m) = m log m and scale = n for the variation
+of information, f(m) = m^2 and scale = n (n - 1) for Binder's loss.
 """
 
 from collections.abc import Callable
