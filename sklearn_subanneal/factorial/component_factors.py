@@ -1,4 +1,4 @@
-"""Factorial mixtures by mean-field variational inference at a temperature: factors of rows, of components, the bound.
+"""Variational factors of the components of a factorial mixture, at a temperature: updates, bound, activations of rows.
 
 Row n is the sum of the components that are active in it, with noise (equation 12 of the paper, where all sigma are to
 be read as variances):
@@ -15,60 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import entr, expit
+from scipy.special import expit
+
+from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics, row_entropies
 
 # Learned probabilities stay this far from 0 and 1, and a learned noise variance above this share of the mean square.
 LEAST_PROBABILITY = 1e-4
 LEAST_NOISE = 1e-6
-# The temperature at which the components of a new row are found falls by this factor, after so many sweeps each.
+# In the inference of new rows the temperature falls by this factor, after so many sweeps each.
 ROW_COOLING, ROW_SWEEPS = 3.0, 2
 # Rows at a time, so that memory does not depend on their number.
 ROWS = 4096
-
-
-@dataclass
-class Statistics:
-    """What the components are to know of some rows, in float64.
-
-    Attributes
-    ----------
-    n_rows : float
-    square : float
-        Sum of the squares of all cells.
-    sums : ndarray of shape (n_components, n_features)
-        sum_n E[z_nk] x_n.
-    pairs : ndarray of shape (n_components, n_components)
-        sum_n E[z_nj z_nk]: on the diagonal, how many rows have a component.
-    entropy : float
-        Of q(z), over all rows.
-    """
-
-    n_rows: float
-    square: float
-    sums: np.ndarray
-    pairs: np.ndarray
-    entropy: float
-
-    @classmethod
-    def of(cls, X: np.ndarray, activations: np.ndarray) -> Statistics:
-        """Of rows (n, n_features) with the probabilities ``activations`` (n_components, n)."""
-        pairs = (activations @ activations.T).astype(np.float64)
-        np.fill_diagonal(pairs, activations.sum(axis=1, dtype=np.float64))
-        return cls(
-            float(len(X)),
-            float(np.einsum("nd,nd->", X, X, dtype=np.float64)),
-            (activations @ X).astype(np.float64),
-            pairs,
-            row_entropies(activations).sum(),
-        )
-
-    def blend(self, other: Statistics, step: float, n_rows: float) -> Statistics:
-        """A step towards what ``other`` says, each as if it were of ``n_rows`` rows."""
-        old, new = (1.0 - step) * n_rows / self.n_rows, step * n_rows / other.n_rows
-        mixed = [
-            old * getattr(self, name) + new * getattr(other, name) for name in ("square", "sums", "pairs", "entropy")
-        ]
-        return Statistics(float(n_rows), *mixed)
 
 
 @dataclass
@@ -88,16 +45,16 @@ class Components:
     noise_variance: float
     component_variance: float
 
-    def update(self, statistics: Statistics, inverse_temperature: float, cyclic: bool = False) -> None:
-        """Take the factors q(mu_k) to their optimum given the rows, at E[1/T].
+    def update(self, statistics: ActivationStatistics, inverse_temperature: float, cyclic: bool = False) -> None:
+        """Set the factors q(mu_k) to their optimum given the rows, at E[1/T].
 
         Parameters
         ----------
-        statistics : Statistics
+        statistics : ActivationStatistics
         inverse_temperature : float
         cyclic : bool, default=False
-            Whether the means are updated one after the other, each given the others, as published. Otherwise all at
-            once: the bound is quadratic in the means together, so that one linear system has its maximum.
+            Whether the means are updated one after the other, each given the others, as published. Otherwise they are
+            updated jointly: the bound is quadratic in all means, and one linear system gives its maximum.
         """
         weight = inverse_temperature / self.noise_variance
         precision = weight * statistics.pairs
@@ -109,8 +66,8 @@ class Components:
             self.means = np.linalg.solve(precision, weight * statistics.sums)
         self.variances = 1.0 / np.diagonal(precision)
 
-    def learn(self, statistics: Statistics, noise: bool, activation: bool) -> None:
-        """Take the noise variance and the activation probability to the optimum of the bound, at any temperature."""
+    def learn(self, statistics: ActivationStatistics, noise: bool, activation: bool) -> None:
+        """Set the noise variance and the activation probability to the optimum of the bound, at any temperature."""
         n_features = self.means.shape[1]
         if noise:
             variance = self.squared_error(statistics) / (statistics.n_rows * n_features)
@@ -124,14 +81,14 @@ class Components:
         """E |mu_k|^2, shape (n_components,)."""
         return np.einsum("kd,kd->k", self.means, self.means) + self.means.shape[1] * self.variances
 
-    def squared_error(self, statistics: Statistics) -> float:
-        """E |X - Z mu|^2 over the rows that the statistics are of."""
+    def squared_error(self, statistics: ActivationStatistics) -> float:
+        """E |X - Z mu|^2 over the rows of the statistics."""
         products = self.means @ self.means.T
         np.fill_diagonal(products, self.squares())
         error = statistics.square - 2.0 * np.vdot(self.means, statistics.sums) + np.vdot(products, statistics.pairs)
         return max(float(error), 0.0)
 
-    def energy(self, statistics: Statistics) -> float:
+    def energy(self, statistics: ActivationStatistics) -> float:
         """E log p(X, Z | mu), the part of the bound that is divided by T."""
         n_components, n_features = self.means.shape
         active = np.trace(statistics.pairs)
@@ -150,19 +107,19 @@ class Components:
         squares = np.einsum("kd,kd->k", self.means, self.means) / self.component_variance
         return float(0.5 * (squares + n_features * (ratio - 1.0 - np.log(ratio))).sum())
 
-    def bound(self, statistics: Statistics, inverse_temperature: float = 1.0) -> float:
+    def bound(self, statistics: ActivationStatistics, inverse_temperature: float = 1.0) -> float:
         """The annealed bound, equation 4 of the paper; at 1 a lower bound of log p(X)."""
         return inverse_temperature * self.energy(statistics) + statistics.entropy - self.divergence()
 
     def log_partition(self, temperatures: np.ndarray) -> np.ndarray:
         """Log integral of p(x, z | mu)^(1/T) over a row x and its z: the same for every mu; 0 at T = 1.
 
-        Supplement C of the paper, with z in {0, 1} and the prefactor of the Gaussian tempered as all the rest is.
+        Supplement C of the paper, with z in {0, 1} and the normaliser of the Gaussian tempered, too.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from sklearn_subanneal.variational.factorial import Components
+        >>> from sklearn_subanneal.factorial.component_factors import Components
         >>> Components(np.zeros((1, 2)), np.ones(1), 0.5, 1.0, 1.0).log_partition(np.array([1.0, 2.0])).round(4)
         array([0.    , 1.9587])
         """
@@ -190,23 +147,23 @@ class Components:
         max_sweeps: int = 1,
         tol: float = 0.0,
     ) -> np.ndarray:
-        """Coordinate ascent of q(z) of every row by itself, one component after the other.
+        """Coordinate ascent of q(z) of every row independently, one component after the other.
 
         Parameters
         ----------
         X : ndarray of shape (n, n_features)
         activations : ndarray of shape (n_components, n)
-            Where to start.
+            Probabilities from which to start.
         inverse_temperature : float
         max_sweeps : int
-            Through the components.
+            Sweeps through the components.
         tol : float
-            A row is left alone after a sweep that moved none of its probabilities by more.
+            A row is not updated further after a sweep that changed none of its probabilities by more.
 
         Returns
         -------
         activations : ndarray of shape (n_components, n)
-            The probabilities; another array than the one given.
+            The new probabilities, in a new array.
         """
         fields, pairs = self.couplings(X.dtype)
         data = (self.means / self.noise_variance).astype(X.dtype) @ X.T
@@ -233,9 +190,10 @@ class Components:
         return out
 
     def infer(self, X: np.ndarray, inverse_temperature: float = 1.0, max_sweeps: int = 100, tol: float = 1e-6):
-        """q(z) of rows that have not been seen: each by itself, without randomness, cooled from the prior.
+        """q(z) of new rows: each independently and without randomness, cooled from the prior.
 
-        The cooling starts where no component decides about another, which depends on the components alone.
+        The cooling starts at a temperature at which the components of a row are nearly independent; it depends on the
+        components alone.
 
         Parameters
         ----------
@@ -272,8 +230,3 @@ class Components:
             - 0.5 * (square / self.noise_variance + n_features * np.log(2.0 * np.pi * self.noise_variance))
             + row_entropies(activations)
         )
-
-
-def row_entropies(activations: np.ndarray) -> np.ndarray:
-    """Entropy of q(z) of each row, from probabilities (n_components, n); float64 of shape (n,)."""
-    return (entr(activations) + entr(1.0 - activations)).sum(axis=0, dtype=np.float64)

@@ -14,9 +14,9 @@ from scipy.special import entr, psi
 
 from sklearn_subanneal._core.log_space import log_sum_exp
 
-# log C is smooth in 1/T: a polynomial through so many points is exact to far below the error of the draws.
+# log C is smooth in 1/T: the error of a polynomial through so many points is far below that of the draws.
 N_NODES = 9
-# Priors of topics among which that of a given entropy is sought, and how often its documents are drawn for it.
+# Range of the priors of topics in the search for one of a given entropy, and the number of its iterations.
 PRIORS = (1e-4, 1e3)
 N_DRAWS_OF_DOCUMENTS = 3
 
@@ -41,7 +41,7 @@ def draw_log_dirichlet(generator: np.random.Generator, prior: ArrayLike, size: t
     draws = np.log(generator.gamma(prior + 1.0, size=size))
     # 1 - U is in (0, 1].
     draws += np.log1p(-generator.random(size)) / prior
-    return draws - log_sum_exp(draws)[..., None]
+    return draws - _log_sum_exp(draws)[..., None]
 
 
 def log_partition(
@@ -56,7 +56,7 @@ def log_partition(
     """E log sum_v (sum_k theta_k beta_kv)^(1/T) over the priors of theta and beta: the value that is typical of C(T).
 
     It is a lower bound by Jensen's inequality, and the only estimate whose variance does not grow with the corpus: a
-    mean of ``exp(n_tokens ...)`` over draws is that of the luckiest draw.
+    mean of ``exp(n_tokens ...)`` over draws is dominated by the largest draw.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def log_partition(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.topics.partition import log_partition
+    >>> from sklearn_subanneal.topics.partition_function import log_partition
     >>> generator = np.random.default_rng(0)
     >>> one_word = log_partition([1.0, 2.0], 1, [0.5, 0.5], 0.1, generator)
     >>> bool(np.allclose(one_word, 0.0))
@@ -97,7 +97,7 @@ def log_partition(
     for log_words in _draw_log_words(
         n_words, doc_topic_prior, topic_word_prior, generator, n_topics_draws, n_document_draws
     ):
-        values += [log_sum_exp(node * log_words).mean() / n_topics_draws for node in nodes]
+        values += [_log_sum_exp(node * log_words).mean() / n_topics_draws for node in nodes]
     values[0] = 0.0
     return BarycentricInterpolator(nodes, values, random_state=0)(rho)
 
@@ -113,10 +113,10 @@ def log_partition_as_printed(
     n_topics_draws: int = 4,
     n_document_draws: int = 50,
 ) -> NDArray:
-    """The nested Monte Carlo estimate of equation 18, with assignments z kept, as the paper's update of q(y) has them.
+    """The nested Monte Carlo estimate of equation 18, with the assignments z, as in the paper's update of q(y).
 
     The sum over the outcomes of one token is that over words and topics, sum_kv (theta_k beta_kv)^(1/T). With the
-    energy of equation 9 it does not cool: it is here for reproduction.
+    energy of equation 9 it does not cool; it is provided for reproduction.
 
     Parameters
     ----------
@@ -142,16 +142,16 @@ def log_partition_as_printed(
         log_topics = draw_log_dirichlet(generator, topic_word_prior, (n_topics, n_words))
         log_mixing = draw_log_dirichlet(generator, doc_topic_prior, (n_document_draws, n_topics))
         for m, power in enumerate(rho):
-            outcomes = log_sum_exp(power * log_mixing + log_sum_exp(power * log_topics))
-            by_topics[b, m] = n_documents * (log_sum_exp(length * outcomes) - np.log(n_document_draws))
-    return (log_sum_exp(by_topics.T) - np.log(n_topics_draws)) / n_tokens
+            outcomes = _log_sum_exp(power * log_mixing + _log_sum_exp(power * log_topics))
+            by_topics[b, m] = n_documents * (_log_sum_exp(length * outcomes) - np.log(n_document_draws))
+    return (_log_sum_exp(by_topics.T) - np.log(n_topics_draws)) / n_tokens
 
 
 def prior_of_entropy(entropy: float, n_words: int, doc_topic_prior: ArrayLike, generator: np.random.Generator) -> float:
-    """The symmetric prior of topics under which a token of a document has this entropy, given the document's mixing.
+    """The symmetric prior of topics under which a token of a document has a given entropy, given the document's mixing.
 
-    The entropy is the slope of ``-log_partition`` in 1/T at T = 1: what the energy of a token must exceed for the
-    temperature to come to 1.
+    The entropy is the slope of ``-log_partition`` in 1/T at T = 1: the temperature cools to 1 if the energy of a token
+    exceeds minus the entropy.
 
     Parameters
     ----------
@@ -164,12 +164,12 @@ def prior_of_entropy(entropy: float, n_words: int, doc_topic_prior: ArrayLike, g
     Returns
     -------
     prior : float
-        The nearest from 1e-4 to 1e3, where none has this entropy.
+        The nearest from 1e-4 to 1e3 if no prior has this entropy.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.topics.partition import prior_of_entropy
+    >>> from sklearn_subanneal.topics.partition_function import prior_of_entropy
     >>> round(prior_of_entropy(np.log(100.0) - 0.5, 100, [1.0], np.random.default_rng(0)), 1)
     0.8
     """
@@ -185,7 +185,7 @@ def prior_of_entropy(entropy: float, n_words: int, doc_topic_prior: ArrayLike, g
             return PRIORS[0] if aim <= of_one_topic(low) else PRIORS[1]
         prior = float(np.exp(brentq(lambda x, aim=aim: of_one_topic(x) - aim, low, high)))
         if number < N_DRAWS_OF_DOCUMENTS - 1:
-            # A document mixes topics: its words vary more than those of one.
+            # A document mixes topics: its words have a higher entropy than those of one topic.
             (log_words,) = _draw_log_words(n_words, doc_topic_prior, prior, generator, 1, 100)
             aim += entropy - float(entr(np.exp(log_words)).sum(axis=1).mean())
     return prior
@@ -197,5 +197,5 @@ def _draw_log_words(n_words, doc_topic_prior, topic_word_prior, generator, n_top
     for _ in range(n_topics_draws):
         topics = np.exp(draw_log_dirichlet(generator, topic_word_prior, (n_topics, n_words)))
         mixing = np.exp(draw_log_dirichlet(generator, doc_topic_prior, (n_document_draws, n_topics)))
-        # Words that all topics lack have no weight at T = 1, nor at any other.
+        # Words of probability 0 in all topics have no weight at any temperature.
         yield np.log(np.maximum(mixing @ topics, np.finfo(float).tiny))

@@ -1,4 +1,4 @@
-"""Scores of topics: bounds, held-out prediction and coherence."""
+"""Scores of topics: bounds of documents and topics, held-out splits, top words and coherence."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln, psi
 
-from sklearn_subanneal.topics._scores import log_likelihoods
-from sklearn_subanneal.topics._tables import tempered
+from sklearn_subanneal.topics._word_sums import log_likelihoods
+from sklearn_subanneal.topics._word_tables import tempered
 
 __all__ = [
     "dirichlet_divergences",
     "document_bounds",
+    "document_lengths",
     "expected_logs",
-    "lengths",
     "log_likelihoods",
     "split_words",
     "top_words",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-def lengths(documents: sparse.csr_matrix) -> NDArray:
+def document_lengths(documents: sparse.csr_matrix) -> NDArray:
     """Number of tokens of each document, float64."""
     return np.asarray(documents.sum(axis=1, dtype=np.float64)).ravel()
 
@@ -79,22 +79,21 @@ def document_bounds(
     -------
     bounds : ndarray of float64, shape (n_documents,)
     """
-    # What is largest of a word or a document is taken out, and added as logarithm: float32 need not hold it.
+    # The largest weight of a word or a document is factored out and added as a logarithm, which float32 may not hold.
     log_mixing = expected_logs(gamma)
     largest = log_mixing.max(axis=1, keepdims=True)
     mixing = np.exp(inverse_temperature * (log_mixing - largest))
     bounds = log_likelihoods(documents, tempered(log_weights, inverse_temperature), mixing, n_threads)
     scales = inverse_temperature * log_weights.max(axis=1).astype(np.float64)
     bounds += documents @ scales
-    bounds += inverse_temperature * largest[:, 0] * lengths(documents)
+    bounds += inverse_temperature * largest[:, 0] * document_lengths(documents)
     return bounds - dirichlet_divergences(gamma, prior)
 
 
 def topics_bound(topics) -> float:
-    """What the topics add to the bound: minus their divergence from the prior, or the log prior of plug-in topics.
+    """Terms of the topics in the bound: minus their divergence from the prior, or the log prior of plug-in topics.
 
-    The log density of a plug-in topic is that whose maximum its updates find, sum of eta_v log beta_v, without the
-    normaliser.
+    The log prior of a plug-in topic is that which its updates maximise, sum of eta_v log beta_v, without normaliser.
     """
     if topics.update == "plug-in":
         return float(topics.prior @ topics.log_weights().astype(np.float64).sum(axis=1))
@@ -102,7 +101,7 @@ def topics_bound(topics) -> float:
 
 
 def split_words(documents: sparse.csr_matrix, generator) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """Every document's distinct words in two random halves; the first, to be observed, has the odd one.
+    """Split the distinct words of every document into random halves; the first, to be observed, has the odd one.
 
     Parameters
     ----------
@@ -135,7 +134,7 @@ def top_words(probabilities: NDArray, n_words: int) -> NDArray:
     Parameters
     ----------
     probabilities : ndarray of shape (n_topics, n_words)
-        Or anything in the same order.
+        Or any increasing function of them.
     n_words : int
 
     Returns

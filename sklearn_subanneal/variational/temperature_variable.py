@@ -1,22 +1,68 @@
-"""The temperature variable of variational inference: fixed, cooled by a schedule, or inferred with the model.
+"""The temperature of a variational fit: fixed, following a cooling schedule, or inferred with the model.
 
-Updates of a model at E[1/T] multiply the natural parameters of its local variables, and the statistics that enter its
-global ones, by that number; priors of globals stay as they are. That is all that a model needs to know of annealing
-and tempering: an object of this module decides what the number is.
+Annealing and tempering ask the same of every model: at E[1/T], updates multiply the natural parameters of the local
+variables, and the statistics that enter the global ones, by that number; priors of global variables are not tempered.
+The classes of this module decide the number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import logsumexp
 
-from sklearn_subanneal.variational.schedules import check_cooling
+from sklearn_subanneal.variational.cooling import CoolingSchedule
+from sklearn_subanneal.variational.validation import checked_temperatures
 
-# Beyond this the temperature is taken as 1: what is left of q(y) elsewhere changes no digit of a float32 model.
+# Beyond this E[1/T] is set to 1: the mass of q(y) at other temperatures changes no digit of a float32 model.
 COLD = 1.0 - 1e-6
 
 
-class Fixed:
+class TemperatureVariable:
+    """Base of the temperatures of a fit: E[1/T], updated before each step of the model.
+
+    A subclass sets ``inverse_temperature`` and defines :meth:`update`; the other methods have defaults, which suit
+    temperatures that do not depend on the data.
+
+    Attributes
+    ----------
+    inverse_temperature : float
+        E[1/T].
+    is_inferred : bool
+        Whether the temperature depends on the data; False by default.
+    """
+
+    is_inferred = False
+    inverse_temperature: float
+
+    def update(self, progress, energy=None, step=None) -> float:
+        """Move to the temperature of the next step; E[1/T].
+
+        Parameters
+        ----------
+        progress : float
+            Share of the run that is done, in [0, 1].
+        energy : float or None
+            Expected log likelihood divided by the number of observations that it is of.
+        step : float or None
+            Size of the step of an inferred temperature, in [0, 1]; None: 1.
+        """
+        return self.inverse_temperature
+
+    def renormalise(self, log_partition: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Use the partition function of a model whose parameters have changed; by default there is none to update."""
+
+    def bound(self) -> float:
+        """Terms of the factor of the temperature in the tempered bound; 0 by default."""
+        return 0.0
+
+    def after_run(self) -> TemperatureVariable:
+        """The temperature with which learning continues after a planned run; by default the same."""
+        return self
+
+
+class FixedTemperature(TemperatureVariable):
     """A temperature that never changes; 1 is variational inference without tempering.
 
     Parameters
@@ -28,10 +74,15 @@ class Fixed:
     ----------
     inverse_temperature : float
 
+    Raises
+    ------
+    ValueError
+        If the temperature is below 1 or not finite.
+
     Examples
     --------
-    >>> from sklearn_subanneal.variational import Fixed
-    >>> Fixed(4.0).inverse_temperature
+    >>> from sklearn_subanneal.variational import FixedTemperature
+    >>> FixedTemperature(4.0).inverse_temperature
     0.25
     """
 
@@ -40,26 +91,13 @@ class Fixed:
             raise ValueError(f"temperature must be finite and at least 1, got {temperature!r}")
         self.inverse_temperature = 1.0 / float(temperature)
 
-    def update(self, progress, energy=None, step=None) -> float:
-        """Nothing to do; E[1/T]."""
-        return self.inverse_temperature
 
-    def get_state(self) -> dict:
-        """Arrays and numbers from which ``set_state`` restores the present state."""
-        return {"inverse_temperature": self.inverse_temperature}
-
-    def set_state(self, state: dict) -> None:
-        """Restore what ``get_state`` gave."""
-        self.inverse_temperature = float(state["inverse_temperature"])
-
-
-class Cooling:
-    """A temperature that follows a schedule: annealed variational inference (AVI).
+class ScheduledTemperature(TemperatureVariable):
+    """A temperature that follows a cooling schedule: annealed variational inference (AVI).
 
     Parameters
     ----------
-    schedule : object
-        With a method ``temperature(progress)``, such as :class:`LinearCooling`.
+    schedule : CoolingSchedule
 
     Attributes
     ----------
@@ -68,45 +106,45 @@ class Cooling:
     Raises
     ------
     ValueError
-        If the schedule has temperatures below 1 or does not end at 1.
+        If the schedule is not a CoolingSchedule, has temperatures below 1 or does not end at 1.
 
     Examples
     --------
-    >>> from sklearn_subanneal.variational import Cooling, LinearCooling
-    >>> cooling = Cooling(LinearCooling(start=4.0, share=1.0))
-    >>> cooling.inverse_temperature, cooling.update(1.0)
+    >>> from sklearn_subanneal.variational import LinearCooling, ScheduledTemperature
+    >>> temperature = ScheduledTemperature(LinearCooling(start=4.0, share=1.0))
+    >>> temperature.inverse_temperature, temperature.update(1.0)
     (0.25, 1.0)
     """
 
-    def __init__(self, schedule):
-        check_cooling(schedule)
+    def __init__(self, schedule: CoolingSchedule):
+        if not isinstance(schedule, CoolingSchedule):
+            raise ValueError(
+                f"schedule must be a CoolingSchedule, got {schedule!r}; give LinearCooling() or GeometricCooling()"
+            )
+        schedule.check()
         self.schedule = schedule
         self.inverse_temperature = 1.0 / float(schedule.temperature(0.0))
 
     def update(self, progress, energy=None, step=None) -> float:
-        """Go to the temperature of ``progress`` in [0, 1]; E[1/T]."""
+        """Set the temperature to that of the schedule at ``progress`` in [0, 1]; E[1/T]."""
         self.inverse_temperature = 1.0 / float(self.schedule.temperature(progress))
         return self.inverse_temperature
 
-    def get_state(self) -> dict:
-        """Arrays and numbers from which ``set_state`` restores the present state."""
-        return {"inverse_temperature": self.inverse_temperature}
-
-    def set_state(self, state: dict) -> None:
-        """Restore what ``get_state`` gave."""
-        self.inverse_temperature = float(state["inverse_temperature"])
+    def after_run(self) -> FixedTemperature:
+        """T = 1, where every schedule ends."""
+        return FixedTemperature()
 
 
-class GlobalTemperature:
-    """A temperature that is a latent variable of the model, with its factor q(y): variational tempering (VT).
+class GlobalTemperature(TemperatureVariable):
+    """A temperature that is a latent variable of the model, with factor q(y): variational tempering (VT).
 
     Given the energy (the expected log likelihood of an observation), the optimum of q(y) is
 
         r_m proportional to pi_m exp(n_observations (energy / T_m - log_partition_m)),
 
     equation 9 of the paper. q(y) is a global factor: with minibatches its natural parameters, linear in the energy,
-    take steps of the same size as those of the other global factors. Once the temperature has come to 1 it stays
-    there, whatever a later minibatch says. Before the first update q(y) is the prior.
+    take steps of the same size as those of the other global factors. Once the temperature is 1 it stays 1, whatever the
+    energies of later minibatches. Before the first update q(y) is the prior.
 
     Parameters
     ----------
@@ -119,8 +157,8 @@ class GlobalTemperature:
     log_prior : array-like of shape (n_temperatures,), default=None
         log pi; None: uniform.
     paper : bool, default=False
-        The temperature as printed: the energy of the latest minibatch alone, and no rest at T = 1. With the partition
-        functions and energies that the paper prints for topic models it does not cool.
+        Update as printed in the paper: from the energy of the latest minibatch alone, and without staying at T = 1.
+        With the partition functions and energies that the paper prints for topic models it does not cool.
 
     Attributes
     ----------
@@ -152,6 +190,8 @@ class GlobalTemperature:
     1.0
     """
 
+    is_inferred = True
+
     def __init__(self, temperatures, log_partition, n_observations: float, log_prior=None, paper: bool = False):
         self.temperatures = checked_temperatures(temperatures)
         self.log_partition = np.array(log_partition, dtype=float)
@@ -174,11 +214,11 @@ class GlobalTemperature:
         Parameters
         ----------
         progress : float
-            Not looked at: the data alone decide.
+            Not used: the temperature depends on the data alone.
         energy : float or None
             Expected log likelihood divided by the number of observations that it is of; None changes nothing.
         step : float or None
-            Size of the step, in [0, 1]; None: the whole of it, as coordinate ascent takes.
+            Size of the step, in [0, 1]; None: 1, coordinate ascent.
         """
         if energy is None or (self.inverse_temperature == 1.0 and not self.paper):
             return self.inverse_temperature
@@ -194,10 +234,10 @@ class GlobalTemperature:
         return self.inverse_temperature
 
     def heat(self) -> None:
-        """Start at the highest temperature, from which steps smaller than 1 come down gradually.
+        """Start at the highest temperature, from which steps smaller than 1 cool gradually.
 
-        The energy becomes the one at which the optimum of q(y) is just there; without this the first update takes
-        q(y) to the temperature that the first energy asks for.
+        The energy is set to the one at which the optimum of q(y) is at the highest temperature; otherwise the first
+        update would move q(y) to the optimum of the first energy.
         """
         inverse = 1.0 / self.temperatures[-2:]
         self.energy = float(np.diff(self.log_partition[-2:])[0] / np.diff(inverse)[0])
@@ -205,52 +245,16 @@ class GlobalTemperature:
         self.probabilities[-1] = 1.0
         self.inverse_temperature = float(inverse[-1])
 
+    def renormalise(self, log_partition: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Set the log partition function of one observation to ``log_partition(temperatures)``."""
+        self.log_partition = log_partition(self.temperatures)
+
     def bound(self) -> float:
-        """E[log p(y)] - E[log C(T)] - E[log q(y)]: what q(y) adds to the tempered bound, equation 5 of the paper."""
+        """E[log p(y)] - E[log C(T)] - E[log q(y)]: the terms of q(y) in the tempered bound, equation 5 of the paper."""
         used = self.probabilities > 0.0
         r = self.probabilities[used]
         rest = self.log_prior - logsumexp(self.log_prior) - self.n_observations * self.log_partition
         return float(r @ (rest[used] - np.log(r)))
-
-    def get_state(self) -> dict:
-        """Arrays and numbers from which ``set_state`` restores the present state."""
-        return {
-            "inverse_temperature": self.inverse_temperature,
-            "probabilities": self.probabilities.copy(),
-            "energy": np.nan if self.energy is None else self.energy,
-        }
-
-    def set_state(self, state: dict) -> None:
-        """Restore what ``get_state`` gave."""
-        self.inverse_temperature = float(state["inverse_temperature"])
-        self.probabilities = np.array(state["probabilities"], dtype=float)
-        self.energy = None if np.isnan(state["energy"]) else float(state["energy"])
-
-
-def checked_temperatures(temperatures) -> np.ndarray:
-    """A copy of the temperatures that there may be, float64; ValueError unless there are two that increase from 1.
-
-    Parameters
-    ----------
-    temperatures : array-like of shape (n_temperatures,)
-
-    Examples
-    --------
-    >>> from sklearn_subanneal.variational.temperature import checked_temperatures
-    >>> checked_temperatures([0.5, 1.0])
-    Traceback (most recent call last):
-        ...
-    ValueError: temperatures must be finite and increase from 1, got [0.5, 1.0]; give np.geomspace(1.0, 2.0)
-    """
-    try:
-        grid = np.array(temperatures, dtype=float)
-    except (TypeError, ValueError):
-        grid = np.empty(0)
-    if grid.ndim != 1 or len(grid) < 2 or not np.isfinite(grid).all() or grid[0] != 1.0 or np.diff(grid).min() <= 0.0:
-        raise ValueError(
-            f"temperatures must be finite and increase from 1, got {temperatures!r}; give np.geomspace(1.0, 2.0)"
-        )
-    return grid
 
 
 def exponential_temperatures(largest: float = 10.0, n_temperatures: int = 100) -> np.ndarray:

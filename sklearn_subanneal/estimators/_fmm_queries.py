@@ -1,4 +1,4 @@
-"""What can be asked of a fitted factorial mixture: activations of rows, rows of activations, densities."""
+"""Methods of a fitted VariationalTemperingFMM: activations of rows, rows of activations, densities."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LARGEST_CELL = 1e30
 
 
 def one_thread():
-    """BLAS on one thread: its products are too small to share, and the bits would depend on how they were."""
+    """BLAS on one thread: its products are small, and with several threads the bits depend on their number."""
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def read_rows(estimator, X, reset: bool) -> np.ndarray:
-    """Rows as they are to be computed with, float64 or float32."""
+def validate_rows(estimator, X, reset: bool) -> np.ndarray:
+    """Validated rows, float64 or float32; ValueError if a cell is too large."""
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", reset=reset)
     largest = max(X.max(), -X.min())
     if largest > LARGEST_CELL:
@@ -29,7 +29,7 @@ def read_rows(estimator, X, reset: bool) -> np.ndarray:
 
 
 class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of factorial mixtures: all that follows from ``_components``."""
+    """Base of VariationalTemperingFMM: tags, and the methods that use the fitted components, ``_components``."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -41,9 +41,9 @@ class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return len(self.components_)
 
     def _infer(self, X):
-        """Rows in double precision, their probabilities (n_components, n_samples), and the precision asked for."""
+        """Rows in float64, their activations (n_components, n_samples), and the dtype of the result."""
         check_is_fitted(self)
-        X = read_rows(self, X, reset=False)
+        X = validate_rows(self, X, reset=False)
         rows = X.astype(np.float64, copy=False)
         with one_thread():
             return rows, self._components.infer(rows), X.dtype
@@ -77,12 +77,12 @@ class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return (self._infer(X)[1].T > 0.5).astype(np.int64)
 
     def inverse_transform(self, X) -> np.ndarray:
-        """The rows that activations stand for, without noise.
+        """Rows without noise, from their activations.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components)
-            What ``transform`` or ``predict`` gave.
+            As returned by ``transform`` or ``predict``.
 
         Returns
         -------

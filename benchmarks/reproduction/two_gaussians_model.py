@@ -37,7 +37,7 @@ class TwoGaussians:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.variational.two_gaussians import TwoGaussians, n_maxima
+    >>> from two_gaussians_model import TwoGaussians, n_maxima
     >>> model = TwoGaussians()
     >>> x = model.sample(200, (-3.0, 3.0), np.random.default_rng(0))
     >>> grid = np.linspace(-6.0, 6.0, 41)

@@ -9,7 +9,7 @@ from sklearn_subanneal.topics._problem cimport Limits, Problem, address, limits_
 from sklearn_subanneal.topics._rows cimport real
 from sklearn_subanneal.topics._statistics cimport add_statistics, sort_by_word
 
-from sklearn_subanneal.topics._threads import share
+from sklearn_subanneal.annealing.threads import share_tasks
 
 cdef enum:
     # Statistics are added up by blocks of documents, whatever the number of threads: memory stays bounded, and the
@@ -120,7 +120,7 @@ def fit_documents(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.topics._local import fit_documents
+    >>> from sklearn_subanneal.topics._fit_documents import fit_documents
     >>> weights = np.array([[0.9, 0.1], [0.1, 0.9]])
     >>> gamma = np.ones((2, 2))
     >>> n_iter = fit_documents([0, 1, 2], [0, 1], [3.0, 5.0], weights, gamma, [0.5, 0.5], 1.0, 100, 1e-6)
@@ -201,12 +201,12 @@ def fit_documents(
         problem.entry_documents = <int32_t*> address(entry_documents)
     for start in range(0, n_documents, DOCUMENTS_A_BLOCK):
         problem.start, step.stop = start, min(start + DOCUMENTS_A_BLOCK, n_documents)
-        share(step.documents, 1 + (step.stop - start + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
+        share_tasks(step.documents, 1 + (step.stop - start + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
         if statistics is not None:
             shares = np.linspace(0, word_starts[n_words], WORD_TASKS + 1)
             bounds = np.searchsorted(word_starts, shares[1:WORD_TASKS])
             step.word_bounds = [0, *bounds.tolist(), n_words]
-            share(step.words, WORD_TASKS, n_threads)
+            share_tasks(step.words, WORD_TASKS, n_threads)
     return n_iter
 
 

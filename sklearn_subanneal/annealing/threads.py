@@ -1,4 +1,4 @@
-"""A numbered list of tasks that a few threads share."""
+"""Running a numbered list of tasks on a few threads."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import threading
 from collections.abc import Callable
 
 
-def share(task: Callable[[int], object], n_tasks: int, n_threads: int) -> None:
+def share_tasks(task: Callable[[int], object], n_tasks: int, n_threads: int) -> None:
     """Call ``task(0)``, ..., ``task(n_tasks - 1)``, each once, in any order; the calling thread works too.
 
-    After an exception no further task is begun; when all threads have come to rest, the first exception is raised.
+    After an exception no further task is begun; when all threads have finished, the first exception is raised.
 
     Parameters
     ----------
     task : callable
-        Takes the number of a task; should release the GIL.
+        Called with the number of a task; should release the GIL.
     n_tasks : int
     n_threads : int
         At most this many threads, the calling one included.
@@ -40,22 +40,22 @@ def share(task: Callable[[int], object], n_tasks: int, n_threads: int) -> None:
         except BaseException as failure:
             failures.append(failure)
 
-    def help_out(at_work) -> None:
+    def help_with_tasks(at_work) -> None:
         work()
         at_work.release()
 
-    # Not threading.Thread, whose start() waits until the thread runs: a task takes less time than that may.
+    # Not threading.Thread, whose start() waits until the thread runs, which may take longer than a task.
     helpers = []
     try:
         for _ in range(n_threads - 1):
             at_work = threading.Lock()
             at_work.acquire()
-            _thread.start_new_thread(help_out, (at_work,))
+            _thread.start_new_thread(help_with_tasks, (at_work,))
             helpers.append(at_work)
         work()
         _wait_for(helpers)
     except BaseException as failure:
-        # The interrupt of a user who waits: the others are told, and are near their end.
+        # A KeyboardInterrupt: the other threads see it in `failures` and finish their present task.
         failures.append(failure)
         _wait_for(helpers)
     if failures:

@@ -1,23 +1,25 @@
-"""Temperatures of single documents, each inferred from how well the topics fit it."""
+"""Local variational tempering: a temperature for each document, inferred from the fit of the topics to it."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_subanneal.variational import TemperatureVariable
+
 # Weight of a minibatch in the mean over documents, from which the next minibatch starts.
 MEMORY = 0.1
 
 
-class LocalTemperatures:
+class LocalTemperatures(TemperatureVariable):
     """A latent temperature for every document: local variational tempering (LVT).
 
     Given a document's energy L (its log-likelihood under the topics) and its length N, the optimum of its q(y) is
 
         r_m proportional to pi_m exp(L / T_m - N log_partition_m).
 
-    What all documents have in common, the mean energy of a token, follows the topics, and is smoothed as they are; a
-    document's own q(y) follows from how far it is above or below.
+    The mean energy of a token over all documents changes with the topics, and is smoothed with the same steps; q(y) of
+    a document depends on the difference of its energy from the mean.
 
     Parameters
     ----------
@@ -27,7 +29,7 @@ class LocalTemperatures:
         Log partition function of one token.
     paper : bool, default=False
         Equation 10 as printed, exp((L / T_m + log pi_m) / T_m), with L the expected log joint of words and
-        assignments: without normaliser it prefers the highest temperature, and does not cool.
+        assignments: without a normaliser it prefers the highest temperature, and does not cool.
 
     Attributes
     ----------
@@ -43,11 +45,13 @@ class LocalTemperatures:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.topics.temperatures import LocalTemperatures
+    >>> from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
     >>> local = LocalTemperatures([1.0, 2.0], [0.0, 3.0])
     >>> local.of_documents(np.array([-5.0, -80.0]), np.array([10.0, 10.0])).round(3)
     array([1. , 0.5])
     """
+
+    is_inferred = True
 
     def __init__(self, temperatures: ArrayLike, log_partition: ArrayLike, paper: bool = False):
         self.grid = 1.0 / np.asarray(temperatures, dtype=np.float64)
@@ -56,12 +60,8 @@ class LocalTemperatures:
         self.energy = None
         self.inverse_temperature = float(self.grid.mean())
 
-    def update(self, progress, energy=None, step=None) -> float:
-        """Nothing to do: documents decide; the mean of E[1/T]."""
-        return self.inverse_temperature
-
     def of_documents(self, energies: NDArray, lengths: NDArray, step: float = 1.0) -> NDArray:
-        """E[1/T] of each document; the mean moves on.
+        """E[1/T] of each document; updates the means.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class LocalTemperatures:
         log_weights -= log_weights.max(axis=1, keepdims=True)
         weights = np.exp(log_weights)
         weights /= weights.sum(axis=1, keepdims=True)
-        # Rounding must not lead beyond T = 1.
+        # Rounding may give more than 1.
         inverse_temperatures = np.minimum(weights @ self.grid, 1.0)
         self.inverse_temperature += MEMORY * (float(inverse_temperatures.mean()) - self.inverse_temperature)
         return inverse_temperatures

@@ -1,6 +1,8 @@
-"""What can be asked of fitted topics: proportions of documents, scores, top words."""
+"""Methods of a fitted VariationalTemperingLDA: proportions of documents, scores, top words, coherence."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -8,19 +10,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from sklearn_subanneal.topics import scores
-from sklearn_subanneal.topics.inference import local_step
+from sklearn_subanneal.topics import topic_scores
+from sklearn_subanneal.topics.latent_dirichlet import LatentDirichlet
 
-# Beyond this, digamma functions in single precision are not what they should be.
+# With more tokens digamma functions in single precision are inaccurate.
 MOST_TOKENS = 1e12
 
 
-def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
-    """Documents as CSR of float32, or of float64 if they are, each word of a document once and with a positive count.
+def validate_counts(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
+    """Validated word counts as canonical CSR without explicit zeros, float64 if X is, else float32.
 
-    Nothing is copied that is so already.
+    X is not copied if it already has this form.
     """
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64])
     X = sparse.csr_matrix(X)
@@ -40,8 +42,16 @@ def read_documents(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
     return X
 
 
+def validate_chunks(estimator, chunks: Iterable, reset: bool) -> Iterator[sparse.csr_matrix]:
+    """Validated word counts of the chunks that have documents; with ``reset`` the first one determines the features."""
+    for chunk in chunks:
+        if _num_samples(chunk):
+            yield validate_counts(estimator, chunk, "fit_chunks", reset=reset)
+            reset = False
+
+
 class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of topic models: all that follows from ``_topics``, ``doc_topic_prior_`` and the parameters."""
+    """Base of VariationalTemperingLDA: tags, and the methods that use the fitted topics, ``_topics``."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -71,40 +81,31 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     def exp_dirichlet_component_(self):
         """exp(E[log probability of a word]), (n_components, n_features)."""
         topics = self._fitted_topics("exp_dirichlet_component_")
-        return np.exp(scores.expected_logs(topics.pseudo_counts())).astype(topics.table.dtype)
+        return np.exp(topic_scores.expected_logs(topics.pseudo_counts())).astype(topics.table.dtype)
 
     def _fitted_topics(self, name):
         if not hasattr(self, "_topics"):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted; call fit")
         return self._topics
 
-    def _local_step(self, documents, **options):
-        """Fit topic proportions at T = 1."""
+    def _fitted_model(self) -> LatentDirichlet:
+        """The topics and the prior of documents, with the settings of the local step."""
         prior = np.broadcast_to(np.asarray(self.doc_topic_prior_, dtype=np.float64), self._topics.n_topics)
-        return local_step(
-            documents,
-            self._topics.astype(documents.dtype),
+        return LatentDirichlet(
+            self._topics,
             np.ascontiguousarray(prior),
             max_iter=self.max_doc_update_iter or 100,
             tol=self.mean_change_tol,
             n_threads=effective_n_jobs(self.n_jobs),
-            **options,
         )
-
-    def _bounds(self, documents):
-        """Bound of each document."""
-        step = self._local_step(documents)
-        prior = np.broadcast_to(self.doc_topic_prior_, self._topics.n_topics)
-        logs = self._topics.astype(documents.dtype).log_weights(step.words)
-        return scores.document_bounds(step.documents, logs, step.gamma, prior, n_threads=effective_n_jobs(self.n_jobs))
-
-    def _perplexity(self, documents):
-        n_tokens = documents.data.sum(dtype=np.float64)
-        return float(np.exp(-self._bounds(documents).sum() / n_tokens)) if n_tokens > 0 else 1.0
 
     def _read(self, X, method):
         check_is_fitted(self)
-        return read_documents(self, X, method, reset=False)
+        return validate_counts(self, X, method, reset=False)
+
+    def _infer(self, X, method):
+        documents = self._read(X, method)
+        return self._fitted_model().infer(documents)
 
     def transform(self, X, *, normalize: bool = True) -> np.ndarray:
         """Topic proportions of documents.
@@ -113,7 +114,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         normalize : bool, default=True
-            False: the parameters of their Dirichlet distributions, whose means the proportions are.
+            False: the parameters of the documents' Dirichlet distributions, which are not divided by their sums.
 
         Returns
         -------
@@ -121,13 +122,13 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             float32 if X is, else float64.
         """
         single = getattr(X, "dtype", None) == np.float32
-        gamma = self._local_step(self._read(X, "transform")).gamma.astype(np.float64)
+        gamma = self._infer(X, "transform").gamma.astype(np.float64)
         if normalize:
             gamma /= gamma.sum(axis=1, keepdims=True)
         return gamma.astype(np.float32) if single else gamma
 
     def fit_transform(self, X, y=None, *, normalize: bool = True) -> np.ndarray:
-        """Learn the topics of documents, and give the documents' proportions.
+        """Learn the topics of documents and return the documents' topic proportions.
 
         Parameters
         ----------
@@ -144,7 +145,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         return self.fit(X).transform(X, normalize=normalize)
 
     def predict(self, X) -> np.ndarray:
-        """The topic with most of each document.
+        """The topic with the largest proportion in each document.
 
         Parameters
         ----------
@@ -154,7 +155,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         -------
         topics : ndarray of int64, shape (n_samples,)
         """
-        return self._local_step(self._read(X, "predict")).gamma.argmax(axis=1)
+        return self._infer(X, "predict").gamma.argmax(axis=1)
 
     def score_samples(self, X) -> np.ndarray:
         """Bound on the log probability of each document given the topics, at T = 1.
@@ -167,13 +168,14 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         -------
         bounds : ndarray of float64, shape (n_samples,)
         """
-        return self._bounds(self._read(X, "score_samples"))
+        documents = self._read(X, "score_samples")
+        return self._fitted_model().bounds(documents)
 
     def score(self, X, y=None) -> float:
         """Bound on the log probability of all documents given the topics: the sum of :meth:`score_samples`.
 
-        Scikit-learn adds the divergence of the topics from their prior, which belongs to the training documents: in the
-        score of a few others it is out of all proportion.
+        Scikit-learn also adds the divergence of the topics from their prior, scaled to the training documents, which
+        dominates the score of a few other documents.
 
         Parameters
         ----------
@@ -185,7 +187,8 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         -------
         score : float
         """
-        return float(self._bounds(self._read(X, "score")).sum())
+        documents = self._read(X, "score")
+        return float(self._fitted_model().bounds(documents).sum())
 
     def perplexity(self, X, sub_sampling: bool = False) -> float:
         """exp(-:meth:`score` / number of tokens).
@@ -194,27 +197,28 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         sub_sampling : bool, default=False
-            Makes no difference: a score in proportion to the documents is divided by as many tokens.
+            No effect, since score and number of tokens are of the same documents; for compatibility with scikit-learn.
 
         Returns
         -------
         perplexity : float
         """
-        return self._perplexity(self._read(X, "perplexity"))
+        documents = self._read(X, "perplexity")
+        return self._fitted_model().perplexity(documents)
 
     def document_completion_score(self, X, X_held_out=None, random_state=0) -> float:
         """Mean log probability of a held-out token, given the other words of its document; nats.
 
-        Topics are their means, and so are the topic proportions, fitted to the observed words.
+        Topics are replaced by their means, and topic proportions by the means fitted to the observed words.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, of each of which a random half of the distinct words is held out.
+            Documents; of each, a random half of the distinct words is held out.
         X_held_out : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-            The tokens to predict, if X has only those to be observed.
+            The tokens to predict; X has the observed ones. None: X is split.
         random_state : int, RandomState instance or None, default=0
-            Halves the words.
+            Determines the halves of the words.
 
         Returns
         -------
@@ -227,7 +231,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """
         observed = self._read(X, "document_completion_score")
         if X_held_out is None:
-            observed, held_out = scores.split_words(observed, check_random_state(random_state))
+            observed, held_out = topic_scores.split_words(observed, check_random_state(random_state))
         else:
             held_out = self._read(X_held_out, "document_completion_score")
             if held_out.shape != observed.shape:
@@ -235,17 +239,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
                     f"X_held_out must have the shape of X, {observed.shape}, got {held_out.shape}; give each document "
                     "a row in both"
                 )
-        n_tokens = scores.lengths(held_out).sum()
-        if n_tokens == 0:
-            raise ValueError(
-                "X has no document of two distinct words, so that no token can be held out; give longer ones"
-            )
-        topics = self._topics.astype(observed.dtype)
-        gamma = self._local_step(observed, weights=topics.mean_weights).gamma
-        proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        n_threads = effective_n_jobs(self.n_jobs)
-        likelihoods = scores.log_likelihoods(held_out, topics.mean_weights(), proportions, n_threads)
-        return float(likelihoods.sum() / n_tokens)
+        return self._fitted_model().completion_score(observed, held_out)
 
     def top_words(self, n_words: int = 10, feature_names=None) -> np.ndarray:
         """The most probable words of every topic.
@@ -259,10 +253,10 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         Returns
         -------
         words : ndarray of shape (n_components, n_words)
-            The most probable first; no more than there are features.
+            The most probable first; at most ``n_features``.
         """
         check_is_fitted(self)
-        words = scores.top_words(self._topics.means(), n_words)
+        words = topic_scores.top_words(self._topics.means(), n_words)
         names = getattr(self, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
         if names is None:
             return words
@@ -273,12 +267,12 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         return names[words]
 
     def coherence(self, X, n_words: int = 10) -> np.ndarray:
-        """UMass coherence of every topic: how often its top words share documents.
+        """UMass coherence of every topic, from the co-occurrence of its top words in documents.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, usually those of the training.
+            Documents, usually the training documents.
         n_words : int, default=10
 
         Returns
@@ -292,4 +286,4 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         EMNLP.
         """
         documents = self._read(X, "coherence")
-        return scores.umass_coherence(documents, scores.top_words(self._topics.means(), n_words))
+        return topic_scores.umass_coherence(documents, topic_scores.top_words(self._topics.means(), n_words))

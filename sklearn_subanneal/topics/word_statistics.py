@@ -1,4 +1,4 @@
-"""Topics: what is known of each topic's words, as sufficient statistics that decay lazily."""
+"""Topics: sufficient statistics of the words of every topic, with lazy decay, and word weights computed from them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_subanneal.topics._tables import add_to_rows, word_weights
-from sklearn_subanneal.topics._threads import share
+from sklearn_subanneal.annealing.threads import share_tasks
+from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
 
 # Below this the common factor of the statistics is multiplied out, long before it could underflow.
 SMALLEST_SCALE = 1e-12
@@ -29,13 +29,13 @@ class Topics:
     prior : float or array-like of shape (n_words,)
         Parameter eta of the Dirichlet prior of each topic.
     update : {"plug-in", "variational"}
-        What stands for a topic's probability of a word: the mean (S + eta) / sum(S + eta), or exp(E[log beta]) under
-        the Dirichlet distribution with parameter S + eta.
+        Weight of a word in a topic: the mean (S + eta) / sum(S + eta), or exp(E[log beta]) under the Dirichlet
+        distribution with parameter S + eta.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.topics.topics import Topics
+    >>> from sklearn_subanneal.topics.word_statistics import Topics
     >>> topics = Topics(np.array([[3.0, 0.0], [1.0, 0.0]]), prior=1.0, update="plug-in")
     >>> topics.means()
     array([[0.66666667, 0.33333333],
@@ -55,7 +55,7 @@ class Topics:
 
     @classmethod
     def draw(cls, n_words: int, n_topics: int, prior: ArrayLike, update: str, dtype, generator) -> Topics:
-        """Statistics that are all nearly one, with the random differences from which topics part."""
+        """Random statistics, all nearly 1; the differences break the symmetry between topics."""
         return cls(generator.gamma(100.0, 0.01, (n_words, n_topics)).astype(dtype), prior, update)
 
     def astype(self, dtype) -> Topics:
@@ -111,9 +111,9 @@ class Topics:
     def relative_weights(
         self, words: NDArray | None = None, inverse_temperature: float = 1.0, n_threads: int = 1
     ) -> NDArray:
-        """Probabilities to the power of the inverse temperature, those of each word divided by some number.
+        """Weights to the power of the inverse temperature, up to a factor for each word; shape (n, n_topics).
 
-        That is enough to fit documents, and never denormal; shape (n, n_topics).
+        The factors cancel in the fit of documents, and keep the weights from being denormal.
         """
         return self._table(words, inverse_temperature, self.update, n_threads)
 
@@ -175,6 +175,6 @@ class Topics:
 
 
 def _by_words(task: Callable[[slice], None], n_words: int, n_threads: int) -> None:
-    """Do something for every word, the words shared by threads; each is independent of the others."""
+    """Call ``task`` for slices of the words, on threads; the words are independent of one another."""
     n_tasks = -(-n_words // WORDS_A_TASK)
-    share(lambda number: task(slice(WORDS_A_TASK * number, WORDS_A_TASK * (number + 1))), n_tasks, n_threads)
+    share_tasks(lambda number: task(slice(WORDS_A_TASK * number, WORDS_A_TASK * (number + 1))), n_tasks, n_threads)

@@ -10,7 +10,7 @@ from sklearn_subanneal.topics._document cimport sweep, whole_blocks
 from sklearn_subanneal.topics._problem cimport Limits, address, limits_of
 from sklearn_subanneal.topics._rows cimport add_scaled, copy_row, multiply, real, set_log_reciprocals, temper_row, total
 
-from sklearn_subanneal.topics._threads import share
+from sklearn_subanneal.annealing.threads import share_tasks
 
 cdef enum:
     DOCUMENTS_A_TASK = 32
@@ -157,7 +157,7 @@ cdef object sums(documents, weights, mixing, inverse_temperature, n_threads):
         words.inverse_temperature = <const double*> address(rho)
     words.out = <double*> address(out)
     if weights.shape[1]:
-        share(tasks.documents, (n_documents + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
+        share_tasks(tasks.documents, (n_documents + DOCUMENTS_A_TASK - 1) // DOCUMENTS_A_TASK, n_threads)
     return out
 
 
@@ -183,7 +183,7 @@ def log_likelihoods(documents, weights, mixing, n_threads=1):
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_matrix
-    >>> from sklearn_subanneal.topics._scores import log_likelihoods
+    >>> from sklearn_subanneal.topics._word_sums import log_likelihoods
     >>> log_likelihoods(csr_matrix([[2, 1]]), np.array([[0.5, 0.1], [0.5, 0.9]]), np.array([[1.0, 0.0]])).round(4)
     array([-2.0794])
     """

@@ -188,7 +188,7 @@ def distinct_words(const integer[::1] indices, Py_ssize_t n_features):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.topics._tables import distinct_words
+    >>> from sklearn_subanneal.topics._word_tables import distinct_words
     >>> distinct_words(np.array([7, 2, 7]), 9)
     (array([2, 7], dtype=int32), array([1, 0, 1], dtype=int32))
     """
