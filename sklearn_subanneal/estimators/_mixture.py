@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.columns.models import bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters
-from sklearn_subanneal.mixtures.mixture_chain import run_chain
+from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
 from sklearn_subanneal.mixtures.predictive import assign_rows, impute_rows, nearest_clusters, sample_rows, score_rows
 from sklearn_subanneal.posterior import representative_draw
 
@@ -21,8 +21,6 @@ class MixtureEstimator(MCMCEstimator):
 
     A subclass gives ``_prior`` (the prior of the partition, as a parameter object) and ``covariance_type``.
     """
-
-    _chain = staticmethod(run_chain)
 
     def _bind(self, table, arrays):
         self._prior().bind(self.learn_hyperparameters)
@@ -37,9 +35,10 @@ class MixtureEstimator(MCMCEstimator):
             grids=self.grids,
         )
 
-    def _recipe(self, models, arrays):
-        chain = {"models": models, "arrays": arrays, "learn": self.learn_hyperparameters}
-        return {"chain": chain, "partition": self._prior()}
+    def _spec(self, models, arrays, **settings):
+        return MixtureSpec(
+            models=models, arrays=arrays, partition=self._prior(), learn=self.learn_hyperparameters, **settings
+        )
 
     def _summarize(self, arrays):
         self.posterior_labels_ = np.stack([result.labels for result in self._results])

@@ -17,7 +17,7 @@ from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.views import kernels
 from sklearn_subanneal.views.similarity import typical_draw
-from sklearn_subanneal.views.views_chain import run_chain
+from sklearn_subanneal.views.views_chain import ViewsSpec
 
 
 class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
@@ -135,7 +135,6 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         "column_discount": [Interval(Real, 0, 1, closed="left"), None],
         "view_kernel": [StrOptions(set(kernels.NAMED)), HasMethods("bind")],
     }
-    _chain = staticmethod(run_chain)
 
     def __init__(
         self,
@@ -198,17 +197,19 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             grids=self.grids,
         )
 
-    def _recipe(self, models, arrays):
+    def _spec(self, models, arrays, **settings):
         rows, columns = self._priors()
-        chain = {
-            "models": models,
-            "arrays": arrays,
-            "kernel": kernels.resolve(self.view_kernel),
-            "learn": self.learn_hyperparameters,
-            # What the chains leave of the processors sweeps views at once.
-            "n_threads": max(effective_n_jobs(self.n_jobs) // self.n_chains, 1),
-        }
-        return {"chain": chain, "partition": rows, "column_partition": columns}
+        return ViewsSpec(
+            models=models,
+            arrays=arrays,
+            column_partition=columns,
+            row_partition=rows,
+            kernel=kernels.resolve(self.view_kernel),
+            learn=self.learn_hyperparameters,
+            # Processors that the chains leave idle sweep several views at once.
+            n_threads=max(effective_n_jobs(self.n_jobs) // self.n_chains, 1),
+            **settings,
+        )
 
     def _summarize(self, arrays):
         self._row_labels = [result.labels for result in self._results]

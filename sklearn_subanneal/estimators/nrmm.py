@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral, Real
 
@@ -11,19 +12,20 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal.annealing.runner import spawn_generators
+from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
+from sklearn_subanneal.annealing.subsampling import TableOrder
 from sklearn_subanneal.columns.models import bind_bags
 from sklearn_subanneal.estimators._mixture import MixtureEstimator
 from sklearn_subanneal.mixtures._slice import SliceSampler
 from sklearn_subanneal.mixtures._split_merge import SplitMerge
-from sklearn_subanneal.mixtures.mixture_chain import run_chain
+from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import sample_bags
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
 from sklearn_subanneal.tables.documents import DocumentTable, joined, read_documents
 from sklearn_subanneal.trees._guided import TreeGuided
 from sklearn_subanneal.trees._paper import TreeGuidedPaper
 from sklearn_subanneal.trees._pilot import TreePilot
-from sklearn_subanneal.trees.forest_chain import go_on, hierarchy_of, run_ibhc
+from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
 PROCESSES = ("nggp", "dp", "nig")
@@ -113,6 +115,10 @@ class TreeGuidedNRMM(MixtureEstimator):
     >>> trees.n_clusters, trees.linkage().shape
     (3, (199, 4))
     """
+
+    # All that ``partial_fit`` goes on from: typed columns and a generator; and the draw that represents the posterior.
+    _online: tuple | None = None
+    _representative: Draw | None = None
 
     _parameter_constraints: dict = {
         **MixtureEstimator._parameter_constraints,
@@ -212,20 +218,17 @@ class TreeGuidedNRMM(MixtureEstimator):
         return super()._bind(table, arrays)
 
     def _strata(self, chooser, table, arrays):
-        if self.likelihood == "multinomial" and getattr(chooser, "column", None) is not None:
+        if self.likelihood == "multinomial" and chooser.column is not None:
             raise ValueError(
-                f"Stratified(column={chooser.column!r}) is no column: documents have none; use labels= instead"
+                f"StratifiedSubsampling(column={chooser.column!r}) is no column: documents have none; use labels= "
+                "instead"
             )
         return super()._strata(chooser, table, arrays)
 
-    @property
-    def _chain(self):
-        return run_ibhc if self.sampler == "ibhc" else run_chain
-
-    def _recipe(self, models, arrays):
-        recipe = super()._recipe(models, arrays)
+    def _spec(self, models, arrays, **settings):
+        spec = super()._spec(models, arrays, **settings)
         if self.sampler == "ibhc":
-            return recipe
+            return ForestSpec(**{field.name: getattr(spec, field.name) for field in fields(spec)})
         moves = {
             "tree-guided": partial(TreePilot, subset=self.subset_size),
             "tree-guided-similar": partial(TreeGuided, subset=self.subset_size, n_scans=self.n_scans),
@@ -235,11 +238,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             "slice": partial(SliceSampler, max_atoms=self.max_atoms),
             "tree-guided-paper": partial(TreeGuidedPaper, n_global=20 if self.n_global is None else self.n_global),
         }.get(self.sampler)
-        recipe["chain"] |= {"moves": moves, "n_global": self.n_global, "sampler": sampler}
-        return recipe
-
-    def _n_sweeps(self, recipe):
-        return None if self.sampler == "ibhc" else super()._n_sweeps(recipe)
+        return replace(spec, moves=moves, n_global=self.n_global, sampler=sampler)
 
     def _fit(self, X):
         if self.sampler == "tree-guided-paper":
@@ -259,7 +258,6 @@ class TreeGuidedNRMM(MixtureEstimator):
             self.hyperparameters_["mass"] = self.hyperparameters_.pop("concentration")
         if self.likelihood == "multinomial":
             self._lengths = arrays[0].lengths
-        # All that ``partial_fit`` needs to go on.
         self._online = arrays, spawn_generators(self.random_state, 1)[0]
         vars(self).pop("hierarchy_", None)
         if self.sampler == "ibhc":
@@ -307,17 +305,26 @@ class TreeGuidedNRMM(MixtureEstimator):
         >>> model.n_clusters_, model.hierarchy_.rows.size
         (3, 300)
         """
-        if hasattr(self, "_online"):
+        if self._online is not None:
             (arrays, generator), table, models = self._online, self._table, self._models
             new = table.encode(self, X, self.unseen)
             arrays = [joined(old, more) for old, more in zip(arrays, new, strict=True)]
         else:
             table, arrays = self._read(X)
             models, generator = self._bind(table, arrays), spawn_generators(self.random_state, 1)[0]
-        chain = {"models": models, "arrays": arrays, "learn": self.learn_hyperparameters, "generator": generator}
-        chain["prior"] = self._prior().bind(self.learn_hyperparameters)
-        draw, forest = getattr(self, "_representative", None), getattr(self, "hierarchy_", None)
-        result = go_on(chain, draw, forest)
+        spec = ForestSpec(
+            n_rows=len(arrays[0]),
+            models=models,
+            arrays=arrays,
+            partition=self._prior(),
+            learn=self.learn_hyperparameters,
+            generator=generator,
+            subsampling=TableOrder(),
+            start=self._representative,
+            hierarchy=vars(self).get("hierarchy_"),
+        )
+        spec.check()
+        result = spec.run(ChainContext())
         self._keep(table, models, [result])
         self._summarize(arrays)
         self.hierarchy_, self._online = hierarchy_of(result), (arrays, generator)
@@ -335,9 +342,18 @@ class TreeGuidedNRMM(MixtureEstimator):
         hierarchy : Hierarchy
             With ``linkage()``, which ``scipy.cluster.hierarchy.dendrogram`` draws, and ``newick()``.
         """
-        chain = {"models": self._models, "arrays": self._encode(X), "learn": False}
-        chain |= {"prior": self._prior().bind(learn=False), "generator": spawn_generators(0, 1)[0]}
-        return hierarchy_of(go_on(chain, self._representative))
+        arrays = self._encode(X)
+        spec = ForestSpec(
+            n_rows=len(arrays[0]),
+            models=self._models,
+            arrays=arrays,
+            partition=self._prior(),
+            learn=False,
+            generator=spawn_generators(0, 1)[0],
+            subsampling=TableOrder(),
+            start=self._representative,
+        )
+        return hierarchy_of(spec.run(ChainContext()))
 
     def sample(self, n_samples: int = 1, random_state=None):
         if self.likelihood != "multinomial":

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.annealing.chain import AnnealedChain, ChainResult, run_recipe
+from sklearn_subanneal.annealing.chain import AnnealedChain
+from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.schedules import Step
+from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
@@ -248,14 +250,46 @@ class MixtureChain(AnnealedChain):
             self.sampler.set_state(state["sampler"])
 
 
-def run_chain(recipe: dict, context: ChainContext) -> ChainResult:
-    """Make one chain, or take one up again, and run it: the unit of work that joblib distributes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MixtureSpec(ChainSpec):
+    """A chain over the partition of the rows of one table.
 
-    Parameters
+    Attributes
     ----------
-    recipe : dict
-        As for :func:`sklearn_subanneal.annealing.chain.run_recipe`, with "partition": the prior as a parameter object,
-        which other processes can be sent.
-    context : ChainContext
+    models : list of ColumnModel
+    arrays : list of ndarray
+        The table's typed columns.
+    partition : CRP, PitmanYor, NGGP or NIG
+        Prior of the partition, as a parameter object: bound ones cannot be sent to other processes.
+    learn : bool
+        Whether hyperparameters are redrawn.
+    moves, n_global, sampler
+        As of :class:`MixtureChain`.
     """
-    return run_recipe(MixtureChain, recipe, {"prior": recipe["partition"].bind(recipe["chain"]["learn"])}, context)
+
+    models: list[ColumnModel]
+    arrays: list[np.ndarray]
+    partition: BaseEstimator
+    learn: bool = True
+    moves: Callable | None = SplitMerge
+    n_global: int | None = None
+    sampler: Callable | None = None
+
+    def check(self) -> None:
+        super().check()
+        self.partition.bind(self.learn)
+
+    def build(self, order: np.ndarray, window: Window) -> MixtureChain:
+        return MixtureChain(
+            self.models,
+            self.arrays,
+            self.partition.bind(self.learn),
+            order,
+            window,
+            self.generator,
+            learn=self.learn,
+            number=self.number,
+            moves=self.moves,
+            n_global=self.n_global,
+            sampler=self.sampler,
+        )

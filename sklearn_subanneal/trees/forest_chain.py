@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.annealing.chain import ChainResult, run_recipe
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.schedules import Schedule, Step
-from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain
+from sklearn_subanneal.annealing.schedules import Schedule
+from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain, MixtureSpec
 from sklearn_subanneal.trees._ibhc import IBHC
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
@@ -85,31 +86,42 @@ class IBHCChain(MixtureChain):
 
 def hierarchy_of(result: ChainResult) -> Hierarchy:
     """The forest that a chain ended with, over the rows of the table."""
-    hierarchy, order = result.resume["model"]["hierarchy"], result.resume["order"]
+    hierarchy, order = result.state.model["hierarchy"], result.state.order
     names = np.append(order, np.arange(len(order), 2 * len(order)))
     return replace(hierarchy, children=names[hierarchy.children].astype(np.int32))
 
 
-def go_on(chain: dict, draw: Draw | None = None, hierarchy: Hierarchy | None = None) -> ChainResult:
-    """A forest over the rows of a table in their order.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ForestSpec(MixtureSpec):
+    """A forest over the rows of one table, made by incremental hierarchical clustering.
 
-    Parameters
+    Attributes
     ----------
-    chain : dict
-        Arguments of :class:`IBHCChain` but for order and window.
-    draw : Draw or None
-        Whose hyperparameters to start with; None: those of the models.
     hierarchy : Hierarchy or None
-        A forest over the first rows, to go on from.
+        A forest over the first rows, to go on from; hyperparameters then stay.
+    start : Draw or None
+        The draw whose hyperparameters the forest starts with; None: those of the models.
     """
-    n_rows = len(chain["arrays"][0])
-    window = Window([0, n_rows], [1.0], True)
-    forest = IBHCChain(**chain, order=np.arange(n_rows), window=window, hierarchy=hierarchy)
-    if draw is not None:
-        forest.adopt(draw)
-    return forest.run(None, 1, 1, None, ChainContext())
 
+    hierarchy: Hierarchy | None = None
+    start: Draw | None = None
 
-def run_ibhc(recipe: dict, context: ChainContext) -> ChainResult:
-    """As :func:`sklearn_subanneal.mixtures.mixture_chain.run_chain`, for a forest."""
-    return run_recipe(IBHCChain, recipe, {"prior": recipe["partition"].bind(recipe["chain"]["learn"])}, context)
+    def build(self, order: np.ndarray, window: Window) -> IBHCChain:
+        chain = IBHCChain(
+            models=self.models,
+            arrays=self.arrays,
+            prior=self.partition.bind(self.learn),
+            order=order,
+            window=window,
+            generator=self.generator,
+            learn=self.learn,
+            number=self.number,
+            hierarchy=self.hierarchy,
+        )
+        if self.start is not None:
+            chain.adopt(self.start)
+        return chain
+
+    def n_sweeps(self) -> int | None:
+        """Unknown: the sweeps of a forest are not those of a schedule."""
+        return 0 if self.ended else None

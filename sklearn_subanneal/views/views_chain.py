@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.annealing.chain import AnnealedChain, ChainResult, run_recipe
+from sklearn_subanneal.annealing.chain import AnnealedChain
+from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.schedules import Step
+from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._split_merge import SplitMerge
@@ -232,15 +235,49 @@ class ViewsChain(AnnealedChain):
             mixture.set_prior(parameters)
 
 
-def run_chain(recipe: dict, context: ChainContext) -> ChainResult:
-    """Make one chain, or take one up again, and run it: the unit of work that joblib distributes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ViewsSpec(ChainSpec):
+    """A chain over the views of one table.
 
-    Parameters
+    Attributes
     ----------
-    recipe : dict
-        As for :func:`sklearn_subanneal.mixtures.mixture_chain.run_chain`, with "column_partition" beside "partition".
-    context : ChainContext
+    models : list of ColumnModel
+    arrays : list of ndarray
+        The table's typed columns.
+    column_partition, row_partition : CRP or PitmanYor
+        Priors of the partitions, as parameter objects: bound ones cannot be sent to other processes.
+    kernel : ViewKernel
+    learn : bool
+        Whether hyperparameters are redrawn.
+    n_threads : int
+        Views whose rows are swept at once.
     """
-    learn = recipe["chain"]["learn"]
-    priors = {"column_prior": recipe["column_partition"].bind(learn), "row_prior": recipe["partition"].bind(learn)}
-    return run_recipe(ViewsChain, recipe, priors, context)
+
+    models: list[ColumnModel]
+    arrays: list[np.ndarray]
+    column_partition: BaseEstimator
+    row_partition: BaseEstimator
+    kernel: ViewKernel
+    learn: bool = True
+    n_threads: int = 1
+
+    def check(self) -> None:
+        super().check()
+        self.kernel.check()
+        for partition in (self.column_partition, self.row_partition):
+            partition.bind(self.learn)
+
+    def build(self, order: np.ndarray, window: Window) -> ViewsChain:
+        return ViewsChain(
+            self.models,
+            self.arrays,
+            self.column_partition.bind(self.learn),
+            self.row_partition.bind(self.learn),
+            self.kernel,
+            order,
+            window,
+            self.generator,
+            learn=self.learn,
+            n_threads=self.n_threads,
+            number=self.number,
+        )

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from support.tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.subsampling import Stratified
+from sklearn_subanneal.annealing import StratifiedSubsampling
 
 # --- Reproducibility and continued chains ---------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("subsampling", ["cyclic", "random", Stratified(column=0, n_bins=3)])
+@pytest.mark.parametrize("subsampling", ["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_continued_chains_are_the_chains(kind, subsampling):
     params, X = KINDS[kind]

@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -25,15 +26,17 @@ from sklearn_subanneal import (
     SubsampleAnnealedDPMM,
     TraceMonitor,
 )
-from sklearn_subanneal.annealing import chain, checkpoint, schedules
-from sklearn_subanneal.annealing.chain import n_sweeps
-from sklearn_subanneal.annealing.schedules import (
+from sklearn_subanneal.annealing import (
     Accelerating,
     EnergyAnneal,
     PriorGibbs,
     SequentialGibbs,
     SubsampleAnneal,
+    clock,
+    saved_chain,
 )
+from sklearn_subanneal.annealing.saved_chain import SavedChain
+from sklearn_subanneal.annealing.spec import ChainSpec
 
 N_ROWS = 24
 X = with_gaps(np.hstack([blobs(N_ROWS), blobs(N_ROWS, gap=3.0, seed=1)[::-1]]))
@@ -125,11 +128,12 @@ def test_interrupted_at_every_sweep(estimator, params, tmp_path):
 @pytest.mark.parametrize("schedule", [SHORT, SequentialGibbs(1), SequentialGibbs(3), PriorGibbs(2)])
 def test_the_work_to_go_is_known(schedule, tmp_path):
     whole = make(n_chains=1, schedule=schedule).fit(X)
-    assert n_sweeps(schedule, 2, 3, N_ROWS, None) == len(whole.trace_)
+    spec = ChainSpec(n_rows=N_ROWS, schedule=schedule, n_draws=2, thin=3)
+    assert spec.n_sweeps() == len(whole.trace_)
     for sweep in range(len(whole.trace_)):
         interrupt(tmp_path / str(sweep), 0, sweep, n_chains=1, schedule=schedule)
         file = tmp_path / str(sweep) / "chain-0.checkpoint"
-        to_go = n_sweeps(schedule, 2, 3, N_ROWS, checkpoint._read(file).result)
+        to_go = replace(spec, previous=SavedChain.read(file).result).n_sweeps()
         assert to_go == len(whole.trace_) - sweep - 1
 
 
@@ -162,7 +166,7 @@ def test_interrupted_while_it_writes(call, tmp_path, monkeypatch):
                 raise Killed
             return stream
 
-        monkeypatch.setattr(checkpoint, "open", half, raising=False)
+        monkeypatch.setattr(saved_chain, "open", half, raising=False)
     else:
         right = getattr(os, call)
         monkeypatch.setattr(os, call, kill)
@@ -179,7 +183,7 @@ JOB = """
 import os, signal, sys
 import numpy as np
 from sklearn_subanneal import Checkpoint, CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+from sklearn_subanneal.annealing import SubsampleAnneal
 
 
 class Suicide:
@@ -303,7 +307,7 @@ def test_warm_starts_may_be_interrupted(estimator, tmp_path):
 
 def test_without_a_seed_the_chains_go_on(tmp_path):
     interrupt(tmp_path, 1, 8, random_state=None)
-    saved = [checkpoint._read(tmp_path / f"chain-{number}.checkpoint").result.trace for number in (0, 1)]
+    saved = [SavedChain.read(tmp_path / f"chain-{number}.checkpoint").result.trace for number in (0, 1)]
     model = resumed(tmp_path, random_state=None)
     for number, trace in enumerate(saved):
         found = model.trace_[model.trace_["chain"] == number][: len(trace)]
@@ -318,8 +322,7 @@ def test_without_a_seed_the_chains_go_on(tmp_path):
 def test_a_time_limit_counts_what_was_spent(estimator, tmp_path, monkeypatch):
     # Every look at the clock takes five milliseconds, and nothing else: how busy the machine is has no part in this.
     looks = itertools.count()
-    for module in (chain, schedules):
-        monkeypatch.setattr(module, "perf_counter", lambda: 5e-3 * next(looks))
+    monkeypatch.setattr(clock, "now", lambda: 5e-3 * next(looks))
 
     class KillAfter(Killer):
         def on_fit_task_end(self, estimator, context, *, metadata=None):
@@ -345,7 +348,7 @@ def test_a_time_limit_counts_what_was_spent(estimator, tmp_path, monkeypatch):
 
 def test_files_are_written_every_so_often(tmp_path, monkeypatch):
     now, written = [0.0], []
-    monkeypatch.setattr(checkpoint, "monotonic", lambda: now[0])
+    monkeypatch.setattr(clock, "now", lambda: now[0])
     right = os.replace
     monkeypatch.setattr(os, "replace", lambda part, file: (written.append((file.name, now[0])), right(part, file)))
 

@@ -14,8 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from support.tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Stratified
+from sklearn_subanneal.annealing import StratifiedSubsampling, SubsampleAnneal
 from sklearn_subanneal.posterior import expected_loss, relabel
 from sklearn_subanneal.views.kernels import ViewKernel
 
@@ -291,7 +290,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("subsampling", ["cyclic", "random", Stratified(column=0, n_bins=3)])
+@pytest.mark.parametrize("subsampling", ["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_continued_chains_are_the_chains(kind, subsampling):
     params, X = KINDS[kind]

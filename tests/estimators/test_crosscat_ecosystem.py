@@ -14,8 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_subanneal import CrossCat, TraceMonitor
-from sklearn_subanneal.annealing.schedules import Accelerating, EnergyAnneal, SequentialGibbs, SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Random, Stratified
+from sklearn_subanneal.annealing import (
+    Accelerating,
+    EnergyAnneal,
+    RandomSubsampling,
+    SequentialGibbs,
+    StratifiedSubsampling,
+    SubsampleAnneal,
+)
 from sklearn_subanneal.diagnostics import summary
 from sklearn_subanneal.posterior import to_arviz
 from sklearn_subanneal.views.kernels import ViewKernel
@@ -65,7 +71,7 @@ def test_grid_search_over_schedules_and_kernels():
 
 
 def test_grid_search_within_parameter_objects():
-    model = short(view_kernel=ViewKernel(), subsampling=Stratified(column=0))
+    model = short(view_kernel=ViewKernel(), subsampling=StratifiedSubsampling(column=0))
     grid = {"schedule__passes": [2, 8], "view_kernel__n_groups": [1, 20], "view_kernel__moves": [("group", "prior")]}
     search = GridSearchCV(model, grid | {"subsampling__balance": [0.5]}, cv=2, n_jobs=2).fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -109,8 +115,15 @@ def test_pipelines():
     "params",
     [
         {},
-        {"schedule": Accelerating(passes=8, n_small=20), "subsampling": Random(), "view_kernel": "birth-death"},
-        {"view_kernel": ViewKernel(("group", "block"), n_pool=4), "subsampling": Stratified(labels=np.arange(72) % 3)},
+        {
+            "schedule": Accelerating(passes=8, n_small=20),
+            "subsampling": RandomSubsampling(),
+            "view_kernel": "birth-death",
+        },
+        {
+            "view_kernel": ViewKernel(("group", "block"), n_pool=4),
+            "subsampling": StratifiedSubsampling(labels=np.arange(72) % 3),
+        },
     ],
 )
 def test_clones(params):

@@ -16,8 +16,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_subanneal import SubsampleAnnealedDPMM, TraceMonitor
-from sklearn_subanneal.annealing.schedules import Accelerating, EnergyAnneal, SequentialGibbs, SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Random, Stratified
+from sklearn_subanneal.annealing import (
+    Accelerating,
+    EnergyAnneal,
+    RandomSubsampling,
+    SequentialGibbs,
+    StratifiedSubsampling,
+    SubsampleAnneal,
+)
 from sklearn_subanneal.diagnostics import summary
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.posterior import to_arviz
@@ -56,7 +62,7 @@ def test_grid_search_over_schedules():
 
 
 def test_grid_search_within_parameter_objects():
-    model = short(schedule=SubsampleAnneal(), subsampling=Stratified(column=0), partition=PitmanYor())
+    model = short(schedule=SubsampleAnneal(), subsampling=StratifiedSubsampling(column=0), partition=PitmanYor())
     grid = {
         "schedule__passes": [2, 30],
         "subsampling__balance": [0.5],
@@ -107,8 +113,8 @@ def test_pipelines():
     "params",
     [
         {},
-        {"schedule": Accelerating(n_small=20), "subsampling": Random(), "partition": CRP(2.0)},
-        {"feature_params": {"real": {"mu": 1.0}}, "subsampling": Stratified(labels=np.arange(90) % 3)},
+        {"schedule": Accelerating(n_small=20), "subsampling": RandomSubsampling(), "partition": CRP(2.0)},
+        {"feature_params": {"real": {"mu": 1.0}}, "subsampling": StratifiedSubsampling(labels=np.arange(90) % 3)},
     ],
 )
 def test_clones(params):

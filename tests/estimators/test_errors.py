@@ -16,8 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Stratified
+from sklearn_subanneal.annealing import Accelerating, StratifiedSubsampling, SubsampleAnneal
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.views.kernels import ViewKernel
 
@@ -262,10 +261,10 @@ PARAMETERS = [
     ({"schedule": SubsampleAnneal(passes=0)}, "passes must be a number of at least 1, got 0"),
     ({"schedule": Accelerating(n_small=0)}, "n_small must be a number of at least 1, got 0"),
     ({"subsampling": "ring"}, "'subsampling' parameter .* Got 'ring'"),
-    ({"subsampling": Stratified()}, "either column= or labels="),
-    ({"subsampling": Stratified("q")}, r"column='q'\) is no column of the table; it has \['x0', 'x1'\]"),
-    ({"subsampling": Stratified(2)}, r"column=2\) is no column of the table"),
-    ({"subsampling": Stratified(labels=[1, 2])}, r"one entry for each of the 40 rows, got shape \(2,\)"),
+    ({"subsampling": StratifiedSubsampling()}, "either column= or labels="),
+    ({"subsampling": StratifiedSubsampling("q")}, r"column='q'\) is no column of the table; it has \['x0', 'x1'\]"),
+    ({"subsampling": StratifiedSubsampling(2)}, r"column=2\) is no column of the table"),
+    ({"subsampling": StratifiedSubsampling(labels=[1, 2])}, r"one entry for each of the 40 rows, got shape \(2,\)"),
     ({"concentration": -1.0}, "concentration must satisfy concentration > -discount; got -1.0"),
     ({"concentration": NAN}, "'concentration' parameter .* Got nan"),
     ({"concentration": "one"}, "'concentration' parameter .* Got 'one'"),
@@ -383,7 +382,7 @@ CHANGES = [
     ("diag", {"concentration": 2.0}, "concentration"),
     ("diag", {"covariance_type": "full"}, "covariance_type"),
     ("diag", {"feature_params": {"real": {"nu": 3.0}}}, "feature_params"),
-    ("diag", {"subsampling": Stratified(0)}, "subsampling"),
+    ("diag", {"subsampling": StratifiedSubsampling(0)}, "subsampling"),
     ("diag", {"n_chains": 3}, "n_chains"),
     ("diag", {"grids": "fixed", "learn_hyperparameters": False}, "grids, learn_hyperparameters"),
     ("views", {"discount": 0.5}, "discount"),

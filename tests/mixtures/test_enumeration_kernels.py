@@ -21,10 +21,9 @@ from oracles.reference_chain import (
 )
 from support.column_examples import ColumnExample
 
+from sklearn_subanneal.annealing import CyclicSubsampling, SubsampleAnneal
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Cyclic
 from sklearn_subanneal.columns.models import bind_columns
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
@@ -364,7 +363,7 @@ def test_the_whole_chain_follows_the_posterior_in_the_units_of_the_data(covarian
     else:
         exact += [("real", arrays[0], first), ("real", arrays[3], REALS.params)]
     rng = np.random.default_rng(4)
-    order, window = Cyclic().bind(N_ROWS, rng)
+    order, window = CyclicSubsampling().bind(N_ROWS, rng)
     chain = MixtureChain(models, arrays, PitmanYor(0.6, 0.4).bind(), order, window, rng, learn=False)
     result = chain.run(SubsampleAnneal(passes=5), n_draws=FAST, thin=8, time_limit=None, context=ChainContext())
     codes = partition_codes(result.labels)

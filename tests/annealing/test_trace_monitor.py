@@ -10,7 +10,7 @@ from sklearn.callback import CallbackSupportMixin, FitCallback, with_callbacks
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_subanneal.annealing.callbacks import TraceMonitor
+from sklearn_subanneal.annealing import TraceMonitor
 
 N_SWEEPS, ANNEALED = 12, 4
 
@@ -196,20 +196,6 @@ def test_logs_as_frame(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         monitor.get_logs(as_frame=True)
-
-
-def test_plot():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    monitor = TraceMonitor()
-    monitored(monitor)
-    _, ax = plt.subplots()
-    display = monitor.plot("log_joint", "seconds", ax=ax)
-    assert display.ax_ is ax and len(display.lines_) == 2
-    np.testing.assert_array_equal(display.lines_[0].get_xdata(), 0.25 * np.arange(N_SWEEPS))
-    plt.close("all")
 
 
 @pytest.mark.parametrize(
