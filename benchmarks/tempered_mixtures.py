@@ -162,7 +162,7 @@ def main() -> None:
         for seed in range(arguments.seeds):
             train, test = split(len(X), seed)
             model = SubsampleAnnealedDPMM(n_chains=1, n_draws=1, random_state=seed).fit(X[train])
-            state = model._results[0].resume["model"]
+            state = model._results[0].state.model
             fixed = {
                 "models": model._models,
                 "arrays": model._encode(X[train]),

@@ -20,6 +20,7 @@ from sklearn_subanneal.annealing.continuation import Continuation, table_digest
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
+from sklearn_subanneal.columns.models import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.tables.schema import read_table
 
@@ -117,7 +118,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
 
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""
-        return read_table(self, X, self.feature_types)
+        return read_table(self, X, self.feature_types, types=KINDS)
 
     def _bind(self, table, arrays):
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")

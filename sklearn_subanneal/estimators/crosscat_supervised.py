@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
+from sklearn_subanneal.columns.models import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.schema import Column, Table, read_table
@@ -40,7 +41,7 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
     def _fit(self, X, y, kind, categories=None):
         """Fit the table, of which y is the last column, typed."""
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
-        self._table, arrays = read_table(self, X, inner.feature_types)
+        self._table, arrays = read_table(self, X, inner.feature_types, types=KINDS)
         check_consistent_length(arrays[0], y)
         inner.set_params(feature_types=[*self._table.kinds, kind])
         if self.random_state is not None:
@@ -50,7 +51,7 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         if categories is not None and container == "array":
             categories = np.arange(len(categories))
         dtype = ("Object" if container == "polars" else "object") if categories is not None else "float64"
-        target = Column(_free_name(self._table), kind, categories, dtype)
+        target = Column(_free_name(self._table), KINDS[kind], categories, dtype)
         names = [*self._table.names, target.name]
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
         self._fit_inner(inner, joined)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import pickle
 import re
-import subprocess
-import sys
 from dataclasses import replace
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
+from support.clocks import tick_at_each_look
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import (
@@ -179,81 +176,6 @@ def test_interrupted_while_it_writes(call, tmp_path, monkeypatch):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["chain-0.checkpoint", "chain-1.checkpoint"]
 
 
-JOB = """
-import os, signal, sys
-import numpy as np
-from sklearn_subanneal import Checkpoint, CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing import SubsampleAnneal
-
-
-class Suicide:
-    def __init__(self, chain, sweep):
-        self.where = chain, sweep
-
-    def setup(self, estimator, context):
-        pass
-
-    on_fit_task_begin = teardown = setup
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None):
-        trace = (metadata or {}).get("trace")
-        if trace and (trace["chain"], trace["sweep"]) == self.where:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-def make(kind):
-    return kind(n_chains=2, n_draws=4, thin=5, n_jobs=n_jobs, schedule=SubsampleAnneal(6), random_state=0)
-
-
-folder, name, n_jobs, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), eval(sys.argv[4])
-kind = {"CrossCat": CrossCat, "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM}[name]
-X = np.random.default_rng(0).normal(size=(60, 4))
-for kill in kills:
-    if child := os.fork():
-        status = os.waitpid(child, 0)[1]
-        assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, kill
-    else:
-        make(kind).set_callbacks(Checkpoint(folder, seconds=0.0), Suicide(*kill)).fit(X)
-        os._exit(0)
-found = make(kind).set_callbacks(Checkpoint(folder)).fit(X)
-whole = make(kind).fit(X)
-for name in ("log_joint_", "posterior_labels_", "labels_"):
-    assert np.array_equal(getattr(found, name), getattr(whole, name)), name
-for name in found.trace_.dtype.names:
-    # A prior has not all of the parameters that the trace has fields for.
-    assert name.startswith("seconds") or np.array_equal(found.trace_[name], whole.trace_[name], equal_nan=True), name
-assert np.array_equal(found.score_samples(X), whole.score_samples(X))
-print("the same", len(whole.trace_))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills copies of a process")
-@pytest.mark.parametrize(
-    ("name", "n_jobs", "kills"),
-    [
-        # In the schedule, in the midst of thin, among the draws, before the second chain began, and in it.
-        ("CrossCat", 1, [(0, 3), (0, 20), (0, 26), (1, 0), (1, 22)]),
-        ("SubsampleAnnealedDPMM", 2, [(1, 5), (0, 20)]),
-    ],
-)
-def test_killed_by_the_system(name, n_jobs, kills, tmp_path):
-    job = [sys.executable, "-c", JOB, str(tmp_path), name, str(n_jobs), repr(kills)]
-    done = subprocess.run(job, capture_output=True, text=True, timeout=100)
-    assert done.stdout.startswith("the same"), done.stderr
-
-
-def test_other_processes_write_their_chains(tmp_path):
-    whole = make(n_chains=3).fit(X)
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        interrupt(tmp_path, 1, 9, n_chains=3)
-        assert (tmp_path / "chain-1.checkpoint").exists()
-        # Threads take up what processes left, and the other way round.
-        with joblib.parallel_config(backend="threading"):
-            interrupt(tmp_path, 1, 11, n_chains=3)
-        assert_same(resumed(tmp_path, n_chains=3), whole)
-    assert len(list(tmp_path.iterdir())) == 3
-
-
 # --- What is complete, and what goes further ------------------------------------------------------------------------
 
 
@@ -320,9 +242,7 @@ def test_without_a_seed_the_chains_go_on(tmp_path):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_time_limit_counts_what_was_spent(estimator, tmp_path, monkeypatch):
-    # Every look at the clock takes five milliseconds, and nothing else: how busy the machine is has no part in this.
-    looks = itertools.count()
-    monkeypatch.setattr(clock, "now", lambda: 5e-3 * next(looks))
+    tick_at_each_look(monkeypatch, 5e-3)
 
     class KillAfter(Killer):
         def on_fit_task_end(self, estimator, context, *, metadata=None):

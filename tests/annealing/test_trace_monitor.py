@@ -83,8 +83,15 @@ def monitored(monitor, **parameters):
     return Chains(**parameters).set_callbacks(monitor).fit(X)
 
 
-@pytest.mark.parametrize("n_jobs, backend", [(1, "threading"), (2, "threading"), (2, "loky")])
-@pytest.mark.parametrize("held_out", [None, HELD_OUT])
+@pytest.mark.parametrize(
+    "n_jobs, backend, held_out",
+    [
+        (1, "threading", None),
+        (2, "threading", HELD_OUT),
+        (2, "loky", HELD_OUT),
+        pytest.param(2, "loky", None, marks=pytest.mark.slow),
+    ],
+)
 def test_records_of_all_chains(n_jobs, backend, held_out):
     monitor = TraceMonitor(X_held_out=held_out)
     monitored(monitor, n_jobs=n_jobs, backend=backend)
@@ -113,7 +120,7 @@ def test_scores_every_so_often():
     assert logs["sweep"][scored].tolist() == [0, 5, 10]
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_early_stopping(backend):
     """The last improvement is at sweep 6; three sweeps without one end at sweep 9."""
     monitor = TraceMonitor(patience=3)

