@@ -25,6 +25,8 @@ def digest(value: Any) -> str:
     """A digest of a parameter; of an object by its parameters, since its class need not be one that pickles."""
     if isinstance(value, BaseEstimator):
         value = (type(value).__module__, type(value).__qualname__, value.get_params(deep=False))
+    elif isinstance(value, list | tuple) and any(isinstance(part, BaseEstimator) for part in value):
+        value = [digest(part) for part in value]
     return joblib.hash(value)
 
 

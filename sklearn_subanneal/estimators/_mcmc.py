@@ -9,6 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, _fit_context
 from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -46,7 +47,9 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "thin": [Interval(Integral, 1, None, closed="left")],
+        "moves": [StrOptions({"default"}), list, tuple],
         "learn_hyperparameters": ["boolean"],
+        "learn_from": [Interval(Integral, 1, None, closed="left"), None],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
@@ -182,6 +185,12 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         check_is_fitted(self)
         return self._table.encode(self, X, self.unseen)
 
+    def _sampling_generator(self, n_samples, random_state) -> np.random.Generator:
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
+        seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
+        return np.random.Generator(np.random.PCG64(seed))
+
     def fit_predict(self, X, y=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
 
@@ -228,6 +237,15 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         """
         check_is_fitted(self)
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
+
+
+def partition_hyperparameters(partition: BaseEstimator, values: dict) -> list[str]:
+    """Names of the reported hyperparameters of a prior: its parameters, and the auxiliary variable u where it has one.
+
+    ``values`` are those of a bound prior, which may have fixed ones besides: a CRP has the discount 0.
+    """
+    parameters = partition.get_params(deep=False)
+    return [name for name in values if name in parameters or name == "log_u"]
 
 
 def column_hyperparameters(models, states: list[list[list[dict]]]) -> dict:
