@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.columns.models import bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters
+from sklearn_subanneal.mixtures import Gibbs, SplitMerge
 from sklearn_subanneal.mixtures.mixture_chain import run_chain
 from sklearn_subanneal.mixtures.predictive import assign_rows, impute_rows, nearest_clusters, sample_rows, score_rows
 from sklearn_subanneal.posterior import representative_draw
@@ -38,7 +39,8 @@ class MixtureEstimator(MCMCEstimator):
         )
 
     def _recipe(self, models, arrays):
-        chain = {"models": models, "arrays": arrays, "learn": self.learn_hyperparameters}
+        moves = (Gibbs(), SplitMerge())
+        chain = {"models": models, "arrays": arrays, "learn": self.learn_hyperparameters, "moves": moves}
         return {"chain": chain, "partition": self._prior()}
 
     def _summarize(self, arrays):

@@ -6,18 +6,36 @@ from numbers import Real
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal.columns.models import bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
+from sklearn_subanneal.mixtures import Gibbs, SplitMerge
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import relabel, representative_draw
-from sklearn_subanneal.views import kernels
+from sklearn_subanneal.views import (
+    ColumnBirthDeath,
+    ColumnBlocks,
+    ColumnGibbs,
+    ColumnGroups,
+    ColumnPacing,
+    ViewSplitMerge,
+)
 from sklearn_subanneal.views.similarity import typical_draw
 from sklearn_subanneal.views.views_chain import run_chain
+
+COLUMN_MOVES = {
+    "default": (ColumnGibbs(), ColumnGroups(), ViewSplitMerge()),
+    "prior": (ColumnGibbs("prior", 2),),
+    "data-driven": (ColumnGibbs(),),
+    "birth-death": (ColumnBirthDeath(),),
+    "block": (ColumnBlocks(),),
+    "group": (ColumnGroups(),),
+    "split-merge": (ViewSplitMerge(),),
+}
 
 
 class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
@@ -36,9 +54,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         d of the Pitman-Yor process of the rows, in [0, 1); 0 is the Dirichlet process. None: learned, for each view.
     column_concentration, column_discount : float or None, default=None
         The same of the process that partitions the columns.
-    view_kernel : str or ViewKernel, default="default"
+    view_kernel : str, default="default"
         "default", or a single move: "prior", "data-driven", "birth-death", "block", "group" or "split-merge".
-        How columns move between views; see :class:`sklearn_subanneal.views.kernels.ViewKernel`.
+        How columns move between views.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
@@ -133,7 +151,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         "discount": [Interval(Real, 0, 1, closed="left"), None],
         "column_concentration": [Interval(Real, None, None, closed="neither"), None],
         "column_discount": [Interval(Real, 0, 1, closed="left"), None],
-        "view_kernel": [StrOptions(set(kernels.NAMED)), HasMethods("bind")],
+        "view_kernel": [StrOptions(set(COLUMN_MOVES))],
     }
     _chain = staticmethod(run_chain)
 
@@ -185,7 +203,6 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         return rows, PitmanYor(self.column_concentration, self.column_discount)
 
     def _bind(self, table, arrays):
-        kernels.resolve(self.view_kernel).check()
         for prior in self._priors():
             prior.bind(self.learn_hyperparameters)
         return bind_columns(
@@ -203,7 +220,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         chain = {
             "models": models,
             "arrays": arrays,
-            "kernel": kernels.resolve(self.view_kernel),
+            "moves": (Gibbs(), SplitMerge(2), *COLUMN_MOVES[self.view_kernel]),
+            "pacing": ColumnPacing(),
             "learn": self.learn_hyperparameters,
             # What the chains leave of the processors sweeps views at once.
             "n_threads": max(effective_n_jobs(self.n_jobs) // self.n_chains, 1),

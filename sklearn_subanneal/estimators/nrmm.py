@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,15 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.columns.models import bind_bags
 from sklearn_subanneal.estimators._mixture import MixtureEstimator
-from sklearn_subanneal.mixtures._slice import SliceSampler
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge
 from sklearn_subanneal.mixtures.mixture_chain import run_chain
 from sklearn_subanneal.mixtures.predictive import sample_bags
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
 from sklearn_subanneal.tables.documents import DocumentTable, joined, read_documents
-from sklearn_subanneal.trees._guided import TreeGuided
-from sklearn_subanneal.trees._paper import TreeGuidedPaper
-from sklearn_subanneal.trees._pilot import TreePilot
+from sklearn_subanneal.trees import IncrementalHierarchy, TreeGuided, TreeGuidedPaper, TreeGuidedSimilar
 from sklearn_subanneal.trees.forest_chain import go_on, hierarchy_of, run_ibhc
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
@@ -224,18 +220,16 @@ class TreeGuidedNRMM(MixtureEstimator):
 
     def _recipe(self, models, arrays):
         recipe = super()._recipe(models, arrays)
-        if self.sampler == "ibhc":
-            return recipe
-        moves = {
-            "tree-guided": partial(TreePilot, subset=self.subset_size),
-            "tree-guided-similar": partial(TreeGuided, subset=self.subset_size, n_scans=self.n_scans),
-            "split-merge": partial(SplitMerge, n_scans=self.n_scans),
-        }.get(self.sampler)
-        sampler = {
-            "slice": partial(SliceSampler, max_atoms=self.max_atoms),
-            "tree-guided-paper": partial(TreeGuidedPaper, n_global=20 if self.n_global is None else self.n_global),
-        }.get(self.sampler)
-        recipe["chain"] |= {"moves": moves, "n_global": self.n_global, "sampler": sampler}
+        size, n_global, n_scans = self.subset_size, self.n_global, self.n_scans
+        recipe["chain"]["moves"] = {
+            "tree-guided": (Gibbs(), TreeGuided(n_global, size)),
+            "tree-guided-similar": (Gibbs(), TreeGuidedSimilar(n_global, size, n_scans)),
+            "split-merge": (Gibbs(), SplitMerge(n_global, n_scans)),
+            "gibbs": (Gibbs(),),
+            "slice": (Slice(self.max_atoms),),
+            "tree-guided-paper": (TreeGuidedPaper(20 if n_global is None else n_global),),
+            "ibhc": (IncrementalHierarchy(),),
+        }[self.sampler]
         return recipe
 
     def _n_sweeps(self, recipe):
@@ -315,6 +309,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             table, arrays = self._read(X)
             models, generator = self._bind(table, arrays), spawn_generators(self.random_state, 1)[0]
         chain = {"models": models, "arrays": arrays, "learn": self.learn_hyperparameters, "generator": generator}
+        chain["moves"] = (IncrementalHierarchy(),)
         chain["prior"] = self._prior().bind(self.learn_hyperparameters)
         draw, forest = getattr(self, "_representative", None), getattr(self, "hierarchy_", None)
         result = go_on(chain, draw, forest)
@@ -335,7 +330,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         hierarchy : Hierarchy
             With ``linkage()``, which ``scipy.cluster.hierarchy.dendrogram`` draws, and ``newick()``.
         """
-        chain = {"models": self._models, "arrays": self._encode(X), "learn": False}
+        chain = {"models": self._models, "arrays": self._encode(X), "learn": False, "moves": (IncrementalHierarchy(),)}
         chain |= {"prior": self._prior().bind(learn=False), "generator": spawn_generators(0, 1)[0]}
         return hierarchy_of(go_on(chain, self._representative))
 

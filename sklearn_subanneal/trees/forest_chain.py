@@ -1,4 +1,4 @@
-"""Incremental Bayesian hierarchical clustering as a chain makes its draws: one forest, and the mixture of its trees."""
+"""The chain of incremental Bayesian hierarchical clustering: one forest of trees, whose mixture is its one draw."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain import ChainResult, run_recipe
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule, Step
+from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain
+from sklearn_subanneal.mixtures.move import Move
 from sklearn_subanneal.trees._ibhc import IBHC
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
@@ -20,7 +22,7 @@ ROUNDS, ROWS_PER_ROUND = 5, 1000
 ROWS_PER_BATCH = 200
 
 
-class IBHCChain(MixtureChain):
+class ForestChain(MixtureChain):
     """A forest over the rows of one table, in the order in which the chain stores them.
 
     Given the hyperparameters it is a function of that order alone. These are learned, where they are, from forests over
@@ -31,11 +33,12 @@ class IBHCChain(MixtureChain):
     hierarchy : Hierarchy or None, default=None
         A forest over the first rows, to go on from; hyperparameters then stay.
     **arguments
-        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`.
+        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`; ``moves`` is one
+        :class:`~sklearn_subanneal.trees.IncrementalHierarchy`.
     """
 
     def __init__(self, *, hierarchy: Hierarchy | None = None, **arguments):
-        super().__init__(**arguments, moves=None)
+        super().__init__(**arguments)
         self.hierarchy = hierarchy
 
     def run(
@@ -50,7 +53,7 @@ class IBHCChain(MixtureChain):
             self._sweep(Step(1.0, self.n_rows, self.n_rows, 1.0), context, thin=1)
         return self.result()
 
-    def move_rows(self, step: Step, context: ChainContext) -> int:
+    def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Make a forest over the first rows, and its trees the clusters."""
         here = np.full(self.n_rows, -1, np.int32)
         here[: step.size] = 0
@@ -96,7 +99,7 @@ def go_on(chain: dict, draw: Draw | None = None, hierarchy: Hierarchy | None = N
     Parameters
     ----------
     chain : dict
-        Arguments of :class:`IBHCChain` but for order and window.
+        Arguments of :class:`ForestChain` but for order and window.
     draw : Draw or None
         Whose hyperparameters to start with; None: those of the models.
     hierarchy : Hierarchy or None
@@ -104,7 +107,7 @@ def go_on(chain: dict, draw: Draw | None = None, hierarchy: Hierarchy | None = N
     """
     n_rows = len(chain["arrays"][0])
     window = Window([0, n_rows], [1.0], True)
-    forest = IBHCChain(**chain, order=np.arange(n_rows), window=window, hierarchy=hierarchy)
+    forest = ForestChain(**chain, order=np.arange(n_rows), window=window, hierarchy=hierarchy)
     if draw is not None:
         forest.adopt(draw)
     return forest.run(None, 1, 1, None, ChainContext())
@@ -112,4 +115,4 @@ def go_on(chain: dict, draw: Draw | None = None, hierarchy: Hierarchy | None = N
 
 def run_ibhc(recipe: dict, context: ChainContext) -> ChainResult:
     """As :func:`sklearn_subanneal.mixtures.mixture_chain.run_chain`, for a forest."""
-    return run_recipe(IBHCChain, recipe, {"prior": recipe["partition"].bind(recipe["chain"]["learn"])}, context)
+    return run_recipe(ForestChain, recipe, {"prior": recipe["partition"].bind(recipe["chain"]["learn"])}, context)
