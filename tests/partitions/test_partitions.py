@@ -130,7 +130,7 @@ def test_nothing_is_learned_where_learning_is_off():
         (PitmanYor(concentration_grid=[1.0, np.nan]), "concentration > -discount"),
         (PitmanYor(discount_grid=[]), "0 <= discount < 1"),
         (CRP(0.0), "concentration > -discount"),
-        (CRP("1"), 'concentration must be a number or "learn", got '1''),
+        (CRP("1"), "concentration must be a number or .learn., got '1'"),
         (CRP(True), 'concentration must be a number or "learn", got True'),
     ],
 )

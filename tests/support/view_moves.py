@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def round_of_moves(views, moves):
-    """A function that makes each of the moves, ``update(inverse_temperature, generator)``, and returns columns moved."""
+    """A function ``update(inverse_temperature, generator)`` that makes each of the moves; returns columns moved."""
     bound = [(move, move.bind(views.columns, views.n_rows, views.twins)) for move in moves]
 
     def update(inverse_temperature, generator):
