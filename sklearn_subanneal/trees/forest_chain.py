@@ -1,4 +1,4 @@
-"""Incremental Bayesian hierarchical clustering as a chain makes its draws: one forest, and the mixture of its trees."""
+"""The chain of incremental Bayesian hierarchical clustering: one forest of trees, whose mixture is its one draw."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule
+from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain, MixtureSpec
+from sklearn_subanneal.mixtures.move import Move
 from sklearn_subanneal.trees._ibhc import IBHC
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
@@ -21,7 +23,7 @@ ROUNDS, ROWS_PER_ROUND = 5, 1000
 ROWS_PER_BATCH = 200
 
 
-class IBHCChain(MixtureChain):
+class ForestChain(MixtureChain):
     """A forest over the rows of one table, in the order in which the chain stores them.
 
     Given the hyperparameters it is a function of that order alone. These are learned, where they are, from forests over
@@ -32,11 +34,12 @@ class IBHCChain(MixtureChain):
     hierarchy : Hierarchy or None, default=None
         A forest over the first rows, to go on from; hyperparameters then stay.
     **arguments
-        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`.
+        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`; ``moves`` is one
+        :class:`~sklearn_subanneal.trees.IncrementalHierarchy`.
     """
 
     def __init__(self, *, hierarchy: Hierarchy | None = None, **arguments):
-        super().__init__(**arguments, moves=None)
+        super().__init__(**arguments)
         self.hierarchy = hierarchy
 
     def run(
@@ -51,7 +54,7 @@ class IBHCChain(MixtureChain):
             self._sweep(Step(1.0, self.n_rows, self.n_rows, 1.0), context, thin=1)
         return self.result()
 
-    def move_rows(self, step: Step, context: ChainContext) -> int:
+    def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Make a forest over the first rows, and its trees the clusters."""
         here = np.full(self.n_rows, -1, np.int32)
         here[: step.size] = 0
@@ -106,15 +109,17 @@ class ForestSpec(MixtureSpec):
     hierarchy: Hierarchy | None = None
     start: Draw | None = None
 
-    def build(self, order: np.ndarray, window: Window) -> IBHCChain:
-        chain = IBHCChain(
+    def build(self, order: np.ndarray, window: Window) -> ForestChain:
+        chain = ForestChain(
             models=self.models,
             arrays=self.arrays,
             prior=self.partition.bind(self.learn),
             order=order,
             window=window,
             generator=self.generator,
+            moves=self.moves,
             learn=self.learn,
+            learn_from=self.learn_from,
             number=self.number,
             hierarchy=self.hierarchy,
         )

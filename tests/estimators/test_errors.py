@@ -269,7 +269,7 @@ PARAMETERS = [
     ({"partition": "crp"}, "'partition' parameter .* implementing 'bind'.* Got 'crp'"),
     ({"partition": CRP}, r"partition must be an object, got the class CRP; write CRP\(\)"),
     ({"partition": CRP(concentration=0.0)}, "concentration must satisfy .* got 0.0"),
-    ({"partition": CRP(concentration="1")}, "concentration must be a number or None, got '1'"),
+    ({"partition": CRP(concentration="1")}, "concentration must be a number or .learn., got '1'"),
     ({"partition": PitmanYor(concentration_grid=[])}, r"concentration must satisfy .* got \[\]"),
     ({"partition": PitmanYor(discount_grid=[0.5, 1.0])}, "discount must satisfy 0 <= discount < 1"),
     ({"covariance_type": "tied"}, "'covariance_type' parameter .* Got 'tied'"),
