@@ -22,7 +22,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--bounds", type=float, nargs="+", default=BOUNDS, help="seconds of a chain")
     arguments.add_argument("--seeds", type=int, default=8)
-    arguments.add_argument("--jobs", type=int, default=2, help="chains run side by side")
+    arguments.add_argument("--jobs", type=int, default=2, help="number of chains run in parallel")
     arguments.add_argument("--output", type=Path, default=Path("output"), help="folder of figure and JSON")
     given = arguments.parse_args()
 

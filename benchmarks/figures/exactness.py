@@ -1,4 +1,4 @@
-"""Whether the samplers of normalized random measures are exact, and what densities their mixtures come to."""
+"""Exactness of the samplers of normalized random measures, and held-out densities of their mixtures."""
 
 from __future__ import annotations
 

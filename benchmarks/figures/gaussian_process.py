@@ -1,4 +1,4 @@
-"""Gaussian processes on the tempered samplers: what subsets gain, a posterior of two modes, regression tables."""
+"""Figures of Gaussian processes: gain by subsets, a posterior with two modes, regression tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of all figures: pictures, claims beside what was found, tables; HTML with everything inside."""
+"""The page of all figures as one HTML file: pictures, claims with their results, tables."""
 
 from __future__ import annotations
 

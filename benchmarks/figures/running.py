@@ -1,4 +1,4 @@
-"""Benchmarks in processes of their own, and the JSON that they leave."""
+"""Runs benchmarks in separate processes and reads their JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def run_missing(runs: list[Run], folder: Path, quick: bool, n_jobs: int, fresh: bool = False) -> dict[str, str]:
-    """Run what has no JSON of the same command in the folder, so many side by side.
+    """Run the benchmarks without JSON of the same command in the folder, several in parallel.
 
     Returns
     -------

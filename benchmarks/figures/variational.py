@@ -26,7 +26,7 @@ def draw_two_gaussians(found: Found):
     figure, axes = subplots(1, len(surfaces), (3.4 * len(surfaces), 3.8), sharex=True, sharey=True)
     for ax, (temperature, of) in zip(axes[0], surfaces.items(), strict=True):
         bound = np.transpose(of["bound"])
-        # Of the surface only what is near the top can be told apart.
+        # Only the part of the surface near the maximum is visible.
         low, high = np.quantile(bound, 0.35), bound.max()
         ax.contourf(grid, grid, np.maximum(bound, low), levels=np.linspace(low, high, 24), cmap="Blues", extend="both")
         row, column = np.unravel_index(bound.argmax(), bound.shape)
