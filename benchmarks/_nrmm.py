@@ -31,7 +31,7 @@ GLOBAL = {
     "tree-guided-similar": TreeGuided,
     "tree-guided-full": partial(TreeGuided, subset=10**9),
 }
-# Samplers that sweep over all rows.
+# What moves all rows at once.
 WHOLE = {"slice": SliceSampler, "tree-guided-paper": TreeGuidedPaper}
 SAMPLERS = [*GLOBAL, *WHOLE]
 

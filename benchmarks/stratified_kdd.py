@@ -110,7 +110,7 @@ def quality(model, X_train, attacks, rare, X_test, rare_test) -> dict:
 
 
 def subsamplings(attacks, column: int) -> dict:
-    """Subsampling strategies by their names; ``attacks`` are the types of the training rows."""
+    """Ways to churn, by their names; ``attacks`` are the types of the rows that are learned."""
     out = {"cyclic": Cyclic()}
     for balance in BALANCES:
         out[f"attack, {balance:g}"] = Stratified(labels=attacks, balance=balance)
