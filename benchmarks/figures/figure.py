@@ -52,7 +52,7 @@ class Claim:
     held : sequence of bool
         Of each case that was looked at.
     why : str
-        Where it does not hold, or not everywhere: what the reason may be.
+        The possible reason if it does not hold, or not in all cases.
     """
 
     text: str
