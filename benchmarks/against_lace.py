@@ -74,7 +74,7 @@ def main() -> None:
     try:
         import lace
     except ImportError:
-        return skip("against_lace", arguments, "pylace is not installed: pip install pylace")
+        return skip("against_lace", arguments, "pylace is not installed; run: pip install pylace")
     shape, n_sweeps = (16, 16, 30), 20
     if arguments.quick:
         arguments.rows, arguments.seconds, shape = 1_000, 1, (4, 4, 5)

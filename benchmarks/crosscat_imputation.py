@@ -195,7 +195,7 @@ def main() -> None:
     for name in arguments.tables:
         table = read(name, arguments.data)
         if table is None:
-            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
         table = table.sample(arguments.rows or ROWS[name] or len(table.values))
         results[name] = summarize([run_table(arguments, python, name, table, seed) for seed in range(arguments.seeds)])

@@ -57,7 +57,7 @@ def main() -> None:
     for name in arguments.tables:
         rows = read(name, arguments.data)
         if rows is None:
-            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
         if arguments.quick:
             rows = rows.sample(600)

@@ -44,7 +44,7 @@ def main() -> None:
     arguments = given.parse_args()
     path = find_data(arguments.data, "yaleb", "YaleB_32x32.mat")
     if path is None:
-        skip("fmm_faces", arguments, "yaleb/YaleB_32x32.mat was not found; name its folder by --data")
+        skip("fmm_faces", arguments, "yaleb/YaleB_32x32.mat was not found; pass its folder by --data")
         return
     X = faces(path)
     if arguments.quick:

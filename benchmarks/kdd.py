@@ -36,7 +36,7 @@ def measure(benchmark: str, arguments, make, bars: dict) -> None:
     """Fit ``make(seed)`` to the table for each seed, and report the results."""
     path = find_data(arguments.data, "kdd99", "kddcup.data_10_percent.gz")
     if path is None:
-        reason = "no kdd99/kddcup.data_10_percent.gz; name its folder by --data or SUBANNEAL_DATA"
+        reason = "no kdd99/kddcup.data_10_percent.gz; pass its folder by --data or SUBANNEAL_DATA"
         return skip(benchmark, arguments, reason)
     if arguments.quick:
         arguments.rows = 3_000

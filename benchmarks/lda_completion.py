@@ -65,7 +65,7 @@ def main() -> None:
     for name in arguments.corpora:
         corpus = load(name, arguments.data, arguments.quick)
         if corpus is None:
-            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
         n_topics = 5 if arguments.quick else N_TOPICS[name]
         curves: dict[str, list] = {}

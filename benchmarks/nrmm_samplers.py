@@ -50,7 +50,7 @@ def main() -> None:
     if arguments.data == "nips":
         corpus = documents(arguments.data_home, 100 if arguments.quick else None)
         if corpus is None:
-            return skip("nrmm_samplers", arguments, "the NIPS corpus is not there")
+            return skip("nrmm_samplers", arguments, "the NIPS corpus was not found")
         columns, n_rows = multinomial_columns(corpus), corpus.shape[0]
     else:
         X, labels = blobs() if arguments.data == "toy" else power_law(500 if arguments.quick else 10_000)

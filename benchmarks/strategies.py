@@ -14,7 +14,7 @@ def tables(arguments):
     yield "hospitals", load_hospitals(as_frame=False).data
     path = find_data(arguments.data, "kdd99", "kdd99_10pct_extract_10000.csv.gz")
     if path is None:
-        note("kdd: skipped, no kdd99/kdd99_10pct_extract_10000.csv.gz; name its folder by --data or SUBANNEAL_DATA")
+        note("kdd: skipped, no kdd99/kdd99_10pct_extract_10000.csv.gz; pass its folder by --data or SUBANNEAL_DATA")
     else:
         yield "kdd", load_kdd(path, 1_000 if arguments.quick else None, header=0)
 

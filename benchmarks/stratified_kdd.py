@@ -229,7 +229,7 @@ def main() -> None:
     for number in arguments.tables:
         rows = read(number, arguments.data)
         if rows is None:
-            return skip("stratified_kdd", arguments, f"the file of {number} is not at hand; name its folder by --data")
+            return skip("stratified_kdd", arguments, f"the file of {number} was not found; pass its folder by --data")
         attacks = load_attacks(find_data(arguments.data, *READERS[number][1]), header=0)
         names, counts = np.unique(attacks, return_counts=True)
         rare = list(names[(counts >= RARE[0]) & (counts <= RARE[1])])
