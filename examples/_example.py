@@ -41,8 +41,8 @@ class Example:
         path = find_data(given.data, *parts) if parts else None
         if parts and path is None:
             print(
-                f"{file} was not found in --data, in $SUBANNEAL_DATA or in ../shared/data next to the checkout; "
-                "the example is skipped."
+                f"{file} was not found in --data, in $SUBANNEAL_DATA or in ../shared/data next to the checkout: "
+                "nothing to show."
             )
             sys.exit()
         self.data, self.n_jobs, self.output = path, given.jobs, given.output
