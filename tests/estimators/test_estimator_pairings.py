@@ -1,4 +1,4 @@
-"""Every pairing of prior, columns and moves that an estimator takes is fitted, or refused before a chain has started."""
+"""Every pairing of prior, columns and moves in an estimator is fitted, or refused before a chain has started."""
 
 from __future__ import annotations
 
