@@ -37,8 +37,8 @@ def estimators(arguments, rows) -> dict:
             continue
         out[name] = crosscat(arguments, schedule=name, feature_types=rows.kinds)
         if name in ("prior", "sequential"):
-            # These have all rows from the start, so columns that rest while there are many rows would never move.
-            out[name].set_params(view_kernel__rest_above=None)
+            # These have all rows from the start: columns that rest while rows are many would never move.
+            out[name].set_params(column_pacing__rest_above=None)
     return out
 
 

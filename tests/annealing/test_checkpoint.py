@@ -294,7 +294,7 @@ def test_files_are_written_every_so_often(tmp_path, monkeypatch):
 OTHERS = {
     "table": ({"table": X + 1e-9}, "X"),
     "rows": ({"table": X[::-1]}, "X"),
-    "estimator": ({"estimator": SubsampleAnnealedDPMM}, "estimator, .*column_partition"),
+    "estimator": ({"estimator": SubsampleAnnealedDPMM}, "estimator, .*row_partition"),
     "partition": ({"row_partition": PitmanYor(2.0)}, "row_partition"),
     "moves": ({"moves": VIEW_MOVES["prior"]}, "moves"),
     "n_chains": ({"n_chains": 3}, "n_chains"),

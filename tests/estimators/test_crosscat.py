@@ -325,7 +325,7 @@ KINDS = {
         {"feature_types": ["real", "count", "boolean", "categorical"]},
         np.column_stack([REALS[:, 0], discrete(REALS[:, 1]), REALS[:, 2] > 4, discrete(REALS[:, 3])]),
     ),
-    "fixed": ({"learn_hyperparameters": False, "column_concentration": 3.0}, REALS),
+    "fixed": ({"learn_hyperparameters": False, "column_partition": PitmanYor(3.0)}, REALS),
 }
 
 

@@ -87,7 +87,7 @@ def test_a_search_prefers_the_better_model():
     """Views that say nothing of one another are worth more than clusters of the whole row."""
     grid = {"column_partition": [CRP(1e-9), CRP(1.0)]}
     search = GridSearchCV(short(schedule="accelerating"), grid, cv=3).fit(X)
-    assert search.best_params_["column_concentration"] == 1.0
+    assert search.best_params_["column_partition"].concentration == 1.0
 
 
 def test_cross_validation():

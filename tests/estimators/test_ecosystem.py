@@ -73,7 +73,7 @@ def test_grid_search_within_parameter_objects():
     assert search.best_estimator_.schedule.passes in (2, 30)
     assert len(set(search.cv_results_["mean_test_score"])) == 4
     # Searching leaves the objects of the user alone.
-    assert (model.schedule.passes, model.subsampling.balance, model.partition.discount) == (20.0, 1.0, None)
+    assert (model.schedule.passes, model.subsampling.balance, model.partition.discount) == (20.0, 1.0, "learn")
 
 
 def test_a_search_prefers_the_better_model():
