@@ -333,31 +333,3 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         return np.column_stack(
             [nearest_clusters(*self._view(view, arrays), kept) for view, kept in enumerate(self._kept)]
         )
-
-    def typed_columns(self, X) -> list[np.ndarray]:
-        """The columns of a table as the model reads them.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        columns : list of ndarray of shape (n_samples,)
-            Of the types in ``feature_types_``: reals as numbers, cyclic columns as angles in radians, NaN where
-            missing; counts, and categories as codes in their sorted order, -1 where missing.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_subanneal import CrossCat
-        >>> X = np.array([[0.5, 7.0], [np.nan, 9.0], [1.5, 7.0]])
-        >>> CrossCat(feature_types=["real", "categorical"], n_chains=1, random_state=0).fit(X).typed_columns(X)
-        [array([0.5, nan, 1.5]), array([0, 1, 0], dtype=int8)]
-        """
-        arrays = self._encode(X)
-        # The period of a cyclic column is known to its model.
-        return [
-            model.values(arrays)[:, 0] if kind == "cyclic" else cells
-            for model, kind, cells in zip(self._models, self._table.kinds, arrays, strict=True)
-        ]
