@@ -71,9 +71,7 @@ class DendrogramDisplay:
         ValueError
             If the estimator has no tree.
         """
-        require_attributes(
-            estimator, "hierarchy_", remedy='fit a TreeGuidedNRMM with moves=["incremental-hierarchy"]'
-        )
+        require_attributes(estimator, "hierarchy_", remedy='fit a TreeGuidedNRMM with moves=["incremental-hierarchy"]')
         return cls.from_hierarchy(estimator.hierarchy_, ax=ax, **kwargs)
 
     @classmethod
