@@ -5,10 +5,11 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+from scipy import stats
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior, PitmanYorPrior
-from sklearn_subanneal.partitions._nggp import NGGPPrior
+from sklearn_subanneal.partitions._nggp import HIGHEST, LOWEST, NGGPPrior
 
 # Wide enough that the ends carry no mass on tables of 10 to 10^6 rows.
 CONCENTRATION_GRID = np.geomspace(0.05, 200.0, 12)
@@ -106,9 +107,10 @@ class NGGP(BaseEstimator):
     Parameters
     ----------
     mass : float or None, default=None
-        alpha > 0 of the Levy intensity alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w). None: learned.
+        alpha, from 1e-100 to 1e100, in the Levy intensity
+        alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w). None: learned.
     sigma : float or None, default=None
-        0 < sigma < 1. None: learned. As sigma tends to 0 with mass * sigma fixed, this number becomes the
+        From 1e-100 to below 1. None: learned. As sigma tends to 0 with mass * sigma fixed, this number becomes the
         concentration of a :class:`CRP`; with the mass fixed all rows come to be in one cluster.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
@@ -147,6 +149,11 @@ class NGGP(BaseEstimator):
         """The prior as a chain uses it; nothing is learned where ``learn`` is False, but for u."""
         mass, mass_prior = _number("mass", self.mass, 1.0, np.inf), _pair("mass_prior", self.mass_prior)
         sigma, sigma_prior = _number("sigma", self.sigma, 0.5, 1.0), _pair("sigma_prior", self.sigma_prior)
+        if learn and self.mass is None:
+            law = stats.gamma(mass_prior[0], scale=1.0 / mass_prior[1])
+            _check_hyperprior("mass_prior", self.mass_prior, law, HIGHEST)
+        if learn and self.sigma is None:
+            _check_hyperprior("sigma_prior", self.sigma_prior, stats.beta(*sigma_prior), np.nextafter(1.0, 0.0))
         return NGGPPrior(
             mass,
             sigma,
@@ -161,7 +168,7 @@ class NIG(BaseEstimator):
     Parameters
     ----------
     mass : float or None, default=None
-        alpha > 0. None: learned.
+        alpha, from 1e-100 to 1e100. None: learned.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
 
@@ -193,7 +200,19 @@ def _number(name, value, default, most):
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < most:
         wanted = "a positive number" if most == np.inf else f"a number above 0 and below {most:g}"
         raise ValueError(f"{name} must be {wanted}, or None to learn it; got {value!r}")
+    if not LOWEST <= value <= HIGHEST:
+        upper = f"{HIGHEST:g}" if most == np.inf else f"below {most:g}"
+        raise ValueError(f"{name} must be a number from {LOWEST:g} to {upper}, or None to learn it; got {value!r}")
     return float(value)
+
+
+def _check_hyperprior(name, values, law, highest):
+    """Refuse a hyperprior most of which lies where the parameter can't be."""
+    if law.cdf(highest) - law.cdf(LOWEST) < 0.5:
+        raise ValueError(
+            f"{name}={values!r} has more than half of its probability outside of the range of the parameter, "
+            f"{LOWEST:g} to {highest:g}; choose other parameters"
+        )
 
 
 def _pair(name, values):
