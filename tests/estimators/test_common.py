@@ -6,14 +6,15 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
-from sklearn_subanneal.annealing.schedules import (
+from sklearn_subanneal.annealing import (
     Accelerating,
     EnergyAnneal,
     PriorGibbs,
+    RandomSubsampling,
     SequentialGibbs,
+    StratifiedSubsampling,
     SubsampleAnneal,
 )
-from sklearn_subanneal.annealing.subsampling import Random, Stratified
 from sklearn_subanneal.partitions import CRP, NGGP, PitmanYor
 from sklearn_subanneal.views.kernels import ViewKernel
 
@@ -30,7 +31,7 @@ CONFIGURATIONS = [
     SubsampleAnnealedDPMM(schedule="sequential", **SHORT),
     SubsampleAnnealedDPMM(schedule="prior", **SHORT),
     SubsampleAnnealedDPMM(schedule=EnergyAnneal(passes=10), **SHORT),
-    SubsampleAnnealedDPMM(subsampling=Random(), covariance_type="full", **SHORT),
+    SubsampleAnnealedDPMM(subsampling=RandomSubsampling(), covariance_type="full", **SHORT),
     SubsampleAnnealedDPMM(subsampling="random", grids="fixed", unseen="error", **SHORT),
     SubsampleAnnealedDPMM(learn_hyperparameters=False, **SHORT),
     SubsampleAnnealedDPMM(partition=CRP(concentration=1.0), **SHORT),
@@ -55,7 +56,7 @@ CONFIGURATIONS = [
     ),
     CrossCat(feature_types={0: "real"}, feature_params={"real": {"nu": 3.0}}, **BRIEF),
     CrossCat(schedule=SequentialGibbs(passes=3), subsampling="random", grids="fixed", unseen="error", **BRIEF),
-    CrossCat(schedule=SequentialGibbs(passes=3), subsampling=Stratified(column=0), **BRIEF),
+    CrossCat(schedule=SequentialGibbs(passes=3), subsampling=StratifiedSubsampling(column=0), **BRIEF),
     CrossCat(1.0, 0.0, 0.5, 0.25, schedule=SequentialGibbs(passes=3), learn_hyperparameters=False, **BRIEF),
 ]
 

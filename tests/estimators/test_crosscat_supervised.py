@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
+from sklearn_subanneal.annealing import Accelerating, SubsampleAnneal
 from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
 
 NAN = np.nan

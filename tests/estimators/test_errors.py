@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import threading
-import time
 from functools import partial
 
 import numpy as np
@@ -16,15 +12,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Stratified
+from sklearn_subanneal.annealing import Accelerating, StratifiedSubsampling, SubsampleAnneal
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.views.kernels import ViewKernel
 
 NAN = np.nan
 SHORT = {"n_chains": 2, "n_draws": 2, "random_state": 0}
 X = np.random.default_rng(0).normal(size=(40, 2))
-N_SECONDS = 1.0
 MODELS = {
     "diag": SubsampleAnnealedDPMM,
     "full": partial(SubsampleAnnealedDPMM, covariance_type="full"),
@@ -262,10 +256,10 @@ PARAMETERS = [
     ({"schedule": SubsampleAnneal(passes=0)}, "passes must be a number of at least 1, got 0"),
     ({"schedule": Accelerating(n_small=0)}, "n_small must be a number of at least 1, got 0"),
     ({"subsampling": "ring"}, "'subsampling' parameter .* Got 'ring'"),
-    ({"subsampling": Stratified()}, "either column= or labels="),
-    ({"subsampling": Stratified("q")}, r"column='q'\) is no column of the table; it has \['x0', 'x1'\]"),
-    ({"subsampling": Stratified(2)}, r"column=2\) is no column of the table"),
-    ({"subsampling": Stratified(labels=[1, 2])}, r"one entry for each of the 40 rows, got shape \(2,\)"),
+    ({"subsampling": StratifiedSubsampling()}, "either column= or labels="),
+    ({"subsampling": StratifiedSubsampling("q")}, r"column='q'\) is no column of the table; it has \['x0', 'x1'\]"),
+    ({"subsampling": StratifiedSubsampling(2)}, r"column=2\) is no column of the table"),
+    ({"subsampling": StratifiedSubsampling(labels=[1, 2])}, r"one entry for each of the 40 rows, got shape \(2,\)"),
     ({"concentration": -1.0}, "concentration must satisfy concentration > -discount; got -1.0"),
     ({"concentration": NAN}, "'concentration' parameter .* Got nan"),
     ({"concentration": "one"}, "'concentration' parameter .* Got 'one'"),
@@ -275,7 +269,7 @@ PARAMETERS = [
     ({"partition": "crp"}, "'partition' parameter .* implementing 'bind'.* Got 'crp'"),
     ({"partition": CRP}, r"partition must be an object, got the class CRP; write CRP\(\)"),
     ({"partition": CRP(concentration=0.0)}, "concentration must satisfy .* got 0.0"),
-    ({"partition": CRP(concentration="1")}, "concentration must be a number or None, got '1'"),
+    ({"partition": CRP(concentration="1")}, "concentration must be a number or .learn., got '1'"),
     ({"partition": PitmanYor(concentration_grid=[])}, r"concentration must satisfy .* got \[\]"),
     ({"partition": PitmanYor(discount_grid=[0.5, 1.0])}, "discount must satisfy 0 <= discount < 1"),
     ({"covariance_type": "tied"}, "'covariance_type' parameter .* Got 'tied'"),
@@ -383,7 +377,7 @@ CHANGES = [
     ("diag", {"concentration": 2.0}, "concentration"),
     ("diag", {"covariance_type": "full"}, "covariance_type"),
     ("diag", {"feature_params": {"real": {"nu": 3.0}}}, "feature_params"),
-    ("diag", {"subsampling": Stratified(0)}, "subsampling"),
+    ("diag", {"subsampling": StratifiedSubsampling(0)}, "subsampling"),
     ("diag", {"n_chains": 3}, "n_chains"),
     ("diag", {"grids": "fixed", "learn_hyperparameters": False}, "grids, learn_hyperparameters"),
     ("views", {"discount": 0.5}, "discount"),
@@ -421,54 +415,6 @@ def test_chains_are_not_cut(estimator):
 
 # --- Interruption ---------------------------------------------------------------------------------------------------
 
-LONG_JOB = """
-import sys, threading, time
-import numpy as np
-import pandas as pd
-from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
-
-X = np.random.default_rng(0).normal(size=(20_000, 8))
-chains = {"n_chains": 3, "n_draws": 10**6, "n_jobs": int(sys.argv[1])}
-if sys.argv[2] == "views":
-    model = CrossCat(schedule=sys.argv[3], **chains)
-else:
-    model = SubsampleAnnealedDPMM(covariance_type=sys.argv[2], schedule=sys.argv[3], **chains)
-print("ready", flush=True)
-try:
-    model.fit(X)
-except KeyboardInterrupt:
-    caught = time.perf_counter()
-    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    print("interrupted", len(others), flush=True)
-    while any(thread.is_alive() for thread in others) and time.perf_counter() - caught < 20:
-        time.sleep(0.005)
-    print("threads ended", not hasattr(model, "labels_"), flush=True)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT that a parent could send")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(
-    ("model", "schedule"), [("diag", "anneal"), ("full", "anneal"), ("views", "anneal"), ("views", "sequential")]
-)
-def test_an_interrupt_ends_all_chains_within_a_second(n_jobs, model, schedule):
-    job = [sys.executable, "-c", LONG_JOB, str(n_jobs), model, schedule]
-    with subprocess.Popen(job, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(0.5)
-            assert process.poll() is None
-            sent = time.perf_counter()
-            process.send_signal(signal.SIGINT)
-            word, n_threads = process.stdout.readline().split()
-            assert word == "interrupted"
-            assert (int(n_threads) > 0) == (n_jobs > 1)
-            assert process.stdout.readline() == "threads ended True\n"
-            assert time.perf_counter() - sent < N_SECONDS
-            assert process.wait(timeout=20) == 0
-        finally:
-            process.kill()
-
 
 class Spoiler:
     """A callback that fails at some sweep of one chain."""
@@ -499,14 +445,13 @@ def test_an_error_in_a_callback_ends_all_chains(n_jobs, error, estimator):
     before = set(threading.enumerate())
     model = estimator(n_chains=4, n_draws=10**6, n_jobs=n_jobs, random_state=0)
     model.set_callbacks(Spoiler(error))
-    started = time.perf_counter()
     with pytest.raises(type(error)) as caught:
         model.fit(np.tile(X, (50, 2)))
     assert caught.value is error
-    while left := set(threading.enumerate()) - before:
-        assert time.perf_counter() - started < 5, left
-        time.sleep(0.005)
-    assert time.perf_counter() - started < 5
+    # With draws without number, threads that were not told to end would run for ever.
+    for thread in set(threading.enumerate()) - before:
+        thread.join(60)
+        assert not thread.is_alive()
     assert not hasattr(model, "labels_")
 
 

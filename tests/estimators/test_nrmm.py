@@ -22,8 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import TreeGuidedNRMM
-from sklearn_subanneal.annealing.schedules import SequentialGibbs, SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Stratified
+from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
 
 PROCESSES = ["nggp", "dp", "nig"]
 SAMPLERS = ["tree-guided", "tree-guided-similar", "split-merge", "gibbs", "slice", "ibhc"]
@@ -258,8 +257,8 @@ def test_documents_have_neither_missing_cells_nor_columns():
     with pytest.raises(ValueError, match="impute has nothing to fill"):
         model.impute(X)
     with pytest.raises(ValueError, match="documents have none; use labels="):
-        short(likelihood="multinomial", subsampling=Stratified(column=0)).fit(X)
-    short(likelihood="multinomial", subsampling=Stratified(labels=np.arange(60) % 2)).fit(X)
+        short(likelihood="multinomial", subsampling=StratifiedSubsampling(column=0)).fit(X)
+    short(likelihood="multinomial", subsampling=StratifiedSubsampling(labels=np.arange(60) % 2)).fit(X)
     with pytest.raises(ValueError, match="30 features"):
         model.predict(X[:, :20])
 

@@ -227,12 +227,12 @@ def test_log_joint_of_a_block_includes_the_fillings(learn):
         n_draws=1,
         random_state=0,
     ).fit(X)
-    (block,), resume = model._models, model._results[0].resume
-    gaps = np.isnan(X).any(axis=1)[resume["order"]]
-    completed = X[resume["order"]]
-    completed[gaps] = block.restore(resume["model"]["columns"][0]["completed"])
+    (block,), state = model._models, model._results[0].state
+    gaps = np.isnan(X).any(axis=1)[state.order]
+    completed = X[state.order]
+    completed[gaps] = block.restore(state.model["columns"][0]["completed"])
     filled = np.empty_like(X)
-    filled[resume["order"]] = completed
+    filled[state.order] = completed
     np.testing.assert_array_equal(np.isnan(X) | np.isclose(filled, X), True)
     np.testing.assert_allclose(model.log_joint_, joint(model, [("gaussian", "gaussian", filled)]), rtol=1e-9)
 

@@ -125,14 +125,14 @@ def test_a_learned_mass_stays_in_its_range_and_returns(start):
 def test_a_mass_out_of_range_is_refused(kind, mass):
     with pytest.raises(ValueError) as refusal:
         kind(mass).bind()
-    assert str(refusal.value) == f"mass must be a number from 1e-100 to 1e+100, or None to learn it; got {mass!r}"
+    assert str(refusal.value) == f'mass must be a number from 1e-100 to 1e+100, or "learn"; got {mass!r}'
 
 
 @pytest.mark.parametrize("sigma", [5e-324, 9e-101])
 def test_a_sigma_out_of_range_is_refused(sigma):
     with pytest.raises(ValueError) as refusal:
         NGGP(sigma=sigma).bind()
-    assert str(refusal.value) == f"sigma must be a number from 1e-100 to below 1, or None to learn it; got {sigma!r}"
+    assert str(refusal.value) == f'sigma must be a number from 1e-100 to below 1, or "learn"; got {sigma!r}'
 
 
 @pytest.mark.parametrize(
@@ -151,15 +151,14 @@ def test_a_hyperprior_that_lies_out_of_range_is_refused(prior, name):
 
 
 CHAINS = """
-import warnings
 import numpy as np
-warnings.simplefilter("always")
 from sklearn_subanneal import TreeGuidedNRMM
+from sklearn_subanneal.mixtures import Gibbs, Slice
+from sklearn_subanneal.partitions import NIG
 X = np.random.default_rng(0).normal(size=(5, 3))
 for mass in (1e-100, 1e-30, 1e30, 1e100):
-    for sampler in ("gibbs", "slice"):
-        arguments = {"process": "nig", "mass": mass, "sampler": sampler, "max_atoms": 1000}
-        model = TreeGuidedNRMM(**arguments, n_chains=1, n_draws=5, random_state=0).fit(X)
+    for move in (Gibbs(), Slice(max_atoms=1000)):
+        model = TreeGuidedNRMM(partition=NIG(mass), moves=[move], n_chains=1, n_draws=5, random_state=0).fit(X)
         print(mass, model.n_clusters_, np.isfinite(model.log_joint_).all())
 """
 
@@ -174,6 +173,5 @@ def test_chains_of_a_huge_or_tiny_mass_return():
     found = [line.split() for line in done.stdout.splitlines()]
     assert [float(mass) for mass, _, _ in found] == np.repeat([1e-100, 1e-30, 1e30, 1e100], 2).tolist()
     assert all(finite == "True" for _, _, finite in found)
-    # Rows of a huge mass are singletons. Slice sampling leaves atoms out, and warns of it.
+    # Rows of a huge mass are singletons. Slice sampling leaves atoms out: it is not exact.
     assert [n for _, n, _ in found[4::2]] == ["5", "5"]
-    assert done.stderr.count("draws are not exact") == 2
