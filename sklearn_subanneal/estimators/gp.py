@@ -181,8 +181,12 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
             self.sampler, self.inner, self.n_levels, self.min_inverse_temperature, self.n_warmup
         )
         target = hyperparameter_sampling.sampled_coordinates(model)
-        warmup = {"n_warmup": sampler.warmup_length(self.n_draws)}
-        continuation = Continuation(self, ["X", "y"], [X, y], resolved=warmup)
+        # The warm-up that None stands for depends on the number of draws: with another one, chains are others.
+        resolved = {
+            "n_warmup": sampler.warmup_length(self.n_draws),
+            "kernel": hyperparameter_sampling.kernel_description(self.kernel),
+        }
+        continuation = Continuation(self, ["X", "y"], [X, y], resolved=resolved)
         specs = []
         for spec in sampler.chain_specs(
             target, self.n_draws, self.n_chains, self.random_state, self.n_jobs, self.time_limit

@@ -84,6 +84,17 @@ def make_sampler(
     )
 
 
+def kernel_description(kernel: Kernel | None) -> list | None:
+    """Classes and parameters of a kernel and its parts: equal for kernels that are equal."""
+    if kernel is None:
+        return None
+    parts = {"": kernel} | kernel.get_params(deep=True)
+    return [
+        (name, f"{type(part).__module__}.{type(part).__qualname__}" if isinstance(part, Kernel) else part)
+        for name, part in sorted(parts.items())
+    ]
+
+
 def sampled_coordinates(model: GaussianProcessModel) -> LogDensityModel:
     """The model in the coordinates in which it is sampled: for the squared-exponential kernel, total and ratio."""
     return TotalAndRatio(model) if isinstance(model, SquaredExponentialModel) else model

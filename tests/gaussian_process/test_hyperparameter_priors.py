@@ -7,8 +7,7 @@ import pytest
 from scipy import integrate, stats
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from sklearn_subanneal.tempering.coordinates import TotalAndRatio
-from sklearn_subanneal.tempering.gaussian_process import KernelModel, SquaredExponentialModel
+from sklearn_subanneal.gaussian_process import KernelModel, SquaredExponentialModel, TotalAndRatio
 
 X, Y = np.random.default_rng(0).normal(size=(6, 2)), np.zeros(6)
 KERNEL = ConstantKernel(1.7) * RBF([0.6, 2.0])
