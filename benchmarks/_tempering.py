@@ -9,6 +9,7 @@ from _common import note
 from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal.diagnostics import effective_sample_size, rank_normalized_rhat
+from sklearn_subanneal.gaussian_process import SquaredExponentialModel
 from sklearn_subanneal.tempering import (
     GaussianMean,
     HamiltonianMonteCarlo,
@@ -17,10 +18,9 @@ from sklearn_subanneal.tempering import (
     TemperedTransitions,
     geometric_ladder,
 )
-from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
 
 SAMPLERS = {
-    "none": lambda **parameters: ParallelTempering(**{**parameters, "betas": [1.0]}),
+    "none": lambda **parameters: ParallelTempering(**{**parameters, "inverse_temperatures": [1.0]}),
     "PT": lambda **parameters: ParallelTempering(False, **parameters),
     "TT": lambda **parameters: TemperedTransitions(False, **parameters),
     "SPT": ParallelTempering,
@@ -86,7 +86,7 @@ def run(name: str, sampler, model, n_draws: int, seed: int, n_chains: int = 4) -
         "ess_min_a_second": float(ess.min() / sampling),
         "ess_median_a_second": float(np.median(ess) / sampling),
         "ess_min_a_second_with_warmup": float(ess.min() / whole),
-        "betas": result.betas.mean(axis=0),
+        "betas": result.inverse_temperatures.mean(axis=0),
         "acceptance": result.acceptance.mean(axis=0),
         "swap_rates": result.swap_rates.mean(axis=0),
         "transition_rate": float(result.transition_rate.mean()),

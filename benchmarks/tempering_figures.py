@@ -40,7 +40,7 @@ def run_time(kind: str, sizes: dict, n_draws: int) -> dict:
         inner = HamiltonianMonteCarlo(0.01, n_steps=sizes["steps"], metric="unit", jitter=0.0)
         seconds = {}
         for name, make in SAMPLERS.items():
-            sampler = make(inner=inner, betas=PAPER, n_warmup=0)
+            sampler = make(inner=inner, inverse_temperatures=PAPER, n_warmup=0)
             found = run(f"{kind} N={n_rows} {name}", sampler, model, n_draws, 0, n_chains=1)
             seconds[name] = found["seconds_a_draw"]
         out[n_rows] = {"seconds": seconds, "ratio": {name: value / seconds["none"] for name, value in seconds.items()}}

@@ -6,8 +6,8 @@ All adapt step sizes and metrics in the same way; "ratio" is relative to Hamilto
 from _common import note, parser, report, spread
 from _tempering import SAMPLERS, gaussian_process, run
 
+from sklearn_subanneal.gaussian_process import TotalAndRatio
 from sklearn_subanneal.tempering import GuidedHamiltonianMonteCarlo, HamiltonianMonteCarlo
-from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 
 FIGURES = ("ess_min_a_second", "ess_median_a_second", "ess_min_a_second_with_warmup")
 

@@ -1,4 +1,4 @@
-"""What a tempered sampler gives: posterior draws, and how they came about."""
+"""The result of a tempered sampler: draws of all chains, rates and counts, diagnostics and the log evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TemperingResult:
     draws : ndarray of shape (n_chains, n_draws, n_parameters)
     log_density : ndarray of shape (n_chains, n_draws)
         Log prior plus log likelihood of all rows.
-    betas : ndarray of shape (n_chains, n_levels)
+    inverse_temperatures : ndarray of shape (n_chains, n_levels)
         Inverse temperatures, as adapted in each chain.
     n_rows : ndarray of int, shape (n_chains, n_levels)
         Rows of each level's likelihood.
@@ -38,7 +38,7 @@ class TemperingResult:
 
     draws: NDArray
     log_density: NDArray
-    betas: NDArray
+    inverse_temperatures: NDArray
     n_rows: NDArray
     step_sizes: NDArray
     acceptance: NDArray
@@ -51,18 +51,14 @@ class TemperingResult:
     seconds: NDArray
 
     @classmethod
-    def of(cls, records: list) -> TemperingResult:
+    def of(cls, chains: list) -> TemperingResult:
         """Put chains together; all keep as many draws as the shortest."""
-        n_draws = min(len(record.draws) for record in records)
-        stacked = {
-            name: np.array([getattr(record, name) for record in records])
-            for name in cls.__dataclass_fields__
-            if name not in ("draws", "log_density", "log_evidence")
-        }
+        n_draws = min(len(chain.draws) for chain in chains)
+        stacked = {name: np.array([chain.summary[name] for chain in chains]) for name in chains[0].summary}
         return cls(
-            draws=np.array([record.draws[:n_draws] for record in records]),
-            log_density=np.array([record.log_density[:n_draws] for record in records]),
-            log_evidence=stepping_stones([record.log_ratios for record in records]),
+            draws=np.array([chain.draws[:n_draws] for chain in chains]),
+            log_density=np.array([chain.log_density[:n_draws] for chain in chains]),
+            log_evidence=stepping_stones([chain.log_ratios for chain in chains]),
             **stacked,
         )
 

@@ -1,6 +1,6 @@
 """Passes over pairs of rows for the squared-exponential kernel: its values, and the weights of its gradient.
 
-Symmetric matrices are there by their upper triangle, in rows: the lower one for LAPACK, which goes by columns.
+Symmetric matrices are stored in their upper triangle by rows, which is the lower one for LAPACK, by columns.
 """
 from sklearn_subanneal._core._math cimport exp_double, simd_void
 
@@ -12,7 +12,7 @@ cdef simd_void exponentiate_row(
     cdef double exponent
     for j in range(n):
         exponent = products[j] - half - halves[j]
-        # Of rows that are alike, rounding may make the distance negative.
+        # Rounding may make the squared distance of nearly equal rows negative.
         exponent = exponent if exponent < 0.0 else 0.0
         products[j] = scale * exp_double(exponent)
 

@@ -1,4 +1,4 @@
-"""What a kernel learns during warm-up: its step size, and the shape of the density that it moves in."""
+"""Adaptation of a transition kernel during warm-up: its step size, and its metric from the covariance of the points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 
-class Tuning:
+class Adaptation:
     """Step size and metric of one kernel at one level; adapted until it is frozen.
 
     The step size follows a stochastic approximation to a target acceptance, with steps that are large again when the
@@ -48,16 +48,16 @@ class Tuning:
     def _restart(self):
         self._n = 0
 
-    def learn(self, theta: NDArray, acceptance: float) -> None:
-        """A move ended at ``theta``, which was accepted with this probability."""
+    def update(self, theta: NDArray, acceptance: float) -> None:
+        """Record that a move ended at ``theta``, and that its probability of acceptance was this."""
         self._points.append(theta)
         if not self.adapt:
             return
         self._n += 1
         self.step_size *= float(np.exp((acceptance - self.target) * (self._n + 1.0) ** -0.6))
 
-    def inherit(self, other: Tuning) -> None:
-        """Start from what a kernel at a neighbouring level has learned."""
+    def inherit(self, other: Adaptation) -> None:
+        """Start from the adaptation of a kernel at a neighbouring level."""
         if self.metric != "unit":
             self.factor = other.factor
             self._older = other.recent
@@ -66,11 +66,11 @@ class Tuning:
             self._restart()
 
     def next_window(self) -> None:
-        """Take over the covariance of the points since the last call, and begin anew."""
+        """Take the metric from the points since the last call, and begin a new window."""
         if self.metric != "unit" and len(self._points) > 1:
             # Few points would make a poor metric: those of the window before, or of the level below, count as well.
             fresh = self.factor is None
-            self.factor = shape_of(np.array(self._older + self._points), self.metric)
+            self.factor = metric_factor(np.array(self._older + self._points), self.metric)
             self.recent, self._older, self._points = self._points, self._points, []
             if self.adapt and fresh:
                 # In units of the metric a good step is near 1.
@@ -79,8 +79,17 @@ class Tuning:
             self._restart()
 
     def freeze(self) -> None:
-        """No more adaptation."""
+        """End the adaptation."""
         self._points, self._older, self.recent, self.adapt = [], [], [], False
+
+    def get_state(self) -> dict:
+        """Of a frozen adaptation, as arrays and numbers."""
+        return {"step_size": self.step_size, "factor": self.factor}
+
+    def set_state(self, state: dict, model) -> None:
+        """Restore what ``get_state`` gave, frozen; ``model`` is the one that is sampled."""
+        self.freeze()
+        self.step_size, self.factor = state["step_size"], state["factor"]
 
     def scaled(self, vector: NDArray) -> NDArray:
         """The factor times a vector."""
@@ -91,15 +100,15 @@ class Tuning:
         return gradient if self.factor is None else self.factor.T @ gradient
 
 
-def shape_of(points: NDArray, metric: str, weights: NDArray | None = None) -> NDArray:
+def metric_factor(points: NDArray, metric: str, weights: NDArray | None = None) -> NDArray:
     """Cholesky factor of the covariance of points, shrunk towards the mean variance while few of them count.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.tempering.tuning import shape_of
+    >>> from sklearn_subanneal.tempering.adaptation import metric_factor
     >>> points = np.random.default_rng(0).normal(size=(5000, 2)) * [1.0, 3.0]
-    >>> shape_of(points, "diagonal").round(1)
+    >>> metric_factor(points, "diagonal").round(1)
     array([[1., 0.],
            [0., 3.]])
     """
@@ -108,7 +117,7 @@ def shape_of(points: NDArray, metric: str, weights: NDArray | None = None) -> ND
         n = weights.sum() ** 2 / (weights @ weights)
     covariance = np.atleast_2d(np.cov(points, rowvar=False, aweights=weights))
     variances = np.diagonal(covariance)
-    # Of a chain that has not moved nothing is known.
+    # The points of a chain that has not moved have no variance.
     variances = np.where(variances > 0.0, variances, 1e-6)
     if metric == "diagonal":
         share = n / (n + 5.0)

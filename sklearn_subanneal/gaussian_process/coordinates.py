@@ -1,4 +1,4 @@
-"""Other coordinates of a model, in which its posterior is nearer to a normal one."""
+"""Coordinates of total variance and signal-to-noise ratio, in which the posterior is nearer to a normal one."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from sklearn_subanneal.tempering.log_densities import DifferentiableModel
 
-class TotalAndRatio:
+
+class TotalAndRatio(DifferentiableModel):
     """A model of signal and noise, in coordinates of the variance of both together and of their ratio.
 
-    Data tell the sum of two variances better than either. In logarithms the posterior then runs along a curve with a
-    right angle in it, which steps must be short to follow. Here it runs along one axis. The Jacobian is 1.
+    Data determine the sum of the two variances better than either of them. In their logarithms the posterior then lies
+    along a curve with a right angle, which only short steps can follow; here it lies along one axis. The Jacobian is 1.
 
     Parameters
     ----------
-    model : object
+    model : GaussianProcessModel
         Its last two parameters are the logarithms a and b of the standard deviations of signal and noise; here they are
         log(exp(2a) + exp(2b)) / 2 and a - b, the others are the same.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.tempering.coordinates import TotalAndRatio
+    >>> from sklearn_subanneal.gaussian_process.coordinates import TotalAndRatio
     >>> TotalAndRatio.of(np.log([7.0, 3.0, 4.0])).round(3), np.log([7.0, 5.0, 0.75]).round(3)
     (array([ 1.946,  1.609, -0.288]), array([ 1.946,  1.609, -0.288]))
     """
@@ -66,7 +68,7 @@ class TotalAndRatio:
         return self._pulled_back(point, self.model.grad_log_prior(self.back(point)))
 
     def log_likelihood(self, point: NDArray, rows=None) -> float:
-        """The model's."""
+        """Log likelihood of some rows, or all."""
         return self.model.log_likelihood(self.back(point), rows)
 
     def log_likelihood_and_gradient(self, point: NDArray, rows=None) -> tuple[float, NDArray]:

@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo that follows a subset of the rows, and is put right by all of them once in a while."""
+"""Hamiltonian Monte Carlo along a cheap surrogate of the density, corrected by the density at the end of each move."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from numbers import Real
 
 import numpy as np
 
+from sklearn_subanneal.tempering.adaptation import Adaptation
 from sklearn_subanneal.tempering.corrections import CorrectedLevel, Correction
-from sklearn_subanneal.tempering.kernels import HamiltonianMonteCarlo
+from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.levels import Level, Point
-from sklearn_subanneal.tempering.tuning import Tuning
 
 # A guide is fitted to so many points for each parameter, and again when there are so many times more.
 POINTS, GROWTH = 15, 1.3
@@ -52,7 +52,7 @@ class GuidedHamiltonianMonteCarlo(HamiltonianMonteCarlo):
     >>> from sklearn_subanneal.diagnostics import rank_normalized_rhat
     >>> from sklearn_subanneal.tempering import GaussianMean, GuidedHamiltonianMonteCarlo, ParallelTempering
     >>> X = np.random.default_rng(0).normal(1.0, 1.0, (50, 2))
-    >>> sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(), betas=[1.0])
+    >>> sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(), inverse_temperatures=[1.0])
     >>> result = sampler.sample(GaussianMean(X, covariance=np.eye(2)), n_draws=200, random_state=0)
     >>> bool((rank_normalized_rhat(result.draws) < 1.05).all()), bool(result.n_gradients.mean() < 100)
     (True, True)
@@ -84,74 +84,88 @@ class GuidedHamiltonianMonteCarlo(HamiltonianMonteCarlo):
         self.unguided = unguided
 
     def check(self, model) -> None:
-        """Raise ValueError if a parameter has no meaning, or the model has no gradients."""
+        """Raise ValueError if a parameter is out of range, or the model has no gradients."""
         super().check(model)
         if not (isinstance(self.share, Real) and 0.0 <= self.share < 1.0):
             raise ValueError(f"share must be in [0, 1), got {self.share!r}")
         if not (isinstance(self.unguided, Real) and 0.0 <= self.unguided <= 1.0):
             raise ValueError(f"unguided must be in [0, 1], got {self.unguided!r}")
 
-    def tuning(self, n_parameters: int, beta: float) -> GuidedTuning:
-        """The start of what is adapted at a level."""
-        return GuidedTuning(super().tuning(n_parameters, beta), n_parameters)
+    def start_adaptation(self, n_parameters: int, beta: float) -> GuidedAdaptation:
+        """The adaptation of this kernel at a level of inverse temperature ``beta``, at its start."""
+        return GuidedAdaptation(super().start_adaptation(n_parameters, beta), n_parameters)
 
-    def move(self, level: Level, point: Point, tuning: GuidedTuning, generator) -> tuple[Point, float]:
-        """Move a point; it, and the probability of acceptance."""
-        tuning.prepare(level, self.share, generator)
-        guide, learning = tuning.guide, tuning.seen is not None
+    def move(self, level: Level, point: Point, adaptation: GuidedAdaptation, generator) -> tuple[Point, float]:
+        """Follow the guide, or the density itself, and accept the end or not; see :meth:`TransitionKernel.move`."""
+        adaptation.prepare(level, self.share, generator)
+        guide, learning = adaptation.guide, adaptation.seen is not None
         if guide is None or generator.random() < (UNGUIDED if learning else self.unguided):
-            moved, tuning.error = super().move(level, point, tuning, generator)
-            return moved, tuning.error
+            moved, adaptation.error = super().move(level, point, adaptation, generator)
+            return moved, adaptation.error
         start = guide.point(point.theta, gradient=True)
-        end, kinetic = self.trajectory_from(guide, start, tuning, generator)
-        acceptance, tuning.error = 0.0, 0.0
+        end, kinetic = self.trajectory_from(guide, start, adaptation, generator)
+        acceptance, adaptation.error = 0.0, 0.0
         if end is not None:
             # Small steps can help the guide's own error, not its distance from the level.
-            tuning.error = float(np.exp(min(0.0, guide.log_density(end) - guide.log_density(start) - kinetic)))
+            adaptation.error = float(np.exp(min(0.0, guide.log_density(end) - guide.log_density(start) - kinetic)))
             proposal = level.point(end.theta, gradient=learning)
             log_ratio = level.log_density(proposal) - level.log_density(point) - kinetic
             acceptance = float(np.exp(min(0.0, log_ratio)))
             if np.log1p(-generator.random()) < log_ratio:
                 point = proposal
-        tuning.worth += FORGETTING * (acceptance - tuning.worth)
+        adaptation.worth += FORGETTING * (acceptance - adaptation.worth)
         return point, acceptance
 
 
-class GuidedTuning(Tuning):
-    """What a guided kernel learns: a guide, too.
+class GuidedAdaptation(Adaptation):
+    """Adaptation of a guided kernel: step size, metric and guide.
 
     Attributes
     ----------
     seen : list of Point or None
-        Where the level has been evaluated with its gradient; None after warm-up.
+        Points at which the level has been evaluated with its gradient; None after warm-up.
     guide : CorrectedLevel or None
-        None: not yet, or no more.
+        None before it is fitted, and after it has been dropped.
     error : float
         Probability of acceptance of the last move if the guide were the level.
     worth : float
         Recent mean acceptance of guided moves.
     """
 
-    def __init__(self, start: Tuning, n_parameters: int):
+    def __init__(self, start: Adaptation, n_parameters: int):
         super().__init__(n_parameters, start.step_size, start.target, start.metric, start.adapt)
         self.seen: list[Point] | None = []
         self.guide: CorrectedLevel | None = None
         self.error, self.worth = 1.0, WORTH
         self._enough = POINTS * n_parameters
 
-    def learn(self, theta, acceptance: float) -> None:
-        """A move ended at ``theta``; the integrator's error is what the step size answers for."""
-        super().learn(theta, self.error)
+    def update(self, theta, acceptance: float) -> None:
+        """Record that a move ended at ``theta``; the step size is adapted to the error of the integrator alone."""
+        super().update(theta, self.error)
 
     def freeze(self) -> None:
-        """No more adaptation."""
+        """End the adaptation, and drop a guide that does not pay."""
         super().freeze()
         self.seen = None
         if self.worth < WORTH:
             self.guide = None
 
+    def get_state(self) -> dict:
+        """Of a frozen adaptation, as arrays and numbers."""
+        guide = self.guide
+        described = guide and {"beta": guide.beta, "rows": guide.rows, "correction": guide.correction.get_state()}
+        return super().get_state() | {"guide": described, "error": self.error, "worth": self.worth}
+
+    def set_state(self, state: dict, model) -> None:
+        """Restore what ``get_state`` gave, frozen; ``model`` is the one that is sampled."""
+        super().set_state(state, model)
+        self.error, self.worth, self.guide = state["error"], state["worth"], None
+        if (guide := state["guide"]) is not None:
+            subset = Level(model, guide["beta"], guide["rows"])
+            self.guide = CorrectedLevel(subset, Correction(**guide["correction"]))
+
     def prepare(self, level: Level, share: float, generator) -> None:
-        """Fit the guide to what was seen of the level, if that is enough."""
+        """Fit the guide to the points that were evaluated with gradients, if there are enough of them."""
         level.seen = self.seen
         if self.seen is None or len(self.seen) < self._enough:
             return

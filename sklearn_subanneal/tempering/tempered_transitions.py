@@ -1,11 +1,11 @@
-"""Tempered transitions, with powers of the likelihood or subsets of the rows."""
+"""Tempered transitions with powers of the likelihood, or with subsets of the rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from sklearn_subanneal.tempering.replicas import Replicas
-from sklearn_subanneal.tempering.samplers import TemperedSampler
+from sklearn_subanneal.tempering.tempered_sampler import TemperedSampler
 
 
 class TemperedTransitions(TemperedSampler):
@@ -13,19 +13,19 @@ class TemperedTransitions(TemperedSampler):
 
     Each iteration is a move by the inner kernel at the posterior, and a transition. With ``subsample`` it draws new
     nested subsets of the rows. The acceptance of a transition falls with the number of parameters D, by theory to
-    2 Phi(-sqrt(D log(1 / min_beta) / 2)) for a subsampled one, however many levels there are: it is for few
-    parameters. Warm-up is parallel tempering on the same ladder.
+    2 Phi(-sqrt(D log(1 / beta) / 2)) for a subsampled one whose lowest level has a share beta of the rows, however many
+    levels there are: it is for few parameters. Warm-up is parallel tempering on the same ladder.
 
     Parameters
     ----------
     subsample : bool, default=True
     inner : MetropolisHastings, HamiltonianMonteCarlo or None, default=None
         None: Hamiltonian Monte Carlo if the model has gradients.
-    betas : array-like or None, default=None
+    inverse_temperatures : array-like or None, default=None
         Inverse temperatures, decreasing from 1; with subsets, shares of the rows. None: geometric.
     n_levels : int or None, default=None
         None: by powers as many as neighbours need to be near; by subsets 3.
-    min_beta : float or None, default=None
+    min_inverse_temperature : float or None, default=None
         None: exp(-3.3 / D), for which about a fifth of the transitions are accepted, or 1/8 if that is more.
     adapt_ladder : bool, default=True
     n_warmup : int or None, default=None
@@ -53,25 +53,27 @@ class TemperedTransitions(TemperedSampler):
         subsample: bool = True,
         *,
         inner=None,
-        betas=None,
+        inverse_temperatures=None,
         n_levels: int | None = None,
-        min_beta: float | None = None,
+        min_inverse_temperature: float | None = None,
         adapt_ladder: bool = True,
         n_warmup: int | None = None,
     ):
         self.subsample = subsample
         self.inner = inner
-        self.betas = betas
+        self.inverse_temperatures = inverse_temperatures
         self.n_levels = n_levels
-        self.min_beta = min_beta
+        self.min_inverse_temperature = min_inverse_temperature
         self.adapt_ladder = adapt_ladder
         self.n_warmup = n_warmup
 
     def _ladder(self, model):
-        if self.betas is None and self.subsample:
+        if self.inverse_temperatures is None and self.subsample:
             n_levels = 3 if self.n_levels is None else self.n_levels
-            min_beta = max(0.125, np.exp(-3.3 / model.n_parameters)) if self.min_beta is None else self.min_beta
-            return self._geometric(model, n_levels, min_beta)
+            lowest = self.min_inverse_temperature
+            if lowest is None:
+                lowest = max(0.125, np.exp(-3.3 / model.n_parameters))
+            return self._geometric(model, n_levels, lowest)
         return super()._ladder(model)
 
     def _iterate(self, replicas: Replicas, number: int) -> None:
@@ -105,10 +107,9 @@ class TemperedTransitions(TemperedSampler):
             replicas.transitions_accepted += 1
 
     def _moved(self, replicas, m, point):
-        point, acceptance = replicas.kernel.move(replicas.levels[m], point, replicas.tunings[m], replicas.streams[m])
+        point, acceptance = replicas.kernel.move(
+            replicas.levels[m], point, replicas.adaptations[m], replicas.streams[m]
+        )
         replicas.accepted[m] += acceptance
         replicas.n_moves[m] += 1
         return point
-
-    def _has_evidence(self, replicas):
-        return False

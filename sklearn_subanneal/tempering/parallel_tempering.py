@@ -1,20 +1,21 @@
-"""Parallel tempering, with powers of the likelihood or subsets of the rows."""
+"""Parallel tempering with powers of the likelihood, or with subsets of the rows."""
 
 from __future__ import annotations
 
 from sklearn_subanneal.tempering.replicas import Replicas
-from sklearn_subanneal.tempering.samplers import TemperedSampler
+from sklearn_subanneal.tempering.tempered_sampler import TemperedSampler
 
 
 class ParallelTempering(TemperedSampler):
-    """Parallel tempering: a point at each level of a ladder, which swap places.
+    """Parallel tempering: a point at each level of a ladder, and neighbours that swap their points.
 
     With ``subsample``, the density of a level below the first is that of a subset of the rows, each subset within the
     one above: flatter, and cheaper. The draws are those of the first level, whose density is the posterior whatever the
-    others are. Without, levels have powers of the likelihood of all rows. ``betas=[1.0]`` is no tempering.
+    others are. Without, levels have powers of the likelihood of all rows. ``inverse_temperatures=[1.0]`` is a plain
+    Markov chain without tempering.
 
-    Warm-up adapts step sizes and metrics, and spreads rejections evenly over the ladder if ``betas`` is None; then
-    everything is frozen.
+    Warm-up adapts step sizes and metrics, and spreads rejections evenly over the ladder if ``inverse_temperatures`` is
+    None; then everything is frozen.
 
     Parameters
     ----------
@@ -24,10 +25,10 @@ class ParallelTempering(TemperedSampler):
         Without, they stay as they are, which the draws do not show.
     inner : MetropolisHastings, HamiltonianMonteCarlo or None, default=None
         Moves of the points at each level. None: Hamiltonian Monte Carlo if the model has gradients.
-    betas : array-like or None, default=None
+    inverse_temperatures : array-like or None, default=None
         Inverse temperatures, decreasing from 1; with subsets, shares of the rows. None: geometric.
     n_levels : int or None, default=None
-    min_beta : float or None, default=None
+    min_inverse_temperature : float or None, default=None
         Of the geometric ladder. None: neighbours as near as swaps demand, and 1/8 at least, on seven levels at most.
     swaps : {"even-odd", "systematic"}, default="even-odd"
         Every second pair in turns, or all pairs from the bottom up in each iteration.
@@ -57,9 +58,9 @@ class ParallelTempering(TemperedSampler):
         *,
         refresh: bool = True,
         inner=None,
-        betas=None,
+        inverse_temperatures=None,
         n_levels: int | None = None,
-        min_beta: float | None = None,
+        min_inverse_temperature: float | None = None,
         swaps: str = "even-odd",
         adapt_ladder: bool = True,
         n_warmup: int | None = None,
@@ -67,9 +68,9 @@ class ParallelTempering(TemperedSampler):
         self.subsample = subsample
         self.refresh = refresh
         self.inner = inner
-        self.betas = betas
+        self.inverse_temperatures = inverse_temperatures
         self.n_levels = n_levels
-        self.min_beta = min_beta
+        self.min_inverse_temperature = min_inverse_temperature
         self.swaps = swaps
         self.adapt_ladder = adapt_ladder
         self.n_warmup = n_warmup
