@@ -1,4 +1,4 @@
-"""Defaults of the Gaussian-process regressor on posteriors of many sizes, and one of two modes by several samplers."""
+"""Convergence of the Gaussian-process regressor with its defaults, and of several samplers on a bimodal posterior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sampling the hyperparameters of a Gaussian process costs: a gradient, and tempered iterations."""
+"""Timings of sampling the hyperparameters of a Gaussian process: a gradient, and tempered iterations."""
 
 import time
 
