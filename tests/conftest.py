@@ -6,7 +6,7 @@ import signal
 # `python -c` and `python -m` put the working directory on the path; in the checkout that is the uncompiled source tree.
 os.environ["PYTHONSAFEPATH"] = "1"
 
-# Read when NumPy is imported. Tests run side by side, one process for each core: more threads would only get in the way.
+# Read when NumPy is imported. Tests run in one process for each core: more threads would only get in the way.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 

@@ -19,6 +19,7 @@ from figure_documents import DOCUMENTS  # noqa: E402
 from figures import page, running  # noqa: E402
 from figures.catalogue import FIGURES, PAPERS, minutes, runs_of  # noqa: E402
 from figures.figure import Claim, Run, significant  # noqa: E402
+from support.tiers import quick_only  # noqa: E402
 
 RUNS = {run.name: run for run in runs_of(FIGURES.values())}
 OPTION = re.compile(r"--[a-z][a-z-]*")
@@ -74,7 +75,7 @@ def test_minutes_side_by_side():
     assert minutes(runs, 4) == 6
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", quick_only(FIGURES, "two_urn"))
 def test_figures_are_drawn_from_their_documents(name):
     figure = FIGURES[name]
     if figure.draw:
@@ -90,9 +91,12 @@ def test_figures_are_drawn_from_their_documents(name):
         assert {len(row) for row in table.rows} == {len(table.heads)}
 
 
+WITHOUT = [(name, run.name) for name in FIGURES for run in FIGURES[name].runs if len(FIGURES[name].runs) > 1]
+
+
 @pytest.mark.parametrize(
     ("name", "without"),
-    [(name, run.name) for name in FIGURES for run in FIGURES[name].runs if len(FIGURES[name].runs) > 1],
+    quick_only(WITHOUT, WITHOUT[0]),
 )
 def test_figures_do_without_a_run(name, without):
     """One benchmark is skipped for want of its data: the rest is drawn all the same."""
