@@ -22,7 +22,7 @@ def imported(path):
 
 
 def test_no_test_module_is_imported():
-    """What two test files share is in tests/support or tests/oracles."""
+    """Helpers that two test files share belong in tests/support or tests/oracles."""
     modules = {path.stem for path in FILES if path.name.startswith("test_")}
     found = {
         f"{path.relative_to(TESTS)} imports {name}"

@@ -93,7 +93,7 @@ def run_example(path, monkeypatch, folder):
     for folder_of_scripts in ("benchmarks", "examples"):
         monkeypatch.syspath_prepend(ROOT / folder_of_scripts)
     monkeypatch.setattr("sys.argv", [path.name, "--jobs", "1", "--output", str(folder)])
-    # What Example appends stays with the test.
+    # Example appends to the path: that must end with the test.
     monkeypatch.setattr("sys.path", [*sys.path])
     runpy.run_path(str(path), run_name="__main__")
 

@@ -1,4 +1,4 @@
-"""Which cases of a test belong to the quick tier."""
+"""Marks for parametrised tests: some cases in the quick tier, the others in the slow one."""
 
 from collections.abc import Iterable
 
