@@ -15,9 +15,9 @@ from _common import Clock, find_data
 from scipy import sparse
 
 from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.topics.inference import lengths, local_step
-from sklearn_subanneal.topics.scores import log_likelihoods, split_words
-from sklearn_subanneal.topics.topics import Topics
+from sklearn_subanneal.topics.local_step import local_step
+from sklearn_subanneal.topics.topic_scores import document_lengths, log_likelihoods, split_words
+from sklearn_subanneal.topics.word_statistics import Topics
 
 FILES = {
     "kos": ("kos", "docword.kos.txt.gz"),
@@ -62,7 +62,7 @@ def load(name: str, data: str | None, quick: bool = False) -> Corpus | None:
     X = read(name, data)
     if X is None:
         return None
-    return split(X[lengths(X) >= SHORTEST], 400 if quick else None)
+    return split(X[document_lengths(X) >= SHORTEST], 400 if quick else None)
 
 
 def split(X: sparse.csr_matrix, n_documents: int | None = None) -> Corpus:
@@ -85,7 +85,7 @@ def completion(corpus: Corpus, probabilities: np.ndarray) -> float:
     gamma = local_step(corpus.observed, topics, prior, max_iter=200, tol=1e-4).gamma
     proportions = gamma / gamma.sum(axis=1, keepdims=True)
     total = log_likelihoods(corpus.held_out, topics.mean_weights(), proportions).sum()
-    return float(total / lengths(corpus.held_out).sum())
+    return float(total / document_lengths(corpus.held_out).sum())
 
 
 def point(corpus: Corpus, probabilities: np.ndarray, cpu: float, **more) -> dict:
@@ -129,5 +129,5 @@ def learned(
 
 def trace(model, n_points: int = 60) -> list[float]:
     """E[1/T] at some minibatches, evenly spaced."""
-    values = np.median(np.atleast_2d(model.temperatures_.T), axis=0)
+    values = np.median(np.atleast_2d(model.inverse_temperatures_.T), axis=0)
     return [round(float(value), 4) for value in values[np.linspace(0, len(values) - 1, n_points).astype(int)]]

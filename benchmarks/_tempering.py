@@ -8,6 +8,7 @@ import numpy as np
 from _common import note
 from threadpoolctl import threadpool_limits
 
+from sklearn_subanneal.diagnostics import effective_sample_size, rank_normalized_rhat
 from sklearn_subanneal.tempering import (
     GaussianMean,
     HamiltonianMonteCarlo,
@@ -73,13 +74,13 @@ def run(name: str, sampler, model, n_draws: int, seed: int, n_chains: int = 4) -
         result = sampler.sample(model, n_draws, n_chains, random_state=seed)
     whole = time.process_time() - start
     sampling = sum(stamps[-1] - stamps[0] for stamps in watch.stamps)
-    ess = result.ess
+    rhat, ess = rank_normalized_rhat(result.draws), effective_sample_size(result.draws)
     found = {
         "cpu_seconds": whole,
         "sampling_seconds": sampling,
         "seconds_a_draw": sampling / (n_chains * n_draws),
-        "rhat": float(result.rhat.max()),
-        "converged": bool(result.rhat.max() < 1.1),
+        "rhat": float(rhat.max()),
+        "converged": bool(rhat.max() < 1.1),
         "ess_min": float(ess.min()),
         "ess_median": float(np.median(ess)),
         "ess_min_a_second": float(ess.min() / sampling),

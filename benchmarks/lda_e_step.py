@@ -17,8 +17,8 @@ from scipy.special import digamma
 from sklearn.decomposition._lda import _update_doc_distribution
 from threadpoolctl import threadpool_limits
 
-from sklearn_subanneal.topics._local import fit_documents, sweeps
-from sklearn_subanneal.topics._tables import add_to_rows, distinct_words, tempered, word_weights
+from sklearn_subanneal.topics._fit_documents import fit_documents, sweeps
+from sklearn_subanneal.topics._word_tables import add_to_rows, distinct_words, tempered, word_weights
 
 N_TOPICS, TOLERANCE, MAX_ITER = 100, 1e-3, 100
 # corpus: file, batch and passes of the training, documents timed

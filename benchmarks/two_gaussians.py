@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from _common import note, parser, report
+from reproduction.two_gaussians_model import TwoGaussians, n_maxima
 
 from sklearn_subanneal.variational import LinearCooling
-from sklearn_subanneal.variational.two_gaussians import TwoGaussians, n_maxima
 
 TEMPERATURES = (20.0, 13.0, 8.5, 1.0)
 MEANS = (-3.0, 3.0)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 from scipy import sparse
 
-from sklearn_subanneal.topics._local import fit_documents
+from sklearn_subanneal.topics._fit_documents import fit_documents
 
 N_DOCUMENTS, N_WORDS = 200, 2000
 

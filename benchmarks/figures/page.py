@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from figures.figure import Claim, Figure, Found, Paper
-from sklearn_subanneal.report.markup import Markup, element, joined, table
+from sklearn_subanneal.report.markup import Markup, element, join_markup, table
 
 STYLE = """
 .yes { color: #00724f; font-weight: 600; } .no { color: #a33c00; font-weight: 600; } .part { font-weight: 600; }
@@ -149,4 +149,4 @@ def made(figure: Figure, found: Found) -> Markup:
 def code(text: str) -> list[Markup]:
     """Text with what is between backquotes as code."""
     parts = text.split("`")
-    return [element("code", part) if number % 2 else joined(part) for number, part in enumerate(parts)]
+    return [element("code", part) if number % 2 else join_markup(part) for number, part in enumerate(parts)]

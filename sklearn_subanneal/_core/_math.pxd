@@ -6,15 +6,7 @@ from being vectorised. Errors: at most 2 ulp each (``tests/test_core.py``).
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-cdef extern from *:
-    """
-    #if !defined(SUBANNEAL_BASELINE) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) \
-        && defined(__GNUC__) && __GNUC__ >= 12
-    #  define SUBANNEAL_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-    #else
-    #  define SUBANNEAL_MULTIVERSION
-    #endif
-    """
+cdef extern from "sklearn_subanneal/_core/multiversion.h":
     # A function of this "type" is compiled once for each level of the x86-64 instruction set and chosen at load time;
     # only once with CFLAGS=-DSUBANNEAL_BASELINE.
     ctypedef void simd_void "SUBANNEAL_MULTIVERSION void"

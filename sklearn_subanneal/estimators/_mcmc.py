@@ -224,6 +224,7 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         """Store what the chains made; a chain that had less time for draws sets the number for all."""
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models = table, models
+        self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])

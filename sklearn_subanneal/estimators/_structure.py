@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal import posterior
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._evidence import column_indices, typed_cell
+from sklearn_subanneal.posterior import similarity
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
-from sklearn_subanneal.views import information, similarity
+from sklearn_subanneal.views import information
 from sklearn_subanneal.views.information import Estimate
 
 

@@ -15,8 +15,8 @@ from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import relabel, representative_draw
+from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.views import kernels
-from sklearn_subanneal.views.similarity import typical_draw
 from sklearn_subanneal.views.views_chain import run_chain
 
 
@@ -103,6 +103,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds (of rows, views and hyperparameters), progress, rows assigned,
         log joint, numbers of views and clusters, columns moved, ...
+    feature_types_ : dict of str to str
+        Type of each column, by name and in the order of the columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -309,3 +311,31 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         return np.column_stack(
             [nearest_clusters(*self._view(view, arrays), kept) for view, kept in enumerate(self._kept)]
         )
+
+    def typed_columns(self, X) -> list[np.ndarray]:
+        """The columns of a table as the model reads them.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        columns : list of ndarray of shape (n_samples,)
+            Of the types in ``feature_types_``: reals as numbers, cyclic columns as angles in radians, NaN where
+            missing; counts, and categories as codes in their sorted order, -1 where missing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> X = np.array([[0.5, 7.0], [np.nan, 9.0], [1.5, 7.0]])
+        >>> CrossCat(feature_types=["real", "categorical"], n_chains=1, random_state=0).fit(X).typed_columns(X)
+        [array([0.5, nan, 1.5]), array([0, 1, 0], dtype=int8)]
+        """
+        arrays = self._encode(X)
+        # The period of a cyclic column is known to its model.
+        return [
+            model.values(arrays)[:, 0] if kind == "cyclic" else cells
+            for model, kind, cells in zip(self._models, self._table.kinds, arrays, strict=True)
+        ]

@@ -1,4 +1,4 @@
-"""Reports on tables in files: what a cross-categorization finds, as a web page, CSV files and a saved model."""
+"""Reports on tables in files: CrossCat is fitted, and the results are written as a web page, CSV files and a model."""
 
 from sklearn_subanneal.report.folder import write_report
 from sklearn_subanneal.report.learning import Plan, learn

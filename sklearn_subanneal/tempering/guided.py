@@ -49,11 +49,12 @@ class GuidedHamiltonianMonteCarlo(HamiltonianMonteCarlo):
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn_subanneal.diagnostics import rank_normalized_rhat
     >>> from sklearn_subanneal.tempering import GaussianMean, GuidedHamiltonianMonteCarlo, ParallelTempering
     >>> X = np.random.default_rng(0).normal(1.0, 1.0, (50, 2))
     >>> sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(), betas=[1.0])
     >>> result = sampler.sample(GaussianMean(X, covariance=np.eye(2)), n_draws=200, random_state=0)
-    >>> bool((result.rhat < 1.05).all()), bool(result.n_gradients.mean() < 100)
+    >>> bool((rank_normalized_rhat(result.draws) < 1.05).all()), bool(result.n_gradients.mean() < 100)
     (True, True)
     """
 

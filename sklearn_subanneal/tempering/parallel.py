@@ -43,10 +43,11 @@ class ParallelTempering(TemperedSampler):
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn_subanneal.diagnostics import rank_normalized_rhat
     >>> from sklearn_subanneal.tempering import GaussianMean, ParallelTempering
     >>> X = np.random.default_rng(0).normal(1.0, 1.0, (50, 2))
     >>> result = ParallelTempering().sample(GaussianMean(X, covariance=np.eye(2)), n_draws=200, random_state=0)
-    >>> result.draws.shape, bool((result.rhat < 1.1).all())
+    >>> result.draws.shape, bool((rank_normalized_rhat(result.draws) < 1.1).all())
     ((4, 200, 2), True)
     """
 

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from sklearn_subanneal.diagnostics.convergence import effective_sample_size, rank_normalized_rhat
-
 
 @dataclass(frozen=True)
 class TemperingResult:
@@ -68,20 +66,12 @@ class TemperingResult:
             **stacked,
         )
 
-    @property
-    def rhat(self) -> NDArray:
-        """Rank-normalised R-hat of each parameter, shape (n_parameters,)."""
-        return np.atleast_1d(rank_normalized_rhat(self.draws))
-
-    @property
-    def ess(self) -> NDArray:
-        """Effective number of draws for each parameter's mean, all chains together, shape (n_parameters,)."""
-        return np.atleast_1d(effective_sample_size(self.draws))
-
     def potential_scale_reduction(self) -> tuple[NDArray, NDArray]:
         """R-hat and effective number of draws by variances between and within chains alone, of each parameter.
 
-        With few chains the second varies by factors: ``rhat`` and ``ess`` are better, these are for comparison.
+        For comparison with the paper. With few chains the second varies by factors; better estimates are those of
+        :func:`sklearn_subanneal.diagnostics.rank_normalized_rhat` and
+        :func:`~sklearn_subanneal.diagnostics.effective_sample_size`.
 
         References
         ----------

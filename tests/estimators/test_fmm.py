@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -15,14 +15,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from sklearn_subanneal import TraceMonitor, VariationalTemperingFMM
+from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.variational import (
+    CoolingSchedule,
     GeometricCooling,
     LinearCooling,
     PassFraction,
     RobbinsMonro,
+    StepSize,
     exponential_temperatures,
 )
-from sklearn_subanneal.variational.factorial import Components
 
 SHAPES = (
     "1111000000000000",
@@ -116,15 +118,15 @@ def test_tempering_recovers_all_components(tempering):
 @pytest.mark.parametrize("tempering", TEMPERINGS)
 def test_traces(tempering):
     model = VariationalTemperingFMM(8, tempering=tempering, random_state=1, **GIVEN).fit(X)
-    assert model.temperatures_.shape == model.bounds_.shape == (model.n_iter_,)
-    assert (np.diff(model.temperatures_) >= -1e-12).all() or tempering == "global"
-    assert model.temperatures_[-1] == 1.0
+    assert model.inverse_temperatures_.shape == model.bounds_.shape == (model.n_iter_,)
+    assert (np.diff(model.inverse_temperatures_) >= -1e-12).all() or tempering == "global"
+    assert model.inverse_temperatures_[-1] == 1.0
     if tempering == "annealed":
-        assert model.temperatures_[0] == pytest.approx(1 / 3)
+        assert model.inverse_temperatures_[0] == pytest.approx(1 / 3)
     if tempering == "global":
-        assert model.temperatures_[0] < 0.25
+        assert model.inverse_temperatures_[0] < 0.25
     # At T = 1 the bound never falls; and the last components are a step beyond the last iteration.
-    cold = model.bounds_[model.temperatures_ == 1.0]
+    cold = model.bounds_[model.inverse_temperatures_ == 1.0]
     assert np.diff(cold).min() > -1e-9
     assert model.bounds_[-1] <= model.bound_ / len(X) < model.bounds_[-1] + 1e-4
 
@@ -138,8 +140,8 @@ def test_temperature_step_and_grid_are_used():
     fast = small(tempering="global", temperature_step=1.0, **GIVEN).fit(X)
     slow = small(tempering="global", temperature_step=0.05, **GIVEN).fit(X)
     hot = small(tempering="global", temperatures=exponential_temperatures(20.0, 30), **GIVEN).fit(X)
-    assert fast.temperatures_[0] > slow.temperatures_[0] > hot.temperatures_[0]
-    assert hot.temperatures_[-1] == 1.0
+    assert fast.inverse_temperatures_[0] > slow.inverse_temperatures_[0] > hot.inverse_temperatures_[0]
+    assert hot.inverse_temperatures_[-1] == 1.0
 
 
 @pytest.mark.parametrize("max_iter", [20, 400])
@@ -149,9 +151,9 @@ def test_a_temperature_that_does_not_cool_ends_at_one(max_iter):
     data = rng.normal(size=(500, 10))
     parameters = {**GIVEN, "noise_variance": 0.5, "temperature_step": 0.3, "max_iter": max_iter}
     model = VariationalTemperingFMM(2, tempering="global", random_state=0, **parameters).fit(data)
-    hot = model.temperatures_ < 1.0
-    assert model.temperatures_[-1] == 1.0
-    assert model.temperatures_[hot][-1] == pytest.approx(0.5, abs=0.15)
+    hot = model.inverse_temperatures_ < 1.0
+    assert model.inverse_temperatures_[-1] == 1.0
+    assert model.inverse_temperatures_[hot][-1] == pytest.approx(0.5, abs=0.15)
     assert hot.sum() == 18 if max_iter == 20 else hot.sum() < 350
 
 
@@ -171,7 +173,7 @@ def test_starts_differ_and_the_best_is_kept():
 def test_minibatches(parameters):
     model = VariationalTemperingFMM(8, batch_size=150, max_iter=60, random_state=2, **parameters).fit(X)
     assert recovered(model, TRUTH) >= 7
-    assert model.temperatures_[-1] == 1.0
+    assert model.inverse_temperatures_[-1] == 1.0
     whole = VariationalTemperingFMM(8, random_state=2).fit(X)
     assert model.score(X) == pytest.approx(whole.score(X), abs=0.3)
 
@@ -190,7 +192,7 @@ def test_partial_fit(tempering):
     for at in range(1000, 4000, 500):
         model.partial_fit(data[at : at + 500])
     assert model.score(data) > first
-    assert model.n_iter_ == n_iter + 6 == len(model.bounds_) == len(model.temperatures_)
+    assert model.n_iter_ == n_iter + 6 == len(model.bounds_) == len(model.inverse_temperatures_)
     # A stream may also go on from a fit, and one that is pickled in between is the same.
     for at in range(1000, 4000, 500):
         fitted = pickle.loads(pickle.dumps(fitted)).partial_fit(data[at : at + 500])
@@ -199,7 +201,7 @@ def test_partial_fit(tempering):
         assert recovered(model, truth) == 8
 
 
-class Told(BaseEstimator):
+class Told(StepSize):
     """A step size that remembers what it was told."""
 
     def step(self, t, progress, share_of_batch):
@@ -269,10 +271,10 @@ def test_seeds(tempering, batch_size):
 
 
 def test_one_iteration_is_at_temperature_one():
-    assert VariationalTemperingFMM(2, max_iter=1, random_state=0).fit(X).temperatures_ == [1.0]
+    assert VariationalTemperingFMM(2, max_iter=1, random_state=0).fit(X).inverse_temperatures_ == [1.0]
 
 
-class Step(BaseEstimator):
+class Step(StepSize):
     """A step size that is always the same."""
 
     def __init__(self, size=0.5):
@@ -293,7 +295,7 @@ def test_steps_must_be_shares(size):
     np.testing.assert_array_equal(model.transform(X), before)
 
 
-class Hot(BaseEstimator):
+class Hot(CoolingSchedule):
     """A schedule that never cools."""
 
     def temperature(self, progress):
@@ -306,13 +308,13 @@ class Hot(BaseEstimator):
         ({"temperature_schedule": LinearCooling(start=0.5)}, "start must be a temperature of at least 1"),
         ({"temperature_schedule": GeometricCooling(share=0.0)}, "share must be in"),
         ({"temperature_schedule": Hot()}, "must reach 1"),
-        ({"temperature_schedule": LinearCooling}, "an object"),
+        ({"temperature_schedule": LinearCooling}, "must be an instance of .*CoolingSchedule"),
         ({"tempering": "global", "temperatures": [2.0, 3.0]}, "temperatures must be finite and increase from 1"),
         ({"tempering": "global", "temperatures": [1.0, 0.5]}, "temperatures must be finite and increase from 1"),
         ({"tempering": "global", "temperatures": [1.0]}, "temperatures must be finite and increase from 1"),
         ({"tempering": "global", "temperatures": [1.0, np.nan]}, "temperatures must be finite"),
         ({"step_size": RobbinsMonro(decay=0.1)}, "decay must be"),
-        ({"step_size": PassFraction}, "write its name with"),
+        ({"step_size": PassFraction}, "must be an instance of .*StepSize"),
         ({"tempering": "local"}, "'tempering' parameter"),
         ({"noise_variance": 0.0}, "'noise_variance' parameter"),
         ({"noise_variance": "free"}, "'noise_variance' parameter"),

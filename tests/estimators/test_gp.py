@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
+from sklearn_subanneal.diagnostics import effective_sample_size
 from sklearn_subanneal.tempering._pairs import exponentiate, weigh
 from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 from sklearn_subanneal.tempering.gaussian_process import JITTER, KernelModel, SquaredExponentialModel
@@ -215,7 +216,9 @@ def test_posterior_of_hyperparameters_is_right():
     weights /= weights.sum()
     mean = weights @ grid
     deviation = np.sqrt(weights @ (grid - mean) ** 2)
-    error = (model.result_.draws.mean(axis=(0, 1)) - mean) / deviation * np.sqrt(model.result_.ess)
+    error = (
+        (model.result_.draws.mean(axis=(0, 1)) - mean) / deviation * np.sqrt(effective_sample_size(model.result_.draws))
+    )
     assert np.abs(error).max() < 4.5
     np.testing.assert_allclose(model.result_.draws.std(axis=(0, 1)), deviation, rtol=0.15)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.estimators.lda import TEMPERINGS
+from sklearn_subanneal.topics.topic_settings import TEMPERINGS
 from sklearn_subanneal.variational import GeometricCooling
 
 # A few temperatures instead of a hundred, for the partition function as printed is slow.
@@ -21,7 +21,7 @@ CONFIGURATIONS = [
     VariationalTemperingLDA(
         4,
         temperature_schedule=GeometricCooling(3.0, 0.5),
-        doc_topic_prior="learned",
+        doc_topic_prior="learn",
         batch_size=16,
         max_iter=2,
         n_jobs=2,

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from support.topic_corpora import planted, same
 
 from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.estimators.lda import TEMPERINGS
-from sklearn_subanneal.topics.topics import Topics
-from sklearn_subanneal.variational import LinearCooling
+from sklearn_subanneal.topics.topic_settings import TEMPERINGS
+from sklearn_subanneal.topics.word_statistics import Topics
+from sklearn_subanneal.variational import CoolingSchedule, LinearCooling
 
 UPDATES = ["plug-in", "variational"]
 
@@ -78,7 +78,7 @@ def test_bad_parameters(X, settings, message):
         VariationalTemperingLDA(4, **settings).fit(X)
 
 
-class At(BaseEstimator):
+class At(CoolingSchedule):
     """A schedule with the same value throughout."""
 
     def __init__(self, value=2.0):

@@ -153,7 +153,7 @@ def test_relabel(rng):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
 def test_co_clustering_against_brute_force(rng, dtype, monkeypatch):
-    monkeypatch.setattr("sklearn_subanneal.posterior._BLOCK_ELEMENTS", 40)
+    monkeypatch.setattr("sklearn_subanneal.posterior.similarity._BLOCK_ELEMENTS", 40)
     labels = rng.integers(3, size=(3, 100, 13)).astype(dtype)
     expected = np.empty((13, 13))
     for i, j in product(range(13), repeat=2):

@@ -15,9 +15,10 @@ from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.models import bind_columns
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.posterior import variation_of_information
+from sklearn_subanneal.posterior.point_estimate import typical_draw
+from sklearn_subanneal.posterior.similarity import consensus_confidence
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views.information import Estimate, _excess, relatedness
-from sklearn_subanneal.views.similarity import consensus_confidence, typical_draw
 
 N_ROWS = 60
 NAMES = ["u", "v", "colour", "flag", "shape", "visits"]
@@ -361,7 +362,7 @@ def test_row_similarity_takes_masks_and_all_blocks(several, monkeypatch):
     everything = several.row_similarity(range(N_ROWS))
     np.testing.assert_allclose(everything, everything.T)
     np.testing.assert_allclose(np.diag(everything), 1.0)
-    monkeypatch.setattr("sklearn_subanneal.views.similarity.BLOCK_CELLS", 7 * N_ROWS)
+    monkeypatch.setattr("sklearn_subanneal.posterior.similarity._BLOCK_ELEMENTS", 7 * N_ROWS)
     np.testing.assert_array_equal(several.row_similarity(np.arange(N_ROWS)), everything)
     mask = np.arange(N_ROWS) % 7 == 2
     np.testing.assert_array_equal(several.row_similarity(mask), everything[np.ix_(mask, mask)])
