@@ -203,7 +203,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", help="words; only bugs whose file names contain one of them")
     parser.add_argument("--jobs", type=int, default=1, help="bugs at a time (default: %(default)s)")
     parser.add_argument(
-        "--limit", type=float, default=900.0, help="seconds for one run of tests (default: %(default)s)"
+        "--limit", type=float, default=1800.0, help="seconds for one run of tests (default: %(default)s)"
     )
     chosen = parser.parse_args(arguments)
     bugs = [Bug.read(path) for path in sorted(Path(__file__).parent.glob("*.patch"))]
