@@ -1,7 +1,7 @@
 """Elementary functions without branches, which the compiler can vectorise and every machine computes alike.
 
 libm is not used: its results differ in the last bit from one C library to the next, and its calls keep loops
-from being vectorised. Errors: at most 2 ulp each (``tests/test_core.py``).
+from being vectorised. Errors: at most 2 ulp each (``tests/core/test_core.py``).
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy

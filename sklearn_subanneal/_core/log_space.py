@@ -41,7 +41,7 @@ def log_mean_exp(
     log_densities : array-like
         Log densities; -inf (density 0) is allowed.
     axis : int, tuple of int or None, default=None
-        The axes to average over, such as chains and draws; None means all.
+        The axes to average over, for example those of chains and draws; None means all.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def log_mean_exp(
     Raises
     ------
     ValueError
-        If there is nothing to average over.
+        If the array is empty.
 
     Examples
     --------

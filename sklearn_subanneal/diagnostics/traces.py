@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def partition_traces(
     labels: ArrayLike, reference: ArrayLike | None = None, loss: Loss = "vi"
 ) -> dict[str, NDArray[np.float64]]:
-    """Scalars of every posterior draw of a partition that do not depend on the names of its clusters.
+    """Scalars of every posterior draw of a partition that do not depend on the labels of its clusters.
 
-    Chains that have converged agree in these; labels themselves cannot be compared from draw to draw.
+    They show whether chains agree; labels themselves cannot be compared between draws.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def partition_traces(
         "n_clusters": np.array([len(size) for size in sizes], dtype=np.float64),
         "largest_share": np.array([size.max() for size in sizes]) / n_rows,
         "entropy": np.log(n_rows) - np.array([xlogy(size, size).sum() for size in sizes]) / n_rows,
-        # Both losses are symmetric, so the draws may stand where candidates do.
+        # Losses are symmetric, so that the draws can be the candidates.
         "distance": expected_loss(flat, np.asarray(reference)[None], loss),
     }
     return {name: values.reshape(labels.shape[:2]) for name, values in traces.items()}

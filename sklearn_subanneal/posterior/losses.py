@@ -1,8 +1,8 @@
-"""Distances between partitions of the same rows, exact from their contingency table.
+"""Losses between partitions of the same rows: variation of information and Binder's loss, and their expectation.
 
-Variation of information and Binder's loss are one construction with two functions f. With the cluster sizes of `a`, of
-`b` and of their intersection, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) / scale, where f(m) = m log m
-and scale = n for the one, f(m) = m^2 and scale = n (n - 1) for the other.
+Both losses are exact functions of the contingency table, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) /
+scale, with the cluster sizes of `a`, of `b` and of their intersections: f(m) = m log m and scale = n for the variation
+of information, f(m) = m^2 and scale = n (n - 1) for Binder's loss.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from sklearn_subanneal.posterior.labels import LabelCodes, check_draws, encode_l
 
 Loss = str | Callable[[NDArray, NDArray], float]
 
-# A dense contingency table may have so many cells a row of data; beyond, sorting the rows' pairs of labels is cheaper.
+# A contingency table with more cells for each row of the data is not stored densely: sorting pairs of labels is faster.
 _DENSE_CELLS_PER_ROW = 8
 _ALWAYS_DENSE = 1 << 16
 
@@ -67,8 +67,8 @@ def _pairwise(a: ArrayLike, b: ArrayLike, loss: str) -> float:
 def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
     """Variation of information between two partitions, in nats.
 
-    VI(a, b) = H(a | b) + H(b | a): what each partition leaves to be learned about the other. It is a metric on
-    partitions, does not depend on the names of labels, is 0 for equal partitions and at most log(n_samples).
+    VI(a, b) = H(a | b) + H(b | a), the entropy of each partition given the other. It is a metric on partitions,
+    does not depend on the names of labels, is 0 for equal partitions and at most log(n_samples).
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def binder_loss(a: ArrayLike, b: ArrayLike) -> float:
-    """Binder's loss between two partitions: the share of pairs of rows that one puts together and the other apart.
+    """Binder's loss between two partitions: the share of pairs of rows that are together in one partition only.
 
     It is one minus the Rand index, a metric on partitions, and lies in [0, 1]. Both ways to disagree cost the same.
 

@@ -28,9 +28,9 @@ def representative_draw(
     loss : {"vi", "binder"} or callable, default="vi"
         As in :func:`expected_loss`. The variation of information prefers fewer small clusters than Binder's loss.
     n_candidates : int, default=50
-        How many draws are candidates.
+        The most candidates.
     n_references : int, default=200
-        How many draws the candidates are judged by. The cost is n_candidates x n_references contingency tables.
+        The most draws that candidates are compared with. The cost is n_candidates x n_references contingency tables.
 
     Returns
     -------
@@ -107,18 +107,20 @@ def point_partition(
 
 
 def typical_draw(row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_references: int = 60) -> int:
-    """Which of some draws of the same views represents the rows: least variation of information, summed over views.
+    """The draw of least expected variation of information, summed over views, among draws with the same views.
 
     Parameters
     ----------
     row_labels : sequence of ndarray of int, shape (n_views, n_samples)
         Clusters of the rows in each view, views in the same order, for each draw.
     n_candidates, n_references : int
-        How many draws, evenly spaced, are judged, and by how many. A large table is judged by some of its rows.
+        The most candidates and the most draws they are compared with, evenly spaced. Large tables are thinned to some
+        of their rows.
 
     Returns
     -------
     draw : int
+        Index of the draw.
 
     Examples
     --------
@@ -139,6 +141,6 @@ def typical_draw(row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_ref
 
 
 def _evenly(n_total: int, n_kept: int) -> NDArray[np.intp]:
-    """Indices of at most `n_kept` of `n_total` things, evenly spaced, each the middle of its stretch."""
+    """Indices of at most `n_kept` of `n_total` items: the middles of equal intervals."""
     n_kept = min(n_kept, n_total)
     return ((np.arange(n_kept) + 0.5) * n_total / n_kept).astype(np.intp)

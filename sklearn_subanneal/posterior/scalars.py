@@ -1,4 +1,4 @@
-"""Posterior draws of scalar quantities, by name, and their way to ArviZ."""
+"""Posterior draws of scalar quantities by name, and their export to ArviZ."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     Returns
     -------
     dict of str to ndarray of shape (n_chains, n_draws)
-        "n_clusters", "n_views", "log_joint", "concentration", "discount" and so on.
+        "n_clusters", "n_views", "log_joint", and the hyperparameters, for example "concentration".
 
     Raises
     ------
@@ -68,7 +68,7 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
 
 
 def to_arviz(estimator: Any) -> Any:
-    """Hand the scalar posterior draws of a fitted estimator to ArviZ.
+    """Export the scalar posterior draws of a fitted estimator to ArviZ.
 
     Parameters
     ----------

@@ -126,19 +126,19 @@ def consensus_confidence(
     row_labels: Sequence[np.ndarray],
     column_labels: ArrayLike,
 ) -> np.ndarray:
-    """How far the draws agree with a consensus on where each row belongs in each of its views.
+    """How far the draws agree with a partition on the cluster of each row in each view.
 
-    Take a row, a view of the consensus, and the row's fellows there, the other rows of its cluster. In a draw, each
-    column of the view is in some view of the draw: what counts is the share of the fellows who are in one cluster with
-    the row there. The confidence is the mean over the columns of the view and over the draws. A row without fellows
-    counts 1 where it is alone in the draw as well, and else 0.
+    For a row and a view, take the other rows of its cluster there. Each column of the view belongs to a view of each
+    draw: the agreement is the share of those rows that are in one cluster with the row in that view. The confidence is
+    the mean over the columns of the view and over the draws. For a row that is alone in its cluster, the agreement is 1
+    if it is alone in the draw as well, and else 0.
 
     Parameters
     ----------
     representative_row_labels : array-like of int of shape (n_views, n_samples)
-        Clusters of the rows in each view of the consensus.
+        Clusters of the rows in each view of the partition to judge.
     representative_column_labels : array-like of int of shape (n_features,)
-        View of each column in the consensus.
+        View of each column in the partition to judge.
     row_labels : sequence of ndarray of int, shape (n_views of the draw, n_samples)
         Clusters of the rows in each view, for each draw.
     column_labels : array-like of int of shape (n_draws, n_features)

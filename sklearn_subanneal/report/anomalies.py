@@ -126,7 +126,7 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int)
     excess = np.nan_to_num(surprisal - usual, nan=-np.inf)
     novelty = model.novelty(X) + (np.isnan(surprisal) * usual).sum(axis=1)
     novelty -= np.median(novelty)
-    odd_rows = [
+    rows_found = [
         AnomalousRow(
             int(rows[i]),
             float(novelty[i]),
@@ -142,12 +142,12 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int)
     ]
     at = sorted(candidates, key=lambda cell: -excess[cell])[:most]
     expected = _expected(model, X, at, source.feature_types)
-    odd_cells = [
+    cells_found = [
         AnomalousCell(int(rows[i]), names[j], brief(X.iloc[i, j]), text, float(excess[i, j]))
         for (i, j), text in zip(at, expected, strict=True)
     ]
     singletons = _singletons(model, names)
-    return Anomalies(odd_rows, odd_cells, len(rows), singletons[:most], len(singletons))
+    return Anomalies(rows_found, cells_found, len(rows), singletons[:most], len(singletons))
 
 
 def _singletons(model: CrossCat, names: list[str]) -> list[SingletonRow]:

@@ -41,7 +41,7 @@ def draw_log_dirichlet(generator: np.random.Generator, prior: ArrayLike, size: t
     draws = np.log(generator.gamma(prior + 1.0, size=size))
     # 1 - U is in (0, 1].
     draws += np.log1p(-generator.random(size)) / prior
-    return draws - _log_sum_exp(draws)[..., None]
+    return draws - log_sum_exp(draws)[..., None]
 
 
 def log_partition(
@@ -97,7 +97,7 @@ def log_partition(
     for log_words in _draw_log_words(
         n_words, doc_topic_prior, topic_word_prior, generator, n_topics_draws, n_document_draws
     ):
-        values += [_log_sum_exp(node * log_words).mean() / n_topics_draws for node in nodes]
+        values += [log_sum_exp(node * log_words).mean() / n_topics_draws for node in nodes]
     values[0] = 0.0
     return BarycentricInterpolator(nodes, values, random_state=0)(rho)
 
@@ -142,9 +142,9 @@ def log_partition_as_printed(
         log_topics = draw_log_dirichlet(generator, topic_word_prior, (n_topics, n_words))
         log_mixing = draw_log_dirichlet(generator, doc_topic_prior, (n_document_draws, n_topics))
         for m, power in enumerate(rho):
-            outcomes = _log_sum_exp(power * log_mixing + _log_sum_exp(power * log_topics))
-            by_topics[b, m] = n_documents * (_log_sum_exp(length * outcomes) - np.log(n_document_draws))
-    return (_log_sum_exp(by_topics.T) - np.log(n_topics_draws)) / n_tokens
+            outcomes = log_sum_exp(power * log_mixing + log_sum_exp(power * log_topics))
+            by_topics[b, m] = n_documents * (log_sum_exp(length * outcomes) - np.log(n_document_draws))
+    return (log_sum_exp(by_topics.T) - np.log(n_topics_draws)) / n_tokens
 
 
 def prior_of_entropy(entropy: float, n_words: int, doc_topic_prior: ArrayLike, generator: np.random.Generator) -> float:

@@ -25,8 +25,19 @@ def X():
     return planted()
 
 
-@pytest.mark.parametrize("tempering", sorted(set(TEMPERINGS) - {"global-paper", "local-paper"}))
-@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize(
+    ("update", "tempering"),
+    [
+        ("plug-in", "annealed"),
+        ("variational", "global"),
+        ("plug-in", "local"),
+        ("variational", "none"),
+        pytest.param("variational", "annealed", marks=pytest.mark.slow),
+        pytest.param("plug-in", "global", marks=pytest.mark.slow),
+        pytest.param("variational", "local", marks=pytest.mark.slow),
+        pytest.param("plug-in", "none", marks=pytest.mark.slow),
+    ],
+)
 def test_planted_topics_are_found(X, tempering, update):
     model = VariationalTemperingLDA(4, tempering=tempering, topic_update=update, random_state=0).fit(X)
     mass = model.topic_word_.reshape(4, 4, 10).sum(axis=2)
@@ -114,7 +125,13 @@ def test_completion_predicts_what_is_held_out(X):
         model.document_completion_score(sparse.csr_matrix((2, 40)))
 
 
-@pytest.mark.parametrize("tempering", TEMPERINGS)
+@pytest.mark.parametrize(
+    "tempering",
+    [
+        pytest.param(name, marks=() if name in ("annealed", "global", "local") else pytest.mark.slow)
+        for name in TEMPERINGS
+    ],
+)
 def test_same_bits_for_any_number_of_threads(X, tempering):
     few = {"temperatures": [1.0, 2.0, 5.0], "tempering": tempering, "max_iter": 3, "random_state": 3}
     fits = [VariationalTemperingLDA(5, n_jobs=n_jobs, **few).fit(X) for n_jobs in (None, 2, 3)]

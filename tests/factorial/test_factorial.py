@@ -104,7 +104,8 @@ def test_updates_equal_the_loops(rho):
 def test_joint_update_is_where_the_cyclic_one_ends(rho):
     X, q, c = example()
     for _ in range(2000):
-        c.means, c.variances = loop_update(X, q, c, rho)
+        # Equal to the loops, see above.
+        c.update(ActivationStatistics.of(X, q), rho, cyclic=True)
     _, _, joint = example()
     joint.update(ActivationStatistics.of(X, q), rho)
     np.testing.assert_allclose(joint.means, c.means, rtol=1e-8)

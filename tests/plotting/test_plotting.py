@@ -1,4 +1,4 @@
-"""Displays show what they were given, on the axes they were given."""
+"""Displays of traces, clusters and schedules: contents, axes, options and errors."""
 
 import sys
 from types import SimpleNamespace
@@ -81,7 +81,7 @@ def displays(fitted, ax):
     ]
 
 
-def test_all_displays_draw_where_they_are_told(fitted):
+def test_all_displays_draw_on_the_given_axes(fitted):
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()

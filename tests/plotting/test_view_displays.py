@@ -1,4 +1,4 @@
-"""Displays of views show the table and the dependence they were given, on the axes they were given."""
+"""Displays of views and of dependence: contents, axes, options and errors."""
 
 import itertools
 import sys
@@ -67,7 +67,7 @@ def displays(fitted, table, ax):
     ]
 
 
-def test_displays_draw_where_they_are_told(fitted, table):
+def test_displays_draw_on_the_given_axes(fitted, table):
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()

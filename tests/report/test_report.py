@@ -1,4 +1,4 @@
-"""The command line, from a file to a page: types, files, what the page says, escaping, interruptions, errors."""
+"""The command line, from a file to a page: types, files, content of the page, escaping, interrupts, errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """A table of two views with a name for each row, gaps, an odd cell and awkward names of columns and categories."""
+    """A table of two views with names of rows, missing cells, a wrong cell and names that need escaping."""
     rng = np.random.default_rng(0)
     one, other = rng.integers(3, size=(2, 120))
     frame = pd.DataFrame(
@@ -88,7 +88,7 @@ def report(table, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(table, report):
+def fitted(table, report):
     return read_source(table[0]), joblib.load(report / "model.joblib")
 
 
@@ -107,7 +107,7 @@ def test_page_is_whole_and_stands_alone(report):
     assert all((report / link).is_file() for link in links)
     assert len(page.of("img")) == 3
     assert all(a["src"].startswith("data:image/png;base64,") and len(a["alt"]) > 30 for a in page.of("img"))
-    # What a screen reader needs: a language, one first heading, headings of columns, captions.
+    # For screen readers: a language, one first heading, headings of columns, captions.
     assert page.of("html") == [{"lang": "en"}] and len(page.of("h1")) == 1
     assert all(a.get("scope") == "col" for a in page.of("th"))
     assert len(page.of("caption")) == len(page.of("table"))
@@ -158,8 +158,8 @@ def test_types_of_numbers_and_marks(tmp_path):
     assert again["marked"].kind == "categorical" and again["marked"].reason == "a number with 8 values only"
 
 
-def test_views_clusters_and_what_tells_them_apart(found):
-    source, model = found
+def test_views_clusters_and_their_differences(fitted):
+    source, model = fitted
     views = find_views(model, source, most_views=9, most_clusters=9)
     assert sorted(sorted(view.columns) for view in views) == sorted([sorted([EVIL, "size", "kind"]), ["old", "weight"]])
     for view in views:
@@ -178,23 +178,23 @@ def test_views_clusters_and_what_tells_them_apart(found):
             assert any(text.startswith(f"old is True in {share:.0%}") for text in texts)
 
 
-def test_planted_errors_are_the_oddest(found):
+def test_planted_errors_are_the_least_probable(fitted):
     """One cell contradicts the rest of its row; another is beyond all others, so that its row is a cluster of one."""
-    source, model = found
-    odd = find_anomalies(model, source, most=5, most_scored=10_000)
-    wrong = next(cell for cell in odd.cells if cell.column == "kind")
-    # What was expected comes from the rest of the row, not from the cell itself.
+    source, model = fitted
+    found = find_anomalies(model, source, most=5, most_scored=10_000)
+    wrong = next(cell for cell in found.cells if cell.column == "kind")
+    # The prediction comes from the rest of the row, not from the cell itself.
     like = source.frame["kind"][(source.frame[EVIL] - source.frame[EVIL][8]).abs() < 2.0].mode()[0]
     assert wrong.row == 8 and wrong.value == source.frame["kind"][8] != like
     assert wrong.expected.startswith(f"{like} (") and float(wrong.expected.split("(")[1][:-2]) > 80.0
-    assert (5, "size") in [(cell.row, cell.column) for cell in odd.cells]
-    assert odd.singletons[0].row == 5 and "size" in odd.singletons[0].columns and odd.singletons[0].share > 0.5
-    assert odd.n_singletons == len(find_anomalies(model, source, most=99, most_scored=20).singletons)
-    assert odd.n_scored == 120 and find_anomalies(model, source, 5, 50).n_scored == 50
+    assert (5, "size") in [(cell.row, cell.column) for cell in found.cells]
+    assert found.singletons[0].row == 5 and "size" in found.singletons[0].columns and found.singletons[0].share > 0.5
+    assert found.n_singletons == len(find_anomalies(model, source, most=99, most_scored=20).singletons)
+    assert found.n_scored == 120 and find_anomalies(model, source, 5, 50).n_scored == 50
 
 
-def test_filled_table_keeps_what_was_there(table, report, found):
-    source, model = found
+def test_imputed_table_keeps_observed_cells(table, report, fitted):
+    source, model = fitted
     filled, uncertainty = pd.read_csv(report / "imputed.csv"), pd.read_csv(report / "uncertainty.csv")
     raw = source.frame
     assert list(filled.columns) == list(raw.columns) and not filled[list(source.feature_types)].isna().any(axis=None)
@@ -221,8 +221,8 @@ def test_whole_numbers_stay_whole(tmp_path):
     assert impute_missing(Half(), source).table["a"].tolist()[3:6] == [30, 0.333333, 50]
 
 
-def test_clusters_are_those_of_the_model(report, found):
-    source, model = found
+def test_clusters_are_those_of_the_model(report, fitted):
+    source, model = fitted
     clusters = pd.read_csv(report / "clusters.csv")
     assert list(clusters.columns) == ["row"] + [f"view {view}" for view in range(model.n_views_)]
     np.testing.assert_array_equal(clusters.iloc[:, 1:], model.view_labels_)
@@ -242,7 +242,7 @@ def test_the_same_seed_gives_the_same_report(table, report, tmp_path):
     assert not Page((again / "report.html").read_text(encoding="utf-8")).of("img")
 
 
-def test_what_is_shown_is_capped_and_said(tmp_path, capsys):
+def test_limits_of_the_page_are_stated(tmp_path, capsys):
     data = make_planted_views(150, 24, (2, 2), missing=0.05, as_frame=True, random_state=0).data
     path = tmp_path / "wide.tsv"
     data.to_csv(path, sep="\t", index=False)

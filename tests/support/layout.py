@@ -230,5 +230,5 @@ CHECKS = (
 
 
 def violations(root: Path) -> list[str]:
-    """What all checks find in the package in the folder `root`."""
+    """The violations that all checks find in the package in the folder `root`."""
     return [line for check in CHECKS for line in check(root)]
