@@ -7,6 +7,7 @@ import re
 import runpy
 import sys
 import time
+import types
 from pathlib import Path
 
 import matplotlib
@@ -144,9 +145,11 @@ def test_pages_have_code():
     }
 
 
-PACKAGES = "datasets diagnostics partitions plotting posterior report tempering variational"
-PUBLIC = ["sklearn_subanneal", *(f"sklearn_subanneal.{package}" for package in PACKAGES.split())]
-PUBLIC += ["sklearn_subanneal.annealing.schedules", "sklearn_subanneal.annealing.subsampling"]
+PUBLIC = [sklearn_subanneal.__name__] + [
+    f"sklearn_subanneal.{name}"
+    for name in dir(sklearn_subanneal)
+    if isinstance(getattr(sklearn_subanneal, name), types.ModuleType)
+]
 
 
 @with_pages
