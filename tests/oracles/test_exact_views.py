@@ -14,25 +14,9 @@ from numpy.testing import assert_allclose
 from oracles import views_enumeration
 from oracles.enumeration import blocks, canonical, fixed_mixture, grid_mixture, log_eppf
 from oracles.reference import log_marginal, log_predictive
+from oracles.tiny_table import COLUMN_GRID, COLUMN_PRIOR, LEARNED, NAN, ROW_GRID, ROW_PRIOR, TABLE
 from oracles.views_enumeration import fixed_views, grid_views
 from scipy.special import logsumexp
-
-NAN = np.nan
-REAL = {"mu": 0.3, "kappa": 0.7, "sigma2": 0.4, "nu": 2.5}
-CATEGORICAL, COUNT, BOOLEAN = {"alpha": [0.2, 0.5, 0.9]}, {"shape": 1.7, "rate": 0.6}, {"alpha": 0.3, "beta": 0.6}
-TABLE = [
-    ("real", np.array([0.4, -1.2, 2.2, NAN]), REAL),
-    ("categorical", np.array([0.0, 2.0, 2.0, 1.0]), CATEGORICAL),
-    ("count", np.array([3.0, 0.0, NAN, 6.0]), COUNT),
-]
-GRIDS = {
-    "real": {"mu": [-0.5, 0.6], "kappa": [0.3, 1.2], "sigma2": [0.2, 0.8], "nu": [1.0, 4.0]},
-    "categorical": {"alpha": [[0.1, 0.7], [0.2, 1.0], [0.3, 2.0]]},
-    "count": {"shape": [0.7, 2.0], "rate": [0.2, 0.5, 1.2]},
-}
-LEARNED = [(kind, x, GRIDS[kind]) for kind, x, _ in TABLE]
-ROW_GRID, COLUMN_GRID = {"alpha": [0.4, 2.5], "d": [0.0, 0.5]}, {"alpha": [0.3, 1.0, 3.0], "d": [0.0, 0.4]}
-ROW_PRIOR, COLUMN_PRIOR = (0.6, 0.4), (0.8, 0.3)
 
 
 def oracle(learned, table=None, beta=1.0):
@@ -135,6 +119,7 @@ def test_posterior_permutes_with_rows_and_columns(learned):
 NEW = [np.array([0.1, NAN, NAN, 5.0]), np.array([2.0, 1.0, NAN, NAN]), np.array([NAN, 4.0, NAN, 0.0])]
 
 
+@pytest.mark.slow
 def test_predictive_is_the_mixture_over_states():
     views = oracle(False)
     density = np.zeros(4)
