@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import LatentDirichlet
@@ -45,7 +45,8 @@ def validate_counts(estimator, X, method: str, reset: bool) -> sparse.csr_matrix
 def validate_chunks(estimator, chunks: Iterable, reset: bool) -> Iterator[sparse.csr_matrix]:
     """Validated word counts of the chunks that have documents; with ``reset`` the first one determines the features."""
     for chunk in chunks:
-        if _num_samples(chunk):
+        # Sparse matrices have a shape and no length, lists a length and no shape.
+        if chunk.shape[0] if hasattr(chunk, "shape") else len(chunk):
             yield validate_counts(estimator, chunk, "fit_chunks", reset=reset)
             reset = False
 
