@@ -260,8 +260,8 @@ def check_view_moves(
     for name, prior in (("column_partition", column_prior), ("row_partition", row_prior)):
         if prior.has_auxiliary:
             raise ValueError(
-                f"{name} must have predictive probabilities that depend on the sizes of its clusters alone, and those of "
-                "NGGP and NIG depend on an auxiliary variable; take CRP() or PitmanYor()"
+                f"{name} must have predictive probabilities that depend on the sizes of its clusters alone, and those "
+                "of NGGP and NIG depend on an auxiliary variable; take CRP() or PitmanYor()"
             )
     for model in models:
         if not model.single:
