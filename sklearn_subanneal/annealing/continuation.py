@@ -15,7 +15,7 @@ from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.reporter import callbacks_of
 from sklearn_subanneal.annealing.saved_chain import SavedChain
 
-# Parameters that may change between fits under ``warm_start``: how far chains go on, and not what they sample.
+# Parameters that may change between fits under ``warm_start``: how far chains go on, not the posterior they sample.
 CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
 # Those of them that must not change where a chain was interrupted: it is in the middle of the schedule, say.
 FIXED_UNDER_WAY = ("schedule", "thin", "time_limit", "random_state")
@@ -87,7 +87,7 @@ class Continuation:
             self._load(checkpoints)
 
     def chain(self, number: int) -> tuple[ChainResult | None, bool]:
-        """What the chain of this number goes on from, or None, and whether it has come to its end already."""
+        """The result that the chain of this number goes on from, or None, and whether the chain is complete already."""
         if number in self._saved:
             saved = self._saved[number]
             return saved.result, (saved.ended_at or 0) >= self.n_draws

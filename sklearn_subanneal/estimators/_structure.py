@@ -1,4 +1,4 @@
-"""What a fitted cross-categorization says of the structure of its table: columns that depend, rows that are alike."""
+"""Queries of a fitted cross-categorization about structure: dependence of columns, similarity of rows."""
 
 from __future__ import annotations
 
