@@ -1,4 +1,4 @@
-"""Defaults of the Gaussian-process regressor on posteriors of many sizes, and one of two modes by several samplers."""
+"""Convergence of the Gaussian-process regressor with its defaults, and of several samplers on a bimodal posterior."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
 from sklearn_subanneal.diagnostics import effective_sample_size, rank_normalized_rhat
-from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
+from sklearn_subanneal.gaussian_process import SquaredExponentialModel
 
 # At 512 x 8 the posterior has two modes of many parameters each.
 SIZES = ("64x3", "64x8", "128x3", "128x18", "256x3", "256x8", "256x18", "512x3", "512x8")
 BARS = {"rhat": 1.05, "cpu_seconds": {256: 60.0, 512: 300.0}, "stuck_chains": 3}
 # Inverse temperatures that reach where both modes are one.
-FLAT = {"n_levels": 6, "min_beta": 0.05, "inner": "mh"}
+FLAT = {"n_levels": 6, "min_inverse_temperature": 0.05, "inner": "mh"}
 SAMPLERS = {
     "none": {"sampler": "none"},
     "none, as long": {"sampler": "none", "n_draws": 2000},

@@ -1,7 +1,7 @@
-"""Subsample annealing of the samplers of normalized random measure mixtures, against other starts of the same passes.
+"""Subsample annealing of normalized random measure mixtures against other starts, with equal numbers of passes.
 
-Points in 6 dimensions in clusters of the sizes of a Pitman-Yor process; a run's figure is by how much the highest log
-joint of its draws falls short of the highest of all runs.
+Points in 6 dimensions in clusters with sizes drawn from a Pitman-Yor process. The result of a run is the highest log
+joint of its draws, relative to the highest of all runs.
 """
 
 import numpy as np
@@ -9,7 +9,8 @@ from _common import Clock, note, parser, report, spread
 from _nrmm import power_law
 
 from sklearn_subanneal import TreeGuidedNRMM
-from sklearn_subanneal.annealing.schedules import PriorGibbs, SequentialGibbs, SubsampleAnneal
+from sklearn_subanneal.annealing import PriorGibbs, SequentialGibbs, SubsampleAnneal
+from sklearn_subanneal.partitions import CRP
 
 
 def fitted(X: np.ndarray, sampler: str, schedule, seed: int) -> tuple[float, float]:
@@ -17,8 +18,15 @@ def fitted(X: np.ndarray, sampler: str, schedule, seed: int) -> tuple[float, flo
     width, covariance = X.shape[1], np.cov(X.T)
     psi = covariance / (np.linalg.det(covariance) / 0.1) ** (1 / width)
     params = {"gaussian": {"mu": X.mean(axis=0), "kappa": 0.1, "nu": width + 6.0, "psi": psi}}
-    model = TreeGuidedNRMM("dp", 1.0, sampler=sampler, schedule=schedule, feature_params=params, random_state=seed)
-    model.set_params(n_chains=1, learn_hyperparameters=False)
+    model = TreeGuidedNRMM(
+        CRP(1.0),
+        moves=["gibbs"] if sampler == "gibbs" else ["gibbs", sampler],
+        schedule=schedule,
+        feature_params=params,
+        learn_hyperparameters=False,
+        n_chains=1,
+        random_state=seed,
+    )
     with Clock() as clock:
         model.fit(X)
     return float(model.log_joint_.max()), clock.cpu

@@ -11,7 +11,7 @@ except ImportError as error:
     ) from error
 
 from sklearn_subanneal._core.version import __version__
-from sklearn_subanneal.annealing.callbacks import Checkpoint, TraceMonitor
+from sklearn_subanneal.annealing import Checkpoint, TraceMonitor
 from sklearn_subanneal.estimators import (
     CrossCat,
     CrossCatClassifier,

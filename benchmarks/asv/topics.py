@@ -1,4 +1,4 @@
-"""What the local step of topic models costs."""
+"""Timing of the local step of topic models."""
 
 import time
 

@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from sklearn_subanneal.estimators._progress import steps_told
+from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.topics.topic_learner import TopicLearner, learn_passes
 
 
@@ -23,12 +23,12 @@ def run_passes(estimator, learner: TopicLearner, corpus, n_passes: int, document
     documents : csr_matrix or None
         All documents, if they are in memory.
     """
-    with steps_told(estimator, documents, n_passes, "pass") as tell:
+    with ProgressReporter.of_fit(estimator, documents, n_subtasks=n_passes) as fit:
 
         def attributes(done):
             return fitted_attributes(estimator, learner, done)
 
-        report = PassReporter(estimator, n_passes, attributes, tell, documents)
+        report = PassReporter(estimator, n_passes, attributes, fit, documents)
         tol = estimator.tol if estimator.learning_method == "batch" else 0.0
         done = learn_passes(learner, corpus, n_passes, report, tol)
         vars(estimator).update(attributes(done))
@@ -60,31 +60,30 @@ class PassReporter:
         Planned passes.
     attributes : callable
         Called with a number of passes; the attributes (dict) of the estimator fitted by so many.
-    tell : callable
-        As :func:`~sklearn_subanneal.estimators._progress.steps_told` yields.
+    fit : ProgressReporter
     documents : csr_matrix or None
         Documents whose perplexity is computed every ``evaluate_every`` passes; None: it is not.
     """
 
-    def __init__(self, estimator, n_passes: int, attributes: Callable, tell: Callable, documents=None):
+    def __init__(self, estimator, n_passes: int, attributes: Callable, fit: ProgressReporter, documents=None):
         self.estimator = estimator
         self.n_passes = n_passes
         self.attributes = attributes
-        self.tell = tell
+        self.fit = fit
         self.documents = documents
         self._last = None
 
     def __call__(self, record: dict) -> bool:
         """Report the pass of this record; True if it is to be the last."""
         estimator, done = self.estimator, record["sweep"]
-        stop = bool(self.tell(record, lambda: self.attributes(done)))
+        stop = self.fit.step(record, lambda: self.attributes(done), name="pass")
         message = f"iteration: {done} of max_iter: {self.n_passes}, E[1/T]: {record['inverse_temperature']:.4f}"
         every = estimator.evaluate_every
         if self.documents is not None and every > 0 and done % every == 0:
             vars(estimator).update(self.attributes(done))
             perplexity = estimator._fitted_model().perplexity(self.documents)
             message += f", perplexity: {perplexity:.4f}"
-            # Perplexities at different temperatures can't be compared.
+            # Perplexities at different temperatures cannot be compared.
             cold = record["inverse_temperature"] == 1.0
             stop = stop or (cold and self._last is not None and abs(self._last - perplexity) < estimator.perp_tol)
             self._last = perplexity if cold else None

@@ -10,10 +10,10 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._fmm_queries import FactorialModel, one_thread, validate_rows
-from sklearn_subanneal.estimators._progress import steps_told
 from sklearn_subanneal.factorial.factorial_fit import fit_factorial
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
 from sklearn_subanneal.factorial.factorial_stream import FactorialStream
@@ -200,8 +200,8 @@ class VariationalTemperingFMM(FactorialModel):
         make_temperature, step_size = self._temperatures(), self._steps(FIT_STEPS)
         with unchanged_on_failure(self):
             X = validate_rows(self, X, reset=True)
-            with steps_told(self, X, self.n_init * self.max_iter, "iteration") as tell:
-                self._fit(X, make_temperature, step_size, tell)
+            with ProgressReporter.of_fit(self, X, n_subtasks=self.n_init * self.max_iter) as fit:
+                self._fit(X, make_temperature, step_size, fit)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -245,7 +245,7 @@ class VariationalTemperingFMM(FactorialModel):
             )
         return self
 
-    def _fit(self, X, make_temperature, step_size, tell=None):
+    def _fit(self, X, make_temperature, step_size, fit=None):
         settings, best = self._settings(), None
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
             with one_thread():
@@ -260,7 +260,7 @@ class VariationalTemperingFMM(FactorialModel):
                     temperature_step=self.temperature_step,
                     batch_size=self.batch_size,
                     step_size=step_size,
-                    tell=self._reporter(tell, X.dtype, number),
+                    tell=self._reporter(fit, X.dtype, number),
                 )
             if best is None or fitted.bound > best.bound:
                 best = fitted
@@ -290,8 +290,8 @@ class VariationalTemperingFMM(FactorialModel):
         step_size.check()
         return step_size
 
-    def _reporter(self, tell, dtype, number):
-        """A function that reports each iteration of start ``number`` to callbacks, by ``tell``, and the terminal."""
+    def _reporter(self, fit, dtype, number):
+        """A function that reports each iteration of the restart ``number`` to callbacks and to the terminal."""
 
         def report(record, components):
             if self.verbose:
@@ -299,9 +299,13 @@ class VariationalTemperingFMM(FactorialModel):
                 print(
                     f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self.max_iter}, {temperature}"
                 )
-            if tell is None:
+            if fit is None:
                 return False
-            return tell({"chain": number, **record}, lambda: self._attributes(deepcopy(components), dtype))
+            return fit.step(
+                {"chain": number, **record},
+                lambda: self._attributes(deepcopy(components), dtype),
+                name="iteration",
+            )
 
         return report
 

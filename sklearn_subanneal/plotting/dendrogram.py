@@ -56,8 +56,7 @@ class DendrogramDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With `hierarchy_`: a :class:`~sklearn_subanneal.TreeGuidedNRMM` fitted by incremental hierarchical
-            clustering.
+            With `hierarchy_`: :class:`~sklearn_subanneal.TreeGuidedNRMM` with ``moves=["incremental-hierarchy"]``.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -72,9 +71,7 @@ class DendrogramDisplay:
         ValueError
             If the estimator has no tree.
         """
-        require_attributes(
-            estimator, "hierarchy_", remedy="fit a TreeGuidedNRMM by incremental hierarchical clustering (IBHC)"
-        )
+        require_attributes(estimator, "hierarchy_", remedy='fit a TreeGuidedNRMM with moves=["incremental-hierarchy"]')
         return cls.from_hierarchy(estimator.hierarchy_, ax=ax, **kwargs)
 
     @classmethod

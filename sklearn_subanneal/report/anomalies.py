@@ -122,9 +122,9 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int)
     rows = np.arange(min(n_rows, most_scored)) * n_rows // min(n_rows, most_scored)
     X = source.X.iloc[rows]
     surprisal = model.surprisal(X)
-    usual = np.array([_median(column) for column in surprisal.T])
-    excess = np.nan_to_num(surprisal - usual, nan=-np.inf)
-    novelty = model.novelty(X) + (np.isnan(surprisal) * usual).sum(axis=1)
+    medians = np.array([_median(column) for column in surprisal.T])
+    excess = np.nan_to_num(surprisal - medians, nan=-np.inf)
+    novelty = model.novelty(X) + (np.isnan(surprisal) * medians).sum(axis=1)
     novelty -= np.median(novelty)
     rows_found = [
         AnomalousRow(

@@ -12,8 +12,8 @@ from sklearn_subanneal.topics._statistics cimport add_statistics, sort_by_word
 from sklearn_subanneal.annealing.threads import share_tasks
 
 cdef enum:
-    # Statistics are added up by blocks of documents, whatever the number of threads: memory stays bounded, and the
-    # factors of a block are still near when its words are added up.
+    # Statistics are summed by blocks of documents, for any number of threads: memory is bounded, and the factors of a
+    # block are still in the cache when its words are summed.
     DOCUMENTS_A_BLOCK = 2048
     DOCUMENTS_A_TASK = 16
     WORD_TASKS = 16
@@ -211,7 +211,7 @@ def fit_documents(
 
 
 def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] factors, Py_ssize_t repeat=1):
-    """The inner loop alone, for tests and benchmarks: counts / normalisers, and what the words add to the topics.
+    """The inner loop alone, for tests and benchmarks: counts / normalisers, and the sums of the words into the topics.
 
     Parameters
     ----------

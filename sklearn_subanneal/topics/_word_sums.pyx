@@ -1,4 +1,4 @@
-"""Sums over the words of documents that scores and temperatures ask for: log-likelihoods, and expected log joints."""
+"""Sums over the words of documents, for scores and temperatures: log likelihoods and expected log joints."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -57,7 +57,7 @@ cdef inline double log_likelihood(
         n = min(end - begin, <int64_t> WORDS_A_BLOCK)
         for v in range(n):
             put_row(weights + words.indices[begin + v] * n_topics, n_topics, width, least, table + v * width)
-        # What is left over of other words fills the last four rows; nobody looks at it.
+        # The last rows of a block may hold other words; their ratios are not used.
         sweep(
             table, ones, whole_blocks(n), width, factors, <real> 1.0, <real> limits.tiny, ratios, <real*> NULL
         )

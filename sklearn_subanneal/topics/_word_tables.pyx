@@ -1,4 +1,4 @@
-"""Tables of words by topics: weights for the local step out of statistics, and the words that a minibatch names."""
+"""Tables of words by topics: weights for the local step from statistics, and the distinct words of a minibatch."""
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -93,7 +93,7 @@ def word_weights(
     words : array of int32 or int64, shape (n_words,)
         Rows of ``statistics``.
     scale : float
-        What ``statistics`` is to be multiplied by.
+        Factor of ``statistics``.
     eta : array, shape (n_words,)
         The prior of these words, positive.
     normalisers : array, shape (n_topics,)
@@ -149,7 +149,7 @@ def word_weights(
 
 
 def add_to_rows(real[:, ::1] statistics, const integer[::1] words, const real[:, ::1] batch, double factor):
-    """statistics[words] += factor * batch, in place; no word is named twice.
+    """statistics[words] += factor * batch, in place; the words are distinct.
 
     Parameters
     ----------

@@ -114,6 +114,12 @@ def test_package_is_read():
     } <= arrows
 
 
+def test_package_is_shallow():
+    packages = {path.parent for path in sources(PACKAGE)} - {PACKAGE}
+    assert len(packages) <= 22
+    assert depth(PACKAGE) <= 8
+
+
 def test_a_clean_package_has_no_violations(clean):
     assert violations(clean) == []
     assert depth(clean) == 4

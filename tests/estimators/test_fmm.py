@@ -1,4 +1,4 @@
-"""The factorial mixture as users meet it: components found, minibatches, streams, seeds, errors, ecosystem."""
+"""VariationalTemperingFMM: components found, minibatches, streams, seeds, errors, ecosystem."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def small(**parameters):
 
 X, TRUTH, ACTIVE = images(1500, 0)
 
-# --- What is found ------------------------------------------------------------------------------------------------
+# --- Components ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -83,7 +83,7 @@ def test_components_and_activations_are_found(parameters, dtype):
     assert model.activation_probability_ == pytest.approx(0.3, abs=0.03)
     rows = model.inverse_transform(model.transform(X))
     assert np.mean((rows - X) ** 2) < 0.12
-    # The density of new rows is as high as that of the old ones, but for what overfits.
+    # The density of new rows equals that of the training rows up to overfitting.
     assert model.score(images(1500, 0)[0]) == pytest.approx(model.bound_ / 1500, abs=0.4)
 
 
@@ -203,7 +203,7 @@ def test_partial_fit(tempering):
 
 
 class Told(StepSize):
-    """A step size that remembers what it was told."""
+    """A step size that records its arguments."""
 
     def step(self, t, progress, share_of_batch):
         self.told = [*getattr(self, "told", []), (t, progress, share_of_batch)]
@@ -361,7 +361,7 @@ def test_a_fit_that_fails_leaves_the_model_before_as_it_was(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             call()
     assert model.n_features_in_ == 16 and not hasattr(unfitted, "n_features_in_")
-    # In the midst of a minibatch, when the components have moved and what is learned besides has not.
+    # During a minibatch, after the update of the components and before that of the learned parameters.
     calls[:] = [1] * 4
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[:100] + 1.0)

@@ -1,4 +1,4 @@
-"""The topic model as its users meet it."""
+"""VariationalTemperingLDA: planted topics, batch and stream learning, agreement with scikit-learn, priors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users of the topic model do wrong is told to them, and what fails or is interrupted leaves a clear state."""
+"""Errors of VariationalTemperingLDA name parameter and remedy; failed and interrupted fits leave a consistent state."""
 
 from __future__ import annotations
 

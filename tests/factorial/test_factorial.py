@@ -271,7 +271,7 @@ def test_tempered_bound_never_falls(step):
         q = run.components.activate(X, q, rhos[-1])
         run.statistics = ActivationStatistics.of(X, q)
         bounds.append(run.tempered_bound())
-    rest = 1e-4 if rhos[-1] == 1.0 else 0.0  # what q(y) gives up when it is taken to be at T = 1
+    rest = 1e-4 if rhos[-1] == 1.0 else 0.0  # the decrease when q(y) is set to T = 1
     assert np.diff(bounds).min() > -1e-8 * abs(bounds[-1]) - rest
     assert rhos[0] < 0.7 < rhos[-1]
 

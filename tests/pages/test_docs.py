@@ -150,6 +150,9 @@ PUBLIC = [sklearn_subanneal.__name__] + [
     for name in dir(sklearn_subanneal)
     if isinstance(getattr(sklearn_subanneal, name), types.ModuleType)
 ]
+# For estimators, which resolve names and check parameters by them, and bases, which the design page describes.
+INTERNAL = {"NAMED", "resolve", "resolve_moves", "check_moves", "check_view_moves"}
+INTERNAL |= {"ClusterMove", "ColumnMove", "Partition"}
 
 
 @with_pages
@@ -160,7 +163,7 @@ def test_reference_is_complete(name):
         key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, BaseEstimator)
     ]
     listed = set(re.findall(r"^   (\w+)$", (DOC / "reference.md").read_text(encoding="utf-8"), re.MULTILINE))
-    assert {key for key in public if not key.startswith("_") and key != "BaseEstimator"} <= listed
+    assert {key for key in public if not key.startswith("_") and key != "BaseEstimator"} - INTERNAL <= listed
 
 
 @with_pages

@@ -1,4 +1,4 @@
-"""Topics, their inference and their scores, against plain numpy and by what must hold."""
+"""Topics, their inference and their scores against a numpy reference, and their invariants."""
 
 from __future__ import annotations
 

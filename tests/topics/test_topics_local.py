@@ -421,7 +421,7 @@ def test_bad_input(change, message):
         fit_documents(**{**given, **change})
 
 
-def test_results_are_not_written_where_nobody_may():
+def test_read_only_results_are_refused():
     gamma = np.ones((1, 2))
     gamma.flags.writeable = False
     with pytest.raises(ValueError, match="gamma must be writeable"):
