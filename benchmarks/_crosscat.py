@@ -10,9 +10,10 @@ from _common import note, parser, spread
 from _lace_runner import interpreter, run_lace
 from sklearn.metrics import adjusted_rand_score
 
-from sklearn_subanneal import CrossCat, schedules
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.annealing import schedules
 from sklearn_subanneal.posterior import log_mean_exp
-from sklearn_subanneal.views import kernels
+from sklearn_subanneal.views import ColumnPacing
 
 LACE_TRANSITIONS = {"sams": "sams", "defaults": None}
 
@@ -26,7 +27,7 @@ def crosscat_parser(description: str, seeds: int, engines=("ours",), lace_second
         nargs="+",
         default=[],
         metavar="NAME=VALUE",
-        help="parameters of CrossCat, also schedule__passes=16 and view_kernel__n_groups=5",
+        help="parameters of CrossCat, also schedule__passes=16 and column_pacing__patience=4",
     )
     if lace_seconds is not None:
         given.add_argument("--lace-python", help="interpreter that has pylace (default: $LACE_PYTHON)")
@@ -41,10 +42,9 @@ def crosscat_parser(description: str, seeds: int, engines=("ours",), lace_second
 
 def crosscat(arguments: argparse.Namespace, **parameters):
     """One chain on one thread unless told otherwise, with the parameters of the command line."""
-    model = CrossCat(**({"n_chains": 1, "n_jobs": 1} | parameters))
+    model = CrossCat(**({"n_chains": 1, "n_jobs": 1, "column_pacing": ColumnPacing()} | parameters))
     chosen = dict(pair.split("=", 1) for pair in arguments.set)
     model.schedule = schedules.resolve(chosen.pop("schedule", model.schedule))
-    model.view_kernel = kernels.resolve(chosen.pop("view_kernel", model.view_kernel))
     return model.set_params(**{name: _literal(text) for name, text in chosen.items()})
 
 

@@ -38,7 +38,7 @@ def estimators(arguments, rows) -> dict:
         out[name] = crosscat(arguments, schedule=name, feature_types=rows.kinds)
         if name in ("prior", "sequential"):
             # These have all rows from the start: columns that rest while rows are many would never move.
-            out[name].set_params(view_kernel__rest_above=None)
+            out[name].set_params(column_pacing__rest_above=None)
     return out
 
 

@@ -10,6 +10,7 @@ from _nrmm import power_law
 
 from sklearn_subanneal import TreeGuidedNRMM
 from sklearn_subanneal.annealing import PriorGibbs, SequentialGibbs, SubsampleAnneal
+from sklearn_subanneal.partitions import CRP
 
 
 def fitted(X: np.ndarray, sampler: str, schedule, seed: int) -> tuple[float, float]:
@@ -17,8 +18,15 @@ def fitted(X: np.ndarray, sampler: str, schedule, seed: int) -> tuple[float, flo
     width, covariance = X.shape[1], np.cov(X.T)
     psi = covariance / (np.linalg.det(covariance) / 0.1) ** (1 / width)
     params = {"gaussian": {"mu": X.mean(axis=0), "kappa": 0.1, "nu": width + 6.0, "psi": psi}}
-    model = TreeGuidedNRMM("dp", 1.0, sampler=sampler, schedule=schedule, feature_params=params, random_state=seed)
-    model.set_params(n_chains=1, learn_hyperparameters=False)
+    model = TreeGuidedNRMM(
+        CRP(1.0),
+        moves=["gibbs"] if sampler == "gibbs" else ["gibbs", sampler],
+        schedule=schedule,
+        feature_params=params,
+        learn_hyperparameters=False,
+        n_chains=1,
+        random_state=seed,
+    )
     with Clock() as clock:
         model.fit(X)
     return float(model.log_joint_.max()), clock.cpu

@@ -45,8 +45,8 @@ def estimators(name: str, seed: int) -> dict:
     """Everything that is compared, at its defaults but for the chains."""
     ours = {"n_chains": 2, "random_state": seed}
     return {
-        **{f"TreeGuidedNRMM, {process}": TreeGuidedNRMM(process=process, **ours) for process in ("dp", "nggp", "nig")},
-        "TreeGuidedNRMM, ibhc": TreeGuidedNRMM(sampler="ibhc", **ours),
+        **{f"TreeGuidedNRMM, {partition}": TreeGuidedNRMM(partition, **ours) for partition in ("dp", "nggp", "nig")},
+        "TreeGuidedNRMM, trees": TreeGuidedNRMM(moves=["incremental-hierarchy"], **ours),
         "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(covariance_type="full", **ours),
         "BayesianGaussianMixture": BayesianGaussianMixture(
             n_components=N_COMPONENTS[name], max_iter=300, random_state=seed

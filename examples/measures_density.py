@@ -23,7 +23,7 @@ centres, shapes = rng.normal(0.0, 6.0, (12, 2)), rng.normal(0.0, 0.8, (12, 2, 2)
 X = centres[truth] + np.einsum("nij,nj->ni", shapes[truth] + np.eye(2), rng.normal(size=(1500, 2)))
 train, test = X[:1000], X[1000:]
 
-model = TreeGuidedNRMM(process="nggp", n_chains=2, random_state=0).fit(train)
+model = TreeGuidedNRMM(n_chains=2, random_state=0).fit(train)
 print(model.n_clusters_, "clusters; sigma about", model.hyperparameters_["sigma"].mean().round(2))
 
 # %%

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.models import bind_bags, bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
-from sklearn_subanneal.mixtures import Gibbs, Move, SplitMerge, resolve_moves
+from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
     assign_rows,
@@ -177,13 +177,19 @@ class MixtureEstimator(MCMCEstimator):
         vars(self).pop("hierarchy_", None)
         if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
             self.hierarchy_ = self._forest()
-        if n_overflows := int(self.trace_["n_overflows"].sum()):
-            warnings.warn(
-                f"In {n_overflows} sweeps there were more than max_atoms empty atoms, of which the smallest were left "
-                "out: draws are not exact. Raise max_atoms of Slice(), or take another move of the rows.",
-                UserWarning,
-                stacklevel=6,
-            )
+        self._warn_of_overflows()
+
+    def _warn_of_overflows(self):
+        n_overflows = int(self.trace_["n_overflows"].sum())
+        for move in self._resolved_moves():
+            if n_overflows and isinstance(move, Slice):
+                warnings.warn(
+                    f"In {n_overflows} sweeps there were more than max_atoms={move.max_atoms} empty atoms, of which "
+                    "the smallest were left out: draws are not exact. Raise max_atoms of Slice(), or take Gibbs() in "
+                    "its place.",
+                    UserWarning,
+                    stacklevel=7,
+                )
 
     def _forest(self) -> Hierarchy:
         """The forest of the chain whose log joint density is the largest."""

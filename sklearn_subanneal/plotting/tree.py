@@ -57,7 +57,7 @@ class DendrogramDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With `hierarchy_`: :class:`~sklearn_subanneal.TreeGuidedNRMM` fitted with ``sampler="ibhc"``.
+            With `hierarchy_`: :class:`~sklearn_subanneal.TreeGuidedNRMM` with ``moves=["incremental-hierarchy"]``.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -76,7 +76,8 @@ class DendrogramDisplay:
         hierarchy = getattr(estimator, "hierarchy_", None)
         if hierarchy is None:
             raise AttributeError(
-                f"This {type(estimator).__name__} keeps no trees: fit a TreeGuidedNRMM with sampler='ibhc'."
+                f"This {type(estimator).__name__} keeps no trees: fit a TreeGuidedNRMM with "
+                "moves=['incremental-hierarchy']."
             )
         return cls.from_hierarchy(hierarchy, ax=ax, **kwargs)
 

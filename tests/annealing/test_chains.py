@@ -10,6 +10,7 @@ from support.tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import StratifiedSubsampling
+from sklearn_subanneal.partitions import PitmanYor
 
 # --- Reproducibility and continued chains ---------------------------------------------------------------------------
 
@@ -46,7 +47,7 @@ KINDS = {
         with_gaps(blobs(60, 3)),
     ),
     "count": ({"feature_types": ["count"] * 3}, discrete(with_gaps(blobs(60, 3)))),
-    "fixed": ({"learn_hyperparameters": False, "concentration": 60.0}, with_gaps(blobs(60, 3))),
+    "fixed": ({"learn_hyperparameters": False, "partition": PitmanYor(60.0)}, with_gaps(blobs(60, 3))),
     "mixed": (
         {"feature_types": ["real", "count", "real"], "covariance_type": "full"},
         np.column_stack([blobs(60, 1), discrete(with_gaps(blobs(60, 1))), with_gaps(blobs(60, 1, seed=4))]),

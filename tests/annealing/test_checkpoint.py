@@ -15,6 +15,7 @@ from sklearn.callback import ProgressBar
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from support.clocks import tick_at_each_look
+from support.moves import VIEW_MOVES
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import (
@@ -34,6 +35,7 @@ from sklearn_subanneal.annealing import (
 )
 from sklearn_subanneal.annealing.saved_chain import SavedChain
 from sklearn_subanneal.annealing.spec import ChainSpec
+from sklearn_subanneal.partitions import PitmanYor
 
 N_ROWS = 24
 X = with_gaps(np.hstack([blobs(N_ROWS), blobs(N_ROWS, gap=3.0, seed=1)[::-1]]))
@@ -98,8 +100,8 @@ WAYS = {
     "crosscat": (CrossCat, {}),
     "random churn": (CrossCat, {"subsampling": "random", "schedule": Accelerating(5, 10)}),
     "one leap": (CrossCat, {"schedule": SequentialGibbs(1)}),
-    "block": (CrossCat, {"view_kernel": "block", "schedule": PriorGibbs(3)}),
-    "birth and death": (CrossCat, {"view_kernel": "birth-death", "schedule": EnergyAnneal(3)}),
+    "block": (CrossCat, {"moves": VIEW_MOVES["block"], "schedule": PriorGibbs(3)}),
+    "birth and death": (CrossCat, {"moves": VIEW_MOVES["birth-death"], "schedule": EnergyAnneal(3)}),
     "mixed": (CrossCat, {"feature_types": TYPES}),
     "mixture": (SubsampleAnnealedDPMM, {}),
     "mixture, energy": (SubsampleAnnealedDPMM, {"schedule": EnergyAnneal(3)}),
@@ -112,7 +114,7 @@ def test_interrupted_at_every_sweep(estimator, params, tmp_path):
     params = {"estimator": estimator, "n_chains": 1, "table": MIXED if "feature_types" in params else X, **params}
     table = params["table"]
     whole = make(**{name: value for name, value in params.items() if name != "table"}).fit(table)
-    for sweep in range(0, len(whole.trace_), 1 if estimator is CrossCat and "view_kernel" not in params else 2):
+    for sweep in range(0, len(whole.trace_), 1 if estimator is CrossCat and "moves" not in params else 2):
         interrupt(tmp_path / str(sweep), 0, sweep, **params)
         monitor = TraceMonitor()
         model = resumed(tmp_path / str(sweep), monitor, **params)
@@ -292,9 +294,9 @@ def test_files_are_written_every_so_often(tmp_path, monkeypatch):
 OTHERS = {
     "table": ({"table": X + 1e-9}, "X"),
     "rows": ({"table": X[::-1]}, "X"),
-    "estimator": ({"estimator": SubsampleAnnealedDPMM}, "estimator, .*view_kernel"),
-    "concentration": ({"concentration": 2.0}, "concentration"),
-    "view_kernel": ({"view_kernel": "prior"}, "view_kernel"),
+    "estimator": ({"estimator": SubsampleAnnealedDPMM}, "estimator, .*row_partition"),
+    "partition": ({"row_partition": PitmanYor(2.0)}, "row_partition"),
+    "moves": ({"moves": VIEW_MOVES["prior"]}, "moves"),
     "n_chains": ({"n_chains": 3}, "n_chains"),
     "schedule": ({"schedule": SubsampleAnneal(passes=5)}, "schedule"),
     "thin": ({"thin": 2}, "thin"),

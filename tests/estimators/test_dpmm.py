@@ -10,6 +10,7 @@ from support.tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import StratifiedSubsampling
+from sklearn_subanneal.partitions import CRP
 
 # --- Labels ---------------------------------------------------------------------------------------------------------
 
@@ -35,7 +36,7 @@ def test_labels_predictions_and_probabilities_agree(covariance_type):
 
 def test_clusters_nearest_to_no_row_are_dropped():
     X = blobs(60, gap=1.0)
-    model = SubsampleAnnealedDPMM(20.0, 0.0, learn_hyperparameters=False, n_chains=2, n_draws=5, random_state=0).fit(X)
+    model = SubsampleAnnealedDPMM(CRP(20.0), learn_hyperparameters=False, n_chains=2, n_draws=5, random_state=0).fit(X)
     assert model.n_clusters_ < len(model._representative.sizes)
     np.testing.assert_array_equal(np.unique(model.labels_), np.arange(model.n_clusters_))
     p = model.predict_proba(X)

@@ -73,7 +73,7 @@ def test_grid_search_within_parameter_objects():
     assert search.best_estimator_.schedule.passes in (2, 30)
     assert len(set(search.cv_results_["mean_test_score"])) == 4
     # Searching leaves the objects of the user alone.
-    assert (model.schedule.passes, model.subsampling.balance, model.partition.discount) == (20.0, 1.0, None)
+    assert (model.schedule.passes, model.subsampling.balance, model.partition.discount) == (20.0, 1.0, "learn")
 
 
 def test_a_search_prefers_the_better_model():
@@ -157,7 +157,7 @@ def test_saved_models_are_the_same(params, way, tmp_path):
 
 def test_a_fitted_model_holds_no_second_copy_of_labels_nor_the_data():
     rows = np.random.default_rng(0).normal(size=(20_000, 8))
-    model = short(concentration=1.0, n_draws=5, schedule="sequential", time_limit=1e-6).fit(rows)
+    model = short(partition=PitmanYor(1.0), n_draws=5, schedule="sequential", time_limit=1e-6).fit(rows)
     labels = model.posterior_labels_.nbytes
     assert len(pickle.dumps(model)) < 2 * labels + 12 * 20_000 * 2 + 400_000
 
