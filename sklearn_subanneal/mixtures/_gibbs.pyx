@@ -35,7 +35,7 @@ cdef Py_ssize_t churn_rows(
         if leaving[move] >= 0:
             old = mixture.slot_of[mixture.names[leaving[move]]]
             if leaving[move] != row or mixture.counts[old] == 1 or mixture.incomplete(row):
-                mixture.take(leaving[move])
+                mixture.remove(leaving[move])
                 old = -1
         if row < 0:
             continue
@@ -47,9 +47,9 @@ cdef Py_ssize_t churn_rows(
             if new == old:
                 mixture.weigh_slot(old, mixture.counts[old])
                 continue
-            mixture.take(row)
+            mixture.remove(row)
         n_moved += 1
-        mixture.put(row, new, bits)
+        mixture.assign(row, new, bits)
         # An auxiliary variable of the prior follows the subsample as it grows, at each power of two.
         if leaving[move] < 0 and mixture.n_assigned & (mixture.n_assigned - 1) == 0:
             mixture.refresh_prior(bits)

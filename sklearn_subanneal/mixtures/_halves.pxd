@@ -20,10 +20,10 @@ cdef class Halves(MoveKernel):
     cdef Py_ssize_t n_members
     cdef int32_t[::1] members, side         # the other rows of these clusters, and their parts
     cdef double[2] sizes
-    cdef Py_ssize_t gather(self, Py_ssize_t a, Py_ssize_t b, bitgen_t* bits) noexcept nogil
-    cdef void start(self) noexcept nogil
-    cdef void join(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil
-    cdef void leave(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil
+    cdef Py_ssize_t collect_members(self, Py_ssize_t a, Py_ssize_t b, bitgen_t* bits) noexcept nogil
+    cdef void start_parts(self) noexcept nogil
+    cdef void add(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil
     # Log odds of side 1 against side 0 for a row that is in neither, or, where side is not -1, in that one.
     cdef double log_odds(self, Py_ssize_t row, Py_ssize_t side, double beta) noexcept nogil
     # The side that a row with these log odds takes; the log probability of it is added to log_q.

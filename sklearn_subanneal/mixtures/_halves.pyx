@@ -39,7 +39,7 @@ cdef class Halves(MoveKernel):
         free(self.logs.argument)
         free(self.logs.target)
 
-    def hold(self, Mixture mixture, rows=None):
+    def begin(self, Mixture mixture, rows=None):
         """Make proposals for this mixture from now on, as it is; ``rows``: all that are assigned, None: found here."""
         self.mixture = mixture
         self.assigned = mixture.assigned() if rows is None else rows
@@ -50,7 +50,7 @@ cdef class Halves(MoveKernel):
                 twin.adopt(column)
             self.twin[j] = <void*> twin
 
-    cdef Py_ssize_t gather(self, Py_ssize_t a, Py_ssize_t b, bitgen_t* bits) noexcept nogil:
+    cdef Py_ssize_t collect_members(self, Py_ssize_t a, Py_ssize_t b, bitgen_t* bits) noexcept nogil:
         # ``members`` = the rows of both clusters but a and b, in random order; returns their number.
         cdef Py_ssize_t i, row, swap
         self.a, self.b = a, b
@@ -70,24 +70,24 @@ cdef class Halves(MoveKernel):
             self.members[swap] = <int32_t> row
         return self.n_members
 
-    cdef void start(self) noexcept nogil:
+    cdef void start_parts(self) noexcept nogil:
         # The two rows alone.
         cdef Py_ssize_t j
         self.sizes[0] = self.sizes[1] = 0.0
         for j in range(self.mixture.n_columns):
             (<ColumnStatistics> self.twin[j]).clear(0)
             (<ColumnStatistics> self.twin[j]).clear(1)
-        self.join(self.a, 0)
-        self.join(self.b, 1)
+        self.add(self.a, 0)
+        self.add(self.b, 1)
 
-    cdef void join(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil:
+    cdef void add(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil:
         cdef Py_ssize_t j
         self.sizes[side] += 1.0
         for j in range(self.mixture.n_columns):
             (<ColumnStatistics> self.twin[j]).add(row, side, &self.logs)
         flush_logs(&self.logs)
 
-    cdef void leave(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil:
+    cdef void remove(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil:
         cdef Py_ssize_t j
         self.sizes[side] -= 1.0
         for j in range(self.mixture.n_columns):
@@ -133,7 +133,7 @@ cdef class Halves(MoveKernel):
         for i in range(first, self.n_members):
             side = self.choose(self.members[i], self.log_odds(self.members[i], -1, beta), forced, &log_q, bits)
             self.side[i] = <int32_t> side
-            self.join(self.members[i], side)
+            self.add(self.members[i], side)
         return log_q
 
     cdef double scan(self, bint forced, double beta, bitgen_t* bits) noexcept nogil:
@@ -143,14 +143,14 @@ cdef class Halves(MoveKernel):
         for i in range(self.n_members):
             row, old = self.members[i], self.side[i]
             if self.mixture.incomplete(row):
-                self.leave(row, old)
+                self.remove(row, old)
                 old = -1
             side = self.choose(row, self.log_odds(row, old, beta), forced, &log_q, bits)
             if side != old:
                 if old >= 0:
-                    self.leave(row, old)
+                    self.remove(row, old)
                 self.side[i] = <int32_t> side
-                self.join(row, side)
+                self.add(row, side)
         return log_q
 
     cdef double log_gain(self, double beta) noexcept nogil:
@@ -171,21 +171,21 @@ cdef class Halves(MoveKernel):
     cdef int split(self) except -1 nogil:
         # The second part becomes a new cluster.
         cdef Py_ssize_t i, new = self.mixture.n_clusters
-        self.mixture.take(self.b)
-        self.mixture.settle(self.b, new)
+        self.mixture.remove(self.b)
+        self.mixture.assign_as_filled(self.b, new)
         for i in range(self.n_members):
             if self.side[i]:
-                self.mixture.take(self.members[i])
-                self.mixture.settle(self.members[i], new)
+                self.mixture.remove(self.members[i])
+                self.mixture.assign_as_filled(self.members[i], new)
         return 0
 
     cdef int merge(self) except -1 nogil:
         # The second cluster joins the first, which may move to another slot when that one is gone.
         cdef Py_ssize_t i
-        self.mixture.take(self.b)
-        self.mixture.settle(self.b, self.mixture.slot_of[self.name_a])
+        self.mixture.remove(self.b)
+        self.mixture.assign_as_filled(self.b, self.mixture.slot_of[self.name_a])
         for i in range(self.n_members):
             if self.side[i]:
-                self.mixture.take(self.members[i])
-                self.mixture.settle(self.members[i], self.mixture.slot_of[self.name_a])
+                self.mixture.remove(self.members[i])
+                self.mixture.assign_as_filled(self.members[i], self.mixture.slot_of[self.name_a])
         return 0

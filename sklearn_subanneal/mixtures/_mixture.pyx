@@ -1,4 +1,4 @@
-"""A mixture: a partition of the rows, its prior, and the columns that it explains."""
+"""A mixture: a partition of the rows, its prior, and the statistics of its clusters in every column."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -9,13 +9,14 @@ import numpy as np
 from sklearn_subanneal._core._math cimport log_double, log_float, padded
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.mixtures._choice cimport choose
+from sklearn_subanneal.mixtures._row_partition cimport RowPartition
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
 # The log weight of a slot that can't be chosen: far below every score, and still finite.
 cdef float NEVER = -1e30
 
 
-cdef class Mixture:
+cdef class Mixture(RowPartition):
     """A partition of rows and the statistics of its clusters in every column.
 
     Parameters
@@ -29,7 +30,7 @@ cdef class Mixture:
     def __cinit__(self, list columns, PartitionPrior prior, Py_ssize_t n_rows):
         self.prior, self.n_rows = prior, n_rows
         self.names = np.full(n_rows, -1, np.int32)
-        self.capacity = self.room = self.n_columns = 0
+        self.room = self.n_columns = 0
         self.set_columns(columns)
         self.grow(16)
 
@@ -53,9 +54,9 @@ cdef class Mixture:
         self.kept = columns
         for j in range(len(columns)):
             self.column[j] = <void*> columns[j]
-        self.take_on(len(columns))
+        self.prepare_columns(len(columns))
 
-    cdef int dress(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil:
+    cdef int set_columns_from(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil:
         # As ``set_columns``, with columns[which[0..n-1]], which their owner keeps alive.
         cdef Py_ssize_t j
         if n > self.room:
@@ -63,9 +64,9 @@ cdef class Mixture:
                 self.make_room(n)
         for j in range(n):
             self.column[j] = columns[which[j]]
-        return self.take_on(n)
+        return self.prepare_columns(n)
 
-    cdef int take_on(self, Py_ssize_t n) except -1 nogil:
+    cdef int prepare_columns(self, Py_ssize_t n) except -1 nogil:
         cdef Py_ssize_t j
         self.n_columns = n
         self.n_stateful = 0
@@ -99,23 +100,13 @@ cdef class Mixture:
         for column in columns:
             if column.capacity < capacity:
                 column.reserve(capacity)
-        def grown(old, fill, dtype):
-            new = np.full(capacity, fill, dtype)
-            if present:
-                new[:present] = old
-            return new
-        names = np.arange(capacity, dtype=np.int32)
+        log_weight = np.full(capacity, NEVER, np.float32)
         if present:
-            names[:present] = self.name_of
-        slots = np.arange(capacity, dtype=np.int32)
-        if present:
-            slots[:present] = self.slot_of
-        self.name_of, self.slot_of = names, slots
-        self.counts = grown(self.counts if present else None, 0, np.int32)
-        self.log_weight = grown(self.log_weight if present else None, NEVER, np.float32)
+            log_weight[:present] = self.log_weight
+        self.log_weight = log_weight
         self.scores = np.zeros(capacity, np.float32)
         self.renamed = np.zeros(capacity, np.int32)
-        self.capacity = capacity
+        self.grow_slots(capacity)
         self.weigh()
 
     cdef void weigh(self) noexcept nogil:
@@ -144,20 +135,20 @@ cdef class Mixture:
         self.log_weight[self.n_clusters] = self.new_weight(self.n_clusters)
         return 0
 
-    cdef int put(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil:
+    cdef int assign(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil:
         cdef Py_ssize_t j
         if self.n_stateful:
             for j in range(self.n_columns):
                 (<ColumnStatistics> self.column[j]).complete(row, k, bits)
-        return self.settle(row, k)
+        return self.assign_as_filled(row, k)
 
-    cdef int settle(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
+    cdef int assign_as_filled(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
         # As ``put``, with the present fillings of missing cells.
         self.names[row] = self.name_of[k]
         self.n_assigned += 1
-        return self.join(row, k)
+        return self.add(row, k)
 
-    cdef int join(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
+    cdef int add(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
         cdef Py_ssize_t j
         self.counts[k] += 1
         for j in range(self.n_columns):
@@ -169,10 +160,9 @@ cdef class Mixture:
             self.open_slot()
         return 0
 
-    cdef void take(self, Py_ssize_t row) noexcept nogil:
+    cdef void remove(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t j, last
-        cdef int32_t name = self.names[row]
-        cdef Py_ssize_t k = self.slot_of[name]
+        cdef Py_ssize_t k = self.slot_of[self.names[row]]
         self.names[row] = -1
         self.counts[k] -= 1
         self.n_assigned -= 1
@@ -191,10 +181,7 @@ cdef class Mixture:
         if k != last:
             self.counts[k] = self.counts[last]
             self.log_weight[k] = self.log_weight[last]
-            self.name_of[k] = self.name_of[last]
-            self.slot_of[self.name_of[k]] = <int32_t> k
-            self.name_of[last] = name
-            self.slot_of[name] = <int32_t> last
+            self.swap_names(k, last)
         self.counts[last] = 0
         self.log_weight[last] = self.new_weight(last)
         if last + 1 < self.capacity:
@@ -248,7 +235,7 @@ cdef class Mixture:
         Returns the log of the product of the normalisers, which is p(partition) p(cells | partition) / q(partition),
         q the probability of the allocation. ``forced`` (slots of some partition, or NULL) gives a partition instead of
         drawing one; its clusters are renamed in the order of their appearance. The slots are written to ``slots``;
-        rows are not told where they are until :meth:`occupy`.
+        rows are not told where they are until ``label_rows``.
         """
         cdef Py_ssize_t i, k
         cdef double log_product = 0.0, product = 1.0, normaliser
@@ -257,7 +244,7 @@ cdef class Mixture:
             self.counts[k] = 0
         self.n_clusters = 0
         self.weigh()
-        self.assign(NULL, NULL, 0)
+        self.rebuild_from(NULL, NULL, 0)
         if forced != NULL:
             for k in range(self.capacity):
                 self.renamed[k] = -1
@@ -276,43 +263,8 @@ cdef class Mixture:
                 log_product += log_double(product)
                 product = 1.0
             slots[i] = <int32_t> k
-            self.join(rows[i], k)
+            self.add(rows[i], k)
         return log_product + log_double(product)
-
-    cdef void occupy(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
-        # Tell the rows where ``allocate`` has put them.
-        cdef Py_ssize_t i
-        for i in range(n):
-            self.names[rows[i]] = self.name_of[slots[i]]
-        self.n_assigned = n
-
-    cdef void vacate(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t i
-        for i in range(n):
-            self.names[rows[i]] = -1
-        self.n_assigned = 0
-
-    cdef void slots_of_rows(self, int32_t* out) noexcept nogil:
-        cdef Py_ssize_t row
-        for row in range(self.n_rows):
-            out[row] = self.slot_of[self.names[row]] if self.names[row] >= 0 else -1
-
-    @property
-    def labels(self):
-        """Cluster 0..n_clusters-1 of every row, int32; -1: not assigned."""
-        cdef int32_t[::1] out = np.empty(self.n_rows, np.int32)
-        if self.n_rows:
-            self.slots_of_rows(&out[0])
-        return np.asarray(out)
-
-    @property
-    def sizes(self):
-        """Number of rows in each cluster, int32."""
-        return np.asarray(self.counts)[:self.n_clusters].copy()
-
-    def assigned(self):
-        """The assigned rows, int32."""
-        return np.flatnonzero(np.asarray(self.names) >= 0).astype(np.int32)
 
     def rebuild(self, rows=None, bint complete_only=False):
         """Statistics anew from the rows, free of the drift of float sums; the partition stays.
@@ -326,7 +278,7 @@ cdef class Mixture:
         with nogil:
             if n:
                 n = self.find_slots(&present[0], n, complete_only, &work[0, 0], &work[1, 0])
-            self.assign(&work[0, 0], &work[1, 0], n)
+            self.rebuild_from(&work[0, 0], &work[1, 0], n)
 
     cdef Py_ssize_t find_slots(
         self, const int32_t* rows, Py_ssize_t n, bint complete_only, int32_t* kept, int32_t* slots
@@ -341,7 +293,7 @@ cdef class Mixture:
             n_kept += 1
         return n_kept
 
-    cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
+    cdef void rebuild_from(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
         # Statistics of these rows alone.
         cdef Py_ssize_t j
         for j in range(self.n_columns):
@@ -354,7 +306,7 @@ cdef class Mixture:
         """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t row, j, k
-        self.place(labels)
+        self.relabel(labels)
         self.rebuild(complete_only=True)
         with generator.bit_generator.lock, nogil:
             for row in range(self.n_rows):
@@ -365,20 +317,9 @@ cdef class Mixture:
                         (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
                     flush_logs(&self.logs)
 
-    def place(self, labels):
-        """Assign all rows anew, without their statistics."""
-        cdef const int32_t[::1] slots = np.ascontiguousarray(labels, np.int32)
-        cdef Py_ssize_t row, n_clusters = np.max(labels, initial=-1) + 1
-        counts = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0], minlength=n_clusters)
-        if not counts.all():
-            raise ValueError("labels must be 0..K-1 without gaps")
-        if n_clusters + 1 > self.capacity:
-            self.grow(n_clusters + 1)
-        np.asarray(self.counts)[:] = 0
-        np.asarray(self.counts)[:n_clusters] = counts
-        self.n_clusters, self.n_assigned = n_clusters, counts.sum()
-        for row in range(self.n_rows):
-            self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
+    def relabel(self, labels):
+        """Assign all rows anew, as :meth:`RowPartition.relabel`, without their statistics."""
+        RowPartition.relabel(self, labels)
         self.weigh()
 
     def reweigh(self):

@@ -64,7 +64,7 @@ cdef class SliceKernel(MoveKernel):
         with generator.bit_generator.lock, nogil:
             self.draw_atoms(mixture, self.draw_thresholds(mixture, assigned, bits), bits)
             for i in range(assigned.shape[0]):
-                n_moved += self.move(mixture, assigned[i], inverse_temperature, bits)
+                n_moved += self.move_row(mixture, assigned[i], inverse_temperature, bits)
         mixture.reweigh()
         return n_moved
 
@@ -128,14 +128,14 @@ cdef class SliceKernel(MoveKernel):
                 high = middle
         return low
 
-    cdef Py_ssize_t move(self, Mixture mixture, Py_ssize_t row, float beta, bitgen_t* bits) except -1 nogil:
+    cdef Py_ssize_t move_row(self, Mixture mixture, Py_ssize_t row, float beta, bitgen_t* bits) except -1 nogil:
         cdef int32_t name = mixture.names[row]
         cdef Py_ssize_t old = mixture.slot_of[name], k, new, first
         cdef double threshold = self.threshold[row]
         cdef float top, total
         cdef bint alone = mixture.counts[old] == 1
         if alone or mixture.incomplete(row):
-            mixture.take(row)
+            mixture.remove(row)
             old = -1
             if alone:
                 self.insert(self.mass[name])
@@ -160,8 +160,8 @@ cdef class SliceKernel(MoveKernel):
             self.n_atoms -= 1
             memmove(&self.atoms[0] + first, &self.atoms[0] + first + 1, (self.n_atoms - first) * sizeof(double))
         if old >= 0:
-            mixture.take(row)
-        mixture.put(row, new, bits)
+            mixture.remove(row)
+        mixture.assign(row, new, bits)
         return 1
 
 

@@ -62,7 +62,7 @@ cdef class SplitMergeKernel(Halves):
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n, i, j, n_accepted = 0
-        self.hold(mixture, rows)
+        self.begin(mixture, rows)
         n = self.n_assigned
         with generator.bit_generator.lock, nogil:
             if n > 1:
@@ -77,8 +77,8 @@ cdef class SplitMergeKernel(Halves):
         cdef bint merges, accepted
         cdef double log_q, log_ratio
         cdef Py_ssize_t scan
-        self.gather(a, b, bits)
-        self.start()
+        self.collect_members(a, b, bits)
+        self.start_parts()
         merges = self.name_a != self.name_b
         log_q = self.allocate(0, merges and not self.n_scans, beta, bits)
         for scan in range(self.n_scans):

@@ -226,7 +226,7 @@ class MixtureChain(AnnealedChain):
         self.mixture.prior.parameters = state["prior"]
         for column, prior_state in zip(self.columns, state["columns"], strict=True):
             column.set_prior_state(prior_state)
-        self.mixture.place(state["labels"])
+        self.mixture.relabel(state["labels"])
         self.mixture.rebuild()
         for (_, kernel), kept in zip(self.moves, state["moves"], strict=True):
             if kept is not None:

@@ -33,4 +33,4 @@ cdef class PitmanYorPrior(PartitionPrior):
     cdef Py_ssize_t proposal_rows           # so many rows, and
     cdef double proposal_constant           # log of prior over proposal probability, but for the clusters expected
     cdef void prepare_proposals(self, Py_ssize_t n) noexcept nogil
-    cdef void take_point(self, Py_ssize_t point) noexcept nogil
+    cdef void set_point(self, Py_ssize_t point) noexcept nogil

@@ -169,12 +169,12 @@ cdef class PitmanYorPrior(PartitionPrior):
                            + log_gamma(self.grid_concentration[a] + 1.0))
             for k in range(1, n_clusters):
                 add_log_weight(&self.grid_concentration[0], k * d, logs, n_alpha)
-        self.take_point(categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, 1.0, bits))
+        self.set_point(categorical(&self.logs[0], &self.work[0], n_alpha * n_discount, 1.0, bits))
 
     cdef void draw_parameters(self, bitgen_t* bits) noexcept nogil:
         cdef Py_ssize_t n_grid = self.grid_concentration.shape[0] * self.grid_discount.shape[0]
         if n_grid:
-            self.take_point(integer_below(bits, n_grid))
+            self.set_point(integer_below(bits, n_grid))
 
     cdef void prepare_proposals(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t n_alpha = self.grid_concentration.shape[0], n_grid = self.proposal.shape[0], g
@@ -191,7 +191,7 @@ cdef class PitmanYorPrior(PartitionPrior):
     cdef double propose_parameters(self, Py_ssize_t n, bitgen_t* bits) noexcept nogil:
         self.prepare_proposals(n)
         if self.proposal.shape[0]:
-            self.take_point(categorical(&self.proposal[0], &self.work[0], self.proposal.shape[0], 1.0, bits))
+            self.set_point(categorical(&self.proposal[0], &self.work[0], self.proposal.shape[0], 1.0, bits))
         return self.proposal_weight(n)
 
     cdef double proposal_weight(self, Py_ssize_t n) noexcept nogil:
@@ -200,7 +200,7 @@ cdef class PitmanYorPrior(PartitionPrior):
             return 0.0
         return self.proposal_constant + log_expected_clusters(self.concentration, self.discount, n)
 
-    cdef void take_point(self, Py_ssize_t point) noexcept nogil:
+    cdef void set_point(self, Py_ssize_t point) noexcept nogil:
         cdef Py_ssize_t n_alpha = self.grid_concentration.shape[0]
         self.concentration = self.grid_concentration[point % n_alpha]
         self.discount = self.grid_discount[point // n_alpha]

@@ -15,7 +15,7 @@ cdef class NGGPPrior(PartitionPrior):
     cdef readonly tuple mass_prior, sigma_prior
     cdef double mass_shape, mass_rate, sigma_a, sigma_b
     cdef bint learns_mass, learns_sigma
-    cdef void take(self, double mass, double sigma, double log_u) noexcept nogil
+    cdef void set_parameters(self, double mass, double sigma, double log_u) noexcept nogil
     cdef double log_sizes(self, double sigma, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil
     cdef double target(self, double mass, double sigma, Py_ssize_t n, Py_ssize_t n_clusters) noexcept nogil
     cdef double log_mass_density(self, double log_mass, Py_ssize_t n, Py_ssize_t n_clusters) noexcept nogil

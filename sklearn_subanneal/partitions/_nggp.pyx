@@ -197,7 +197,7 @@ cdef class NGGPPrior(PartitionPrior):
             self.mass_shape, self.mass_rate = mass_prior
         if self.learns_sigma:
             self.sigma_a, self.sigma_b = sigma_prior
-        self.take(mass, sigma, 0.0)
+        self.set_parameters(mass, sigma, 0.0)
 
     @property
     def is_random_measure(self):
@@ -213,9 +213,9 @@ cdef class NGGPPrior(PartitionPrior):
 
     @parameters.setter
     def parameters(self, values):
-        self.take(values["mass"], values["sigma"], values["log_u"])
+        self.set_parameters(values["mass"], values["sigma"], values["log_u"])
 
-    cdef void take(self, double mass, double sigma, double log_u) noexcept nogil:
+    cdef void set_parameters(self, double mass, double sigma, double log_u) noexcept nogil:
         self.mass, self.sigma, self.log_u = mass, sigma, log_u
         self.offset = -sigma
         self.new_base = mass * sigma * exp_double(min(sigma * softplus(log_u), 700.0))
@@ -225,7 +225,7 @@ cdef class NGGPPrior(PartitionPrior):
         cdef Law law
         if n:
             law = Law(self.mass, self.sigma, n, n_clusters)
-            self.take(self.mass, self.sigma, draw_log_u(&law, bits))
+            self.set_parameters(self.mass, self.sigma, draw_log_u(&law, bits))
 
     cdef double log_sizes(self, double sigma, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil:
         # The part of the log probability that depends on the sizes, not the mass.
@@ -316,7 +316,7 @@ cdef class NGGPPrior(PartitionPrior):
             sigma = log_standard_gamma(self.sigma_a, bits)
             other = log_standard_gamma(self.sigma_b, bits) - sigma
             sigma = 1.0 / (1.0 + exp_double(min(other, 700.0)))
-        self.take(mass, sigma, 0.0)
+        self.set_parameters(mass, sigma, 0.0)
 
     def predictive_weights(self, const int32_t[::1] counts):
         # A cluster has the mean of u / (1 + u) times (n_k - sigma), a new one a mean of its own; averages of weights

@@ -70,7 +70,7 @@ cdef class IBHC(Trees):
             # Nothing in the rules bounds the number of insertions that one row leads to.
             left -= 1
             self.n_unsplit += left == 0
-            self.settle(x, which, left > 0, &n_queued)
+            self.insert_into(x, which, left > 0, &n_queued)
 
     cdef Py_ssize_t nearest(self, Py_ssize_t x) noexcept nogil:
         # The place among the roots of the tree that x may join; -1 if it is to be one of its own.
@@ -83,8 +83,8 @@ cdef class IBHC(Trees):
                 best, least = k, distance
         return best
 
-    cdef void settle(self, Py_ssize_t x, Py_ssize_t which, bint splits, Py_ssize_t* n_queued) noexcept nogil:
-        cdef Py_ssize_t below = x, node = self.place(self.root[which], x)
+    cdef void insert_into(self, Py_ssize_t x, Py_ssize_t which, bint splits, Py_ssize_t* n_queued) noexcept nogil:
+        cdef Py_ssize_t below = x, node = self.attach(self.root[which], x)
         while True:
             self.order(node)
             self.value(node)

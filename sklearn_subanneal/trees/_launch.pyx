@@ -40,17 +40,17 @@ cdef class Launch(Halves):
             raise ValueError(f"subset_size is {subset_size}, but a tree has two rows or more; raise it")
         self.subset_size = min(subset_size, max(n_rows, 2))
         self.trees = Trees(columns, self.subset_size)
-        self.planted, self.reached = np.zeros((2, self.subset_size), np.int32)
+        self.tree_rows, self.reached = np.zeros((2, self.subset_size), np.int32)
         self.part, self.leaf_of = np.zeros((2, max(n_rows, 1)), np.int32)
         self.chance = np.zeros(2 * self.subset_size)
-        self.blindly = False
+        self.random_anchors = False
 
-    def hold(self, Mixture mixture, rows=None):
-        """As :meth:`Halves.hold`."""
-        Halves.hold(self, mixture, rows)
+    def begin(self, Mixture mixture, rows=None):
+        """As :meth:`Halves.begin`."""
+        Halves.begin(self, mixture, rows)
         self.trees.adopt(mixture.columns)
 
-    cdef Py_ssize_t take_rows(self, int32_t name_a, int32_t name_b, bitgen_t* bits) noexcept nogil:
+    cdef Py_ssize_t collect_rows(self, int32_t name_a, int32_t name_b, bitgen_t* bits) noexcept nogil:
         """``members`` = all rows of one or two clusters in random order; returns their number."""
         cdef Py_ssize_t i, n = 0, swap
         cdef int32_t row
@@ -72,7 +72,7 @@ cdef class Launch(Halves):
 
     cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t n_some = self.n_of_some(n)
-        return 2 if self.blindly and n_some < n else n_some
+        return 2 if self.random_anchors and n_some < n else n_some
 
     cdef Py_ssize_t row_of(self, int32_t name, Py_ssize_t which, Py_ssize_t n) noexcept nogil:
         # The place among the first n members of a row of this cluster, ``which`` others of which come before it.
@@ -84,22 +84,22 @@ cdef class Launch(Halves):
                 which -= 1
         return -1
 
-    cdef void grow(self, double beta) noexcept nogil:
-        # The tree over the planted rows.
+    cdef void build_tree(self, double beta) noexcept nogil:
+        # The tree over the tree_rows rows.
         cdef Py_ssize_t i, n_clusters = self.mixture.n_clusters - (self.name_a != self.name_b)
         self.trees.weigh(self.mixture.prior, n_clusters, beta)
         self.trees.reset()
-        for i in range(self.n_planted):
-            self.leaf_of[self.planted[i]] = <int32_t> self.trees.leaf(self.planted[i])
-        self.root = self.leaf_of[self.planted[0]]
-        for i in range(1, self.n_planted):
-            self.root = self.trees.insert(self.root, self.leaf_of[self.planted[i]])
+        for i in range(self.n_tree_rows):
+            self.leaf_of[self.tree_rows[i]] = <int32_t> self.trees.leaf(self.tree_rows[i])
+        self.root = self.leaf_of[self.tree_rows[0]]
+        for i in range(1, self.n_tree_rows):
+            self.root = self.trees.insert(self.root, self.leaf_of[self.tree_rows[i]])
 
     cdef double weigh_nodes(self) noexcept nogil:
         """Chances of the inner nodes, which are on the tree's ``stack``, up to a factor; returns their sum."""
         cdef Py_ssize_t i, node, n = self.trees.internal_nodes(self.root)
         cdef double top = self.trees.log_d[self.root], total = 0.0, x
-        cdef double pairs = 0.5 * self.n_planted * (self.n_planted - 1)
+        cdef double pairs = 0.5 * self.n_tree_rows * (self.n_tree_rows - 1)
         for i in range(n):
             top = max(top, self.trees.log_d[self.trees.stack[i]])
         for i in range(n):
@@ -118,7 +118,7 @@ cdef class Launch(Halves):
 
     cdef Py_ssize_t draw_node(self, bitgen_t* bits) noexcept nogil:
         # By its chance; the inner nodes are on the stack.
-        cdef Py_ssize_t i, n = self.n_planted - 1
+        cdef Py_ssize_t i, n = self.n_tree_rows - 1
         cdef double total = 0.0
         for i in range(n):
             total += self.chance[self.trees.stack[i]]
@@ -129,29 +129,29 @@ cdef class Launch(Halves):
                 return self.trees.stack[i]
         return self.trees.stack[n - 1]
 
-    cdef double plant(self, int32_t name_a, int32_t name_b, double beta, bitgen_t* bits) noexcept nogil:
+    cdef double launch(self, int32_t name_a, int32_t name_b, double beta, bitgen_t* bits) noexcept nogil:
         """Draw a tree over the rows of the cluster, or of both, and the two rows that stay apart; launch from them.
 
         Returns the log probability of these two, given that the cluster, or what the two would be as one, is split.
         """
-        cdef Py_ssize_t n = self.take_rows(name_a, name_b, bits), i, a, b, node
+        cdef Py_ssize_t n = self.collect_rows(name_a, name_b, bits), i, a, b, node
         cdef Py_ssize_t n_a = self.mixture.counts[self.mixture.slot_of[name_a]]
         cdef double total, log_chance = 0.0
-        self.n_planted = self.n_rows_of_tree(n)
+        self.n_tree_rows = self.n_rows_of_tree(n)
         if name_a != name_b:
-            # One row of each cluster comes first, then places among the planted rows are drawn anew.
+            # One row of each cluster comes first, then places among the tree_rows rows are drawn anew.
             a = self.row_of(name_a, integer_below(bits, n_a), n)
             b = self.row_of(name_b, integer_below(bits, n - n_a), n)
             self.a, self.b = self.members[a], self.members[b]
             self.members[a], self.members[0] = self.members[0], self.members[a]
             b = a if b == 0 else b
             self.members[b], self.members[1] = self.members[1], self.members[b]
-            for i in range(self.n_planted - 1, 0, -1):
+            for i in range(self.n_tree_rows - 1, 0, -1):
                 a = integer_below(bits, i + 1)
                 self.members[i], self.members[a] = self.members[a], self.members[i]
-        for i in range(self.n_planted):
-            self.planted[i] = self.members[i]
-        self.grow(beta)
+        for i in range(self.n_tree_rows):
+            self.tree_rows[i] = self.members[i]
+        self.build_tree(beta)
         total = self.weigh_nodes()
         if name_a == name_b:
             node = self.draw_node(bits)
@@ -160,21 +160,21 @@ cdef class Launch(Halves):
             i = self.trees.leaves(self.trees.right[node], &self.reached[0])
             self.b = self.reached[integer_below(bits, i)]
         else:
-            node = self.parting()
+            node = self.separating_node()
         log_chance = log_double(self.chance[node] / total) - log_double(
             <double> self.trees.size[self.trees.left[node]] * self.trees.size[self.trees.right[node]])
-        if n > self.n_planted:
-            log_chance += log_double(self.n_planted * (self.n_planted - 1.0) / (n * (n - 1.0)))
+        if n > self.n_tree_rows:
+            log_chance += log_double(self.n_tree_rows * (self.n_tree_rows - 1.0) / (n * (n - 1.0)))
         # Members are what is left: first those of the tree.
         self.n_members = 0
         for i in range(n):
             if self.members[i] != self.a and self.members[i] != self.b:
                 self.members[self.n_members] = self.members[i]
                 self.n_members += 1
-        self.start_from(node, beta, bits)
+        self.launch_from(node, beta, bits)
         return log_chance
 
-    cdef Py_ssize_t parting(self) noexcept nogil:
+    cdef Py_ssize_t separating_node(self) noexcept nogil:
         # The node at which the two rows part: of two nodes the smaller can't be above the other.
         cdef Py_ssize_t one = self.leaf_of[self.a], other = self.leaf_of[self.b]
         while one != other:
@@ -184,7 +184,7 @@ cdef class Launch(Halves):
                 other = self.trees.parent[other]
         return one
 
-    cdef void start_from(self, Py_ssize_t node, double beta, bitgen_t* bits) noexcept nogil:
+    cdef void launch_from(self, Py_ssize_t node, double beta, bitgen_t* bits) noexcept nogil:
         # The children of the node are the first parts; what hangs on its ancestors joins them, from below.
         cdef Py_ssize_t one = self.leaf_of[self.a], other, above, below, hangs, i, n
         cdef double union_one, union_other, odds, log_h = self.trees.log_h[self.root]
@@ -206,11 +206,11 @@ cdef class Launch(Halves):
             self.trees.release(below)
         self.log_launch = self.trees.log_h[one] + self.trees.log_h[other] - log_h
         n = self.trees.leaves(other, &self.reached[0])
-        for i in range(self.n_planted):
-            self.part[self.planted[i]] = 0
+        for i in range(self.n_tree_rows):
+            self.part[self.tree_rows[i]] = 0
         for i in range(n):
             self.part[self.reached[i]] = 1
-        for i in range(self.n_planted - 2):
+        for i in range(self.n_tree_rows - 2):
             self.side[i] = self.part[self.members[i]]
         self.sizes[0], self.sizes[1] = self.trees.size[one], self.trees.size[other]
         for i in range(self.mixture.n_columns):

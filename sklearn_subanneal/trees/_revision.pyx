@@ -73,7 +73,7 @@ cdef class RevisedForest(IBHC):
             log_m += (<ColumnStatistics> self.column[j]).log_marginal(node)
         self.log_h[node] = self.log_size(self.size[node]) + self.inverse_temperature * log_m
 
-    cdef Py_ssize_t renew(self, Py_ssize_t node) noexcept nogil:
+    cdef Py_ssize_t copy_node(self, Py_ssize_t node) noexcept nogil:
         # A node that this proposal may change: itself, if the proposal has made it, else a copy.
         cdef Py_ssize_t j, new
         if self.fresh[node]:
@@ -86,15 +86,15 @@ cdef class RevisedForest(IBHC):
         self.size[new], self.first[new] = self.size[node], self.first[node]
         self.log_h[new], self.log_d[new], self.log_phi[new] = self.log_h[node], self.log_d[node], self.log_phi[node]
         self.parent[self.left[new]] = self.parent[self.right[new]] = <int32_t> new
-        self.note(new)
+        self.record(new)
         return new
 
-    cdef void note(self, Py_ssize_t node) noexcept nogil:
+    cdef void record(self, Py_ssize_t node) noexcept nogil:
         self.fresh[node] = 1
         self.made[self.n_made] = <int32_t> node
         self.n_made += 1
 
-    cdef void hang(self, Py_ssize_t above, Py_ssize_t old, Py_ssize_t new) noexcept nogil:
+    cdef void replace_child(self, Py_ssize_t above, Py_ssize_t old, Py_ssize_t new) noexcept nogil:
         # Replace a child.
         self.parent[new] = <int32_t> above
         if above >= 0:
@@ -118,22 +118,22 @@ cdef class RevisedForest(IBHC):
             to_right = self.log_distance(right, x, union_right)
             if self.log_d[node] <= to_left + TIE and self.log_d[node] <= to_right + TIE:
                 break
-            new = self.renew(node)
-            self.hang(above, node, new)
+            new = self.copy_node(node)
+            self.replace_child(above, node, new)
             self.absorb(new, x)
             self.log_h[new] = union_
             above = new
             node, union_ = (left, union_left) if to_left <= to_right + TIE else (right, union_right)
         new = self.join(node, x, union_)
-        self.note(new)
-        self.hang(above, node, new)
+        self.record(new)
+        self.replace_child(above, node, new)
         while self.parent[new] >= 0:
             new = self.parent[new]
             self.order(new)
             self.value(new)
         return new
 
-    cdef void end(self, bint accepted, Py_ssize_t n_old, int32_t* roots, Py_ssize_t n_roots) noexcept nogil:
+    cdef void finish(self, bint accepted, Py_ssize_t n_old, int32_t* roots, Py_ssize_t n_roots) noexcept nogil:
         # Forget the old inner nodes, or those made; what is kept gets back its parents.
         cdef Py_ssize_t i, k, n, node
         for i in range(self.n_made):
@@ -171,13 +171,13 @@ cdef class RevisedForest(IBHC):
                 k -= 1
             self.root[k] = root
 
-    cdef Py_ssize_t detach(self, Py_ssize_t leaf) noexcept nogil:
+    cdef Py_ssize_t remove_leaf(self, Py_ssize_t leaf) noexcept nogil:
         """Take a leaf out of its tree; returns the root of the rest, -1: nothing is left."""
         cdef Py_ssize_t above = self.parent[leaf], rest, node, j
         if above < 0:
             return -1
         rest, node = self.sibling(leaf), self.parent[above]
-        self.hang(node, above, rest)
+        self.replace_child(node, above, rest)
         self.release(above)
         self.parent[leaf] = -1
         while node >= 0:

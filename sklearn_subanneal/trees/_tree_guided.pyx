@@ -94,7 +94,7 @@ cdef class TreeGuidedKernel(Launch):
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n_accepted = 0
-        self.hold(mixture, rows)
+        self.begin(mixture, rows)
         with generator.bit_generator.lock, nogil:
             if self.n_assigned > 1:
                 for _ in range(n_proposals):
@@ -106,7 +106,7 @@ cdef class TreeGuidedKernel(Launch):
     cdef bint attempt(self, double beta, bitgen_t* bits) except -1 nogil:
         cdef bint splits = uniform(bits) < self.share
         cdef Py_ssize_t row = -1, c
-        self.blindly = uniform(bits) < self.blind
+        self.random_anchors = uniform(bits) < self.blind
         if uniform(bits) < self.near:
             row = self.assigned[integer_below(bits, self.n_assigned)]
             c = self.mixture.slot_of[self.mixture.names[row]]
@@ -120,14 +120,14 @@ cdef class TreeGuidedKernel(Launch):
         # The probability with which a split is tried, given the tree and its cut.
         cdef double n = self.n_members + 2.0, least
         least = log_double(self.effort * self.n_of_some(<Py_ssize_t> n) / n)
-        return min(0.0, least if self.n_planted < self.n_of_some(<Py_ssize_t> n) else max(self.log_launch, least))
+        return min(0.0, least if self.n_tree_rows < self.n_of_some(<Py_ssize_t> n) else max(self.log_launch, least))
 
     cdef double log_pass(self, bint forced, double beta, bitgen_t* bits) noexcept nogil:
         # The rows that are not in the tree join the parts, then those of the tree once more.
         cdef Py_ssize_t n_members = self.n_members
-        cdef double log_q = self.allocate(self.n_planted - 2, forced, beta, bits)
+        cdef double log_q = self.allocate(self.n_tree_rows - 2, forced, beta, bits)
         self.n_passes += 1
-        self.n_members = self.n_planted - 2
+        self.n_members = self.n_tree_rows - 2
         log_q += self.scan(forced, beta, bits)
         self.n_members = n_members
         return log_q
@@ -228,7 +228,7 @@ cdef class TreeGuidedKernel(Launch):
 
     cdef bint try_split(self, Py_ssize_t c, Py_ssize_t row, double beta, bitgen_t* bits) except -1 nogil:
         cdef Py_ssize_t name = self.mixture.name_of[c], n_clusters = self.mixture.n_clusters
-        cdef double log_ratio = -self.plant(name, name, beta, bits), log_screen = self.log_screen(), log_u
+        cdef double log_ratio = -self.launch(name, name, beta, bits), log_screen = self.log_screen(), log_u
         cdef int32_t standing = 0
         log_u = log_double(open_uniform(bits))
         if self.refused(log_u, log_screen):
@@ -272,7 +272,7 @@ cdef class TreeGuidedKernel(Launch):
         # What is left are logs of probabilities.
         if self.refused(log_u, log_ratio):
             return False
-        log_ratio += self.plant(self.mixture.name_of[c], self.mixture.name_of[other], beta, bits) + self.log_screen()
+        log_ratio += self.launch(self.mixture.name_of[c], self.mixture.name_of[other], beta, bits) + self.log_screen()
         if self.refused(log_u, log_ratio):
             return False
         log_ratio += self.log_pass(True, beta, bits)

@@ -140,14 +140,14 @@ cdef class PaperForest(RevisedForest):
                     chance -= softplus(self.log_d_of(self.parts[i], self.parts[k]))
             log_back = log_sum(log_back, chance) if i else chance
         if self.decide(log_ratio + log_back - log_forth, bits):
-            self.end(True, n_old, &self.parts[0], n_parts)
+            self.finish(True, n_old, &self.parts[0], n_parts)
             self.root[picked] = self.parts[0]
             for i in range(1, n_parts):
                 self.root[self.n_roots] = self.parts[i]
                 self.n_roots += 1
             return True
         self.parts[0] = <int32_t> c
-        self.end(False, n_old, &self.parts[0], 1)
+        self.finish(False, n_old, &self.parts[0], 1)
         return False
 
     cdef bint propose_merge(
@@ -168,7 +168,7 @@ cdef class PaperForest(RevisedForest):
         for i in range(n_members):
             k = self.root[self.members[i]]
             top = self.join(top, k, self.log_union(top, k))
-            self.note(top)
+            self.record(top)
             first_join = top if i == 0 else first_join
         log_back -= log_double(self.n_roots - n_members)
         for k in range(self.n_roots):
@@ -181,7 +181,7 @@ cdef class PaperForest(RevisedForest):
         log_ratio += self.log_h[top] + log_back + log_chance - log_forth
         if self.decide(log_ratio, bits):
             self.parts[0] = <int32_t> top
-            self.end(True, 0, &self.parts[0], 1)
+            self.finish(True, 0, &self.parts[0], 1)
             self.root[picked] = <int32_t> top
             for i in range(n_members - 1, -1, -1):
                 # Members are in increasing order; the last root takes the place of each.
@@ -194,7 +194,7 @@ cdef class PaperForest(RevisedForest):
         self.parts[0] = <int32_t> c
         for i in range(n_members):
             self.parts[i + 1] = self.root[self.members[i]]
-        self.end(False, 0, &self.parts[0], n_members + 1)
+        self.finish(False, 0, &self.parts[0], n_members + 1)
         return False
 
     # --- Local moves ---
@@ -246,7 +246,7 @@ cdef class PaperForest(RevisedForest):
                 break
         if target == own or (target == self.n_roots and root == leaf):
             return
-        j = self.detach(leaf)
+        j = self.remove_leaf(leaf)
         if j >= 0:
             self.root[own] = <int32_t> j
         else:
@@ -301,7 +301,7 @@ cdef class TreeGuidedPaperKernel(MoveKernel):
         self.sum_log_ratio += self.forest.sum_log_ratio
         self.forest.sum_log_ratio = 0.0
         rows = mixture.assigned()
-        mixture.place(self.forest.labels)
+        mixture.relabel(self.forest.labels)
         mixture.rebuild(rows)
         return len(rows)
 

@@ -52,7 +52,7 @@ cdef class TreeGuidedSimilarKernel(Launch):
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n_accepted = 0
-        self.hold(mixture, rows)
+        self.begin(mixture, rows)
         with generator.bit_generator.lock, nogil:
             if self.n_assigned > 1:
                 for _ in range(n_proposals):
@@ -110,8 +110,8 @@ cdef class TreeGuidedSimilarKernel(Launch):
             if self.mixture.counts[c] == 1:
                 return False
             other = c
-        log_anchors = self.plant(self.mixture.name_of[c], self.mixture.name_of[other], beta, bits)
-        self.allocate(self.n_planted - 2, False, beta, bits)
+        log_anchors = self.launch(self.mixture.name_of[c], self.mixture.name_of[other], beta, bits)
+        self.allocate(self.n_tree_rows - 2, False, beta, bits)
         for _ in range(self.n_scans):
             self.scan(False, beta, bits)
         log_q = self.scan(not splits, beta, bits)

@@ -38,7 +38,7 @@ cdef class Trees:
     cdef void value(self, Py_ssize_t node) noexcept nogil
     cdef void order(self, Py_ssize_t node) noexcept nogil
     cdef Py_ssize_t join(self, Py_ssize_t a, Py_ssize_t b, double log_union) noexcept nogil
-    cdef Py_ssize_t place(self, Py_ssize_t root, Py_ssize_t x) noexcept nogil
+    cdef Py_ssize_t attach(self, Py_ssize_t root, Py_ssize_t x) noexcept nogil
     cdef Py_ssize_t insert(self, Py_ssize_t root, Py_ssize_t x) noexcept nogil
     cdef void release(self, Py_ssize_t node) noexcept nogil
     cdef Py_ssize_t sibling(self, Py_ssize_t node) noexcept nogil

@@ -201,7 +201,7 @@ cdef class Trees:
         self.value(node)
         return node
 
-    cdef Py_ssize_t place(self, Py_ssize_t root, Py_ssize_t x) noexcept nogil:
+    cdef Py_ssize_t attach(self, Py_ssize_t root, Py_ssize_t x) noexcept nogil:
         """Find where tree x belongs in another tree, and join it there; returns the new node.
 
         The dissimilarities of the nodes above it are left to be computed.
@@ -234,7 +234,7 @@ cdef class Trees:
 
     cdef Py_ssize_t insert(self, Py_ssize_t root, Py_ssize_t x) noexcept nogil:
         """Insert tree x into another; returns the root of the tree that they make."""
-        cdef Py_ssize_t node = self.place(root, x)
+        cdef Py_ssize_t node = self.attach(root, x)
         while self.parent[node] >= 0:
             node = self.parent[node]
             self.order(node)

@@ -129,7 +129,7 @@ cdef class Views:
             mixture = self.mixture_at(v)
             members = np.flatnonzero(labels == v)
             mixture.set_columns([self.columns[j] for j in members])
-            mixture.place(row_labels[v])
+            mixture.relabel(row_labels[v])
             mixture.rebuild()
             self.sizes[v] = len(members)
             for j in members:
@@ -137,7 +137,7 @@ cdef class Views:
         for v in range(n_views, len(self.pool)):
             mixture = self.mixture_at(v)
             mixture.set_columns([])
-            mixture.place(np.full(self.n_rows, -1, np.int32))
+            mixture.relabel(np.full(self.n_rows, -1, np.int32))
 
     def update_twins(self):
         """Give the twins the present hyperparameters of their columns."""
@@ -184,7 +184,7 @@ cdef class Views:
                 number = self.order[v]
                 if n:
                     (<Mixture> self.mixture[number]).find_slots(&present[0], n, False, &work[0, 0], &work[1, 0])
-                (<Mixture> self.mixture[number]).assign(&work[0, 0], &work[1, 0], n)
+                (<Mixture> self.mixture[number]).rebuild_from(&work[0, 0], &work[1, 0], n)
 
     def learn(self, generator, double inverse_temperature=1.0):
         """Redraw the hyperparameters of all columns, of all row partitions, and of the column partition."""
@@ -262,11 +262,11 @@ cdef class Views:
         """
         cdef Py_ssize_t i
         cdef double log_weight = 0.0
-        cdef bint dressed = (<Mixture> self.mixture[number]).n_columns == n_members
+        cdef bint has_columns = (<Mixture> self.mixture[number]).n_columns == n_members
         for i in range(n_members):
-            dressed = dressed and (<Mixture> self.mixture[number]).column[i] == self.twin[members[i]]
-        if not dressed:
-            (<Mixture> self.mixture[number]).dress(self.twin, members, n_members)
+            has_columns = has_columns and (<Mixture> self.mixture[number]).column[i] == self.twin[members[i]]
+        if not has_columns:
+            (<Mixture> self.mixture[number]).set_columns_from(self.twin, members, n_members)
         if like >= 0:
             with gil:
                 mixture = <Mixture> self.mixture[number]
@@ -293,12 +293,12 @@ cdef class Views:
         self.sizes[self.position[number]] += 1
         self.home[j] = <int32_t> number
         with gil:
-            self.dress(old)
-            self.dress(number)
+            self.update_columns(old)
+            self.update_columns(number)
             (<ColumnStatistics> self.column[j]).assign(&self.rows[0], self.slots[number], self.n_assigned)
         return 0
 
-    def dress(self, Py_ssize_t number):
+    def update_columns(self, Py_ssize_t number):
         """Give a mixture the columns that belong to it, in the order of the table."""
         cdef Mixture mixture = self.pool[number]
         mixture.set_columns([self.columns[j] for j in np.flatnonzero(np.asarray(self.home) == number)])
@@ -311,7 +311,7 @@ cdef class Views:
         self.position[number], self.position[displaced] = <int32_t> self.n_views, place
         self.sizes[self.n_views] = 0
         self.n_views += 1
-        (<Mixture> self.mixture[number]).occupy(&self.rows[0], self.slots[number], self.n_assigned)
+        (<Mixture> self.mixture[number]).label_rows(&self.rows[0], self.slots[number], self.n_assigned)
         return 0
 
     cdef int close_view(self, Py_ssize_t number) except -1 nogil:
@@ -321,7 +321,7 @@ cdef class Views:
         self.sizes[place] = self.sizes[self.n_views]
         self.order[place], self.order[self.n_views] = last, <int32_t> number
         self.position[last], self.position[number] = place, <int32_t> self.n_views
-        (<Mixture> self.mixture[number]).vacate(&self.rows[0], self.n_assigned)
+        (<Mixture> self.mixture[number]).unlabel_rows(&self.rows[0], self.n_assigned)
         return 0
 
     cdef void swap_spares(self, Py_ssize_t place, Py_ssize_t other) noexcept nogil:

@@ -50,7 +50,7 @@ def transition(features, cyclic):
         prior = PitmanYor(concentration_grid=CONCENTRATIONS, discount_grid=DISCOUNTS).bind()
         prior.parameters = {"concentration": state.concentration, "discount": state.discount}
         mixture = Mixture(columns, prior, N_ROWS)
-        mixture.place(state.labels)
+        mixture.relabel(state.labels)
         mixture.rebuild()
         window = Window([0, N_ROWS], [1.0], cyclic)
         window.fill()

@@ -63,7 +63,7 @@ def draw_prior(rng):
 
 def mixture_of(state):
     mixture = Mixture([GaussianStatistics(GaussianData(state.cells), PARAMS)], prior_of(state), N_ROWS)
-    mixture.place(state.labels)
+    mixture.relabel(state.labels)
     mixture.rebuild()
     return mixture
 
