@@ -43,7 +43,7 @@ def test_planted_bugs_name_their_tests():
     """Each patch says which bug it plants in which file of the package, and which tests have to fail."""
     read = runpy.run_path(str(TESTS / "bugs" / "run.py"), run_name="bugs")["Bug"].read
     bugs = [read(path) for path in sorted((TESTS / "bugs").glob("*.patch"))]
-    assert bugs
+    assert len(bugs) >= 44
     for bug in bugs:
         assert bug.files and all((TESTS.parent / name).is_file() for name in bug.files), bug.name
         assert all(name.startswith("sklearn_subanneal/") for name in bug.files), bug.name
