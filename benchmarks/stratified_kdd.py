@@ -19,9 +19,9 @@ from kdd import load_attacks
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import Accelerating, CyclicSubsampling, StratifiedSubsampling
-from sklearn_subanneal.mixtures.predictive import ensemble
+from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
 from sklearn_subanneal.views.draws import ViewsDraw
-from sklearn_subanneal.views.predictive import ensemble as ensemble_of_views
+from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 RARE = (5, 200)
 SERVICE = 2
@@ -76,7 +76,7 @@ def assignments(model, X) -> list[np.ndarray]:
     """Most probable cluster of each row in the last draw, in each of its views; the one with most columns first."""
     draw, arrays = model._draws[0][-1], model._encode(X)
     of_views = isinstance(draw, ViewsDraw)
-    average = (ensemble_of_views if of_views else ensemble)(model._models, [draw])
+    average = (ensemble_of_views if of_views else ensemble_of_mixtures)(model._models, [draw])
     factors = sorted(average.products[0], key=lambda factor: -len(factor.members))
     labels = [np.empty(len(X), np.int64) for _ in factors]
     for rows, cells in average.cells(arrays, average.most_clusters):

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
-from sklearn_subanneal.views.predictive import (
-    ensemble,
+from sklearn_subanneal.views.views_predictive import (
+    ensemble_of_views,
     predict_column,
-    score_rows,
+    score_rows_given,
     score_seen_rows,
     surprisal,
     without,
@@ -64,7 +64,7 @@ class PredictiveQueries:
         """
         arrays = self._encode(X)
         cells = None if given is None else evidence(self, self._table, given, len(arrays[0]))
-        return score_rows(self._models, self._flat_draws(), arrays, cells)
+        return score_rows_given(self._models, self._flat_draws(), arrays, cells)
 
     def sample(self, n_samples: int = 1, given=None, random_state=None):
         """Draw rows from the posterior predictive distribution, given some cells.
@@ -100,7 +100,8 @@ class PredictiveQueries:
         check_is_fitted(self)
         generator = self._sampling_generator(n_samples, random_state)
         cells = None if given is None else evidence(self, self._table, given, 1)
-        return self._table.decode(ensemble(self._models, self._flat_draws()).sample(n_samples, generator, cells))
+        average = ensemble_of_views(self._models, self._flat_draws())
+        return self._table.decode(average.sample(n_samples, generator, cells))
 
     def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
@@ -141,7 +142,7 @@ class PredictiveQueries:
         True
         """
         arrays = self._encode(X)
-        filled, uncertainty = ensemble(self._models, self._flat_draws()).impute(arrays, seen)
+        filled, uncertainty = ensemble_of_views(self._models, self._flat_draws()).impute(arrays, seen)
         filled = self._table.decode(filled, like=X)
         return (filled, np.column_stack(uncertainty)) if return_uncertainty else filled
 
@@ -319,7 +320,7 @@ class PredictiveQueries:
             asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
         if seen:
             return -score_seen_rows(self._models, self._flat_draws(), self._seen_labels(arrays), arrays, asked)
-        return -score_rows(self._models, self._flat_draws(), asked)
+        return -score_rows_given(self._models, self._flat_draws(), asked)
 
     def _given_others(self, column, X):
         """Index of a column, and its prediction from the others."""

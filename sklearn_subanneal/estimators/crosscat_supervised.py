@@ -15,7 +15,7 @@ from sklearn_subanneal.columns.models import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.schema import Column, Table, read_table
-from sklearn_subanneal.views.predictive import predict_column
+from sklearn_subanneal.views.views_predictive import predict_column
 
 
 class _TargetColumn(ChainCallbacksMixin, BaseEstimator):

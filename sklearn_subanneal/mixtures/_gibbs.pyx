@@ -9,13 +9,13 @@ from sklearn_subanneal.mixtures._mixture cimport Mixture
 def churn(
     Mixture mixture, const int32_t[::1] leaving, const int32_t[::1] entering, double inverse_temperature, generator
 ):
-    """Run a batch of moves; move i takes row ``leaving[i]`` out and assigns row ``entering[i]`` (-1: none).
+    """Run a batch of moves; move i removes row ``leaving[i]`` and assigns row ``entering[i]`` (-1: none).
 
     A row is assigned by its exact conditional distribution given all other assigned rows (algorithm 3 of Neal 2000,
     doi:10.1080/10618600.2000.10474879). Where the same row leaves and enters, this is a step of Gibbs sampling:
-    the row is scored in its own cluster without taking it out, and statistics change only if its label does.
+    the row is scored in its own cluster without removing it, and statistics change only if its label does.
 
-    Returns the number of rows that were put into a cluster: all but those that a step of Gibbs sampling left in place.
+    Returns the number of rows that were assigned: all but those that a step of Gibbs sampling left in their cluster.
     """
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
     cdef Py_ssize_t n_moved = 0

@@ -1,4 +1,4 @@
-"""A partition of rows, its prior, and the columns that it explains."""
+"""A mixture: a partition of rows, its prior, and the statistics of its clusters in every column."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -14,7 +14,7 @@ cdef class Mixture(RowPartition):
     cdef Py_ssize_t room
     cdef list kept                          # those of them that no other object keeps alive
     cdef float[::1] log_weight, scores    # of each slot
-    cdef int32_t[::1] renamed               # room for the clusters of a partition that is forced
+    cdef int32_t[::1] renumbered            # room for the clusters of a partition that is forced
     cdef LogQueue logs
     cdef readonly int n_stateful            # columns that keep missing cells as state
     cdef int set_columns_from(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil
@@ -33,9 +33,6 @@ cdef class Mixture(RowPartition):
     cdef void weigh_slot(self, Py_ssize_t k, Py_ssize_t count) noexcept nogil
     cdef Py_ssize_t draw_slot(
         self, float inverse_temperature, bitgen_t* bits, float* top, float* total) noexcept nogil
-    cdef double allocate(
-        self, const int32_t* rows, Py_ssize_t n, const int32_t* forced, int32_t* slots, float inverse_temperature,
-        bitgen_t* bits) except? -1.0 nogil
     cdef Py_ssize_t find_slots(
         self, const int32_t* rows, Py_ssize_t n, bint complete_only, int32_t* kept, int32_t* slots) noexcept nogil
     cdef void rebuild_from(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil

@@ -105,7 +105,7 @@ cdef class Mixture(RowPartition):
             log_weight[:present] = self.log_weight
         self.log_weight = log_weight
         self.scores = np.zeros(capacity, np.float32)
-        self.renamed = np.zeros(capacity, np.int32)
+        self.renumbered = np.zeros(capacity, np.int32)
         self.grow_slots(capacity)
         self.weigh()
 
@@ -225,46 +225,6 @@ cdef class Mixture(RowPartition):
         cdef double u = bits.next_double(bits.state)
         # Scores that are not finite could let a slot win that is not there.
         return min(choose(inverse_temperature, &self.log_weight[0], &self.scores[0], n, u, top, total), self.n_clusters)
-
-    cdef double allocate(
-        self, const int32_t* rows, Py_ssize_t n, const int32_t* forced, int32_t* slots, float inverse_temperature,
-        bitgen_t* bits
-    ) except? -1.0 nogil:
-        """Sequential allocation: a partition of these rows made anew, each by its conditional given those before it.
-
-        Returns the log of the product of the normalisers, which is p(partition) p(cells | partition) / q(partition),
-        q the probability of the allocation. ``forced`` (slots of some partition, or NULL) gives a partition instead of
-        drawing one; its clusters are renamed in the order of their appearance. The slots are written to ``slots``;
-        rows are not told where they are until ``label_rows``.
-        """
-        cdef Py_ssize_t i, k
-        cdef double log_product = 0.0, product = 1.0, normaliser
-        cdef float top, total
-        for k in range(self.n_clusters):
-            self.counts[k] = 0
-        self.n_clusters = 0
-        self.weigh()
-        self.rebuild_from(NULL, NULL, 0)
-        if forced != NULL:
-            for k in range(self.capacity):
-                self.renamed[k] = -1
-        for i in range(n):
-            self.score(rows[i])
-            k = self.draw_slot(inverse_temperature, bits, &top, &total)
-            if forced != NULL:
-                if self.renamed[forced[i]] < 0:
-                    self.renamed[forced[i]] = <int32_t> self.n_clusters
-                k = self.renamed[forced[i]]
-            normaliser = (i + self.prior.offset * self.n_clusters + self.prior.new_base
-                          + self.prior.new_slope * self.n_clusters) if i else 1.0
-            log_product += top
-            product *= total / normaliser
-            if not 1e-200 < product < 1e200:
-                log_product += log_double(product)
-                product = 1.0
-            slots[i] = <int32_t> k
-            self.add(rows[i], k)
-        return log_product + log_double(product)
 
     def rebuild(self, rows=None, bint complete_only=False):
         """Statistics anew from the rows, free of the drift of float sums; the partition stays.

@@ -1,4 +1,4 @@
-"""The base of all moves that are bound to the columns of a chain: what they do, their counters, their state."""
+"""The base of all moves that are bound to the columns of a chain: proposals or sweeps, counters, state."""
 
 cdef class MoveKernel:
     """A move bound to the columns of a chain; made by :meth:`sklearn_subanneal.mixtures.Move.bind`.
@@ -63,7 +63,7 @@ cdef class MoveKernel:
         return counts
 
     def get_state(self):
-        """What the move has to keep from one sweep to the next, as arrays; None: nothing."""
+        """State that the move keeps from one sweep to the next, as arrays; None: it has none."""
         return None
 
     def set_state(self, state):

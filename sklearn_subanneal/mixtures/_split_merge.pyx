@@ -1,4 +1,4 @@
-"""Split-merge moves: a cluster splits in two, or two merge, as no move of a single row could bring about."""
+"""Split-merge moves: a cluster is split in two, or two are merged, which moves of single rows hardly ever achieve."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -33,8 +33,8 @@ cdef class SplitMergeKernel(Halves):
     cluster, it is proposed to split it: each of the two founds a part, and the other rows join one of the parts in
     random order, by their conditional probabilities (sequential allocation). If they do not, it is proposed to merge
     their clusters; the probability of the split that would undo this is that of the same allocation, forced. The ratio
-    of both is exact in any order of the rows. (Were both rows drawn from all, most proposals would be merges, and
-    hopeless ones.)
+    of both is exact in any order of the rows. (Were both rows drawn from all, most proposals would be merges
+    that are hardly ever accepted.)
 
     With ``n_scans`` the allocation is but a start, followed by so many scans of restricted Gibbs sampling, the last of
     which makes the proposal. The start and the other scans are drawn alike in both directions, and cancel.

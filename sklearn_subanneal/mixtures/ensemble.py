@@ -22,8 +22,8 @@ def chunks(n_rows: int, n_clusters: int) -> Iterator[slice]:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Some rows of a table as models take them: what is the same in many rows is there once.
+class DistinctRows:
+    """Some rows of a table as models take them; values that occur in many rows are kept once.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Cells:
     start: int = 0
 
     @classmethod
-    def of(cls, models: list[ColumnModel], arrays: list[np.ndarray], start: int = 0) -> Cells:
+    def of(cls, models: list[ColumnModel], arrays: list[np.ndarray], start: int = 0) -> DistinctRows:
         """The cells of typed columns."""
         n_rows = len(arrays[0])
         values, places = [], []
@@ -77,16 +77,16 @@ class Ensemble:
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)
 
-    def cells(self, arrays: list[np.ndarray], n_terms: int) -> Iterator[tuple[slice, Cells]]:
+    def cells(self, arrays: list[np.ndarray], n_terms: int) -> Iterator[tuple[slice, DistinctRows]]:
         """Slices of the rows, with their cells, such that arrays of (rows, n_terms) are small."""
         for rows in chunks(len(arrays[0]), n_terms):
-            yield rows, Cells.of(self.models, [a[rows] for a in arrays], rows.start)
+            yield rows, DistinctRows.of(self.models, [a[rows] for a in arrays], rows.start)
 
-    def log_densities(self, cells: Cells) -> np.ndarray:
+    def log_densities(self, cells: DistinctRows) -> np.ndarray:
         """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if all are equal."""
         return np.array([sum(log_sum_exp(f.log_joint(cells)) for f in factors) for factors in self.products])
 
-    def log_jacobians(self, cells: Cells) -> list[np.ndarray | float]:
+    def log_jacobians(self, cells: DistinctRows) -> list[np.ndarray | float]:
         """log |dz / dx| of the observed cells of each model, for each row or one for all."""
         jacobians = [model.log_jacobian(values) for model, values in zip(self.models, cells.values, strict=True)]
         return [cells.spread(m, part) if np.ndim(part) else part for m, part in enumerate(jacobians)]
@@ -118,9 +118,9 @@ class Ensemble:
         """
         if given is None:
             nothing = [np.full((1, len(model.sources)), np.nan) for model in self.models]
-            evidence = Cells(1, nothing, [None] * len(nothing))
+            evidence = DistinctRows(1, nothing, [None] * len(nothing))
         else:
-            evidence = Cells.of(self.models, given)
+            evidence = DistinctRows.of(self.models, given)
         values = [np.repeat(cells, n_rows, axis=0) for cells in evidence.values]
         chosen = generator.choice(len(self.products), n_rows, p=_shares(self.log_densities(evidence)[:, 0]))
         for index in np.unique(chosen):
@@ -141,16 +141,16 @@ class Ensemble:
         return out
 
     def expectations(
-        self, cells: Cells, targets, seen: bool = False
+        self, cells: DistinctRows, targets, seen: bool = False
     ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
-        """What the observed cells of each row let expect of some models.
+        """Conditional expectations of some models given the observed cells of each row.
 
         A draw counts for a row by the density that it gives to all observed cells, a cluster by the density that it
         gives to those of its mixture: so this is the conditional of the very density that :meth:`score` reports.
 
         Parameters
         ----------
-        cells : Cells
+        cells : DistinctRows
         targets : collection of int
             The models in question. Their own observed cells count as evidence.
         seen : bool, default=False
@@ -159,7 +159,7 @@ class Ensemble:
         Returns
         -------
         expectations : dict of int to (ndarray of shape (n_rows, n_values), ndarray of that shape or None)
-            For each target what :meth:`ColumnModel.expectations` gives: the probabilities of its categories, and None;
+            For each target as :meth:`ColumnModel.expectations`: the probabilities of its categories, and None;
             or its first and its second moment, in standard units.
         """
         total = np.full(1, -np.inf)

@@ -43,7 +43,7 @@ TRACE = np.dtype(
     ]
 )
 
-# What the kernels of moves count: the trace has it for each sweep.
+# The counters of the moves, which the trace has for each sweep.
 COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio", "n_overflows")
 
 # Cells scored between two looks at the cancel flag: some tens of milliseconds.

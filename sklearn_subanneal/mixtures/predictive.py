@@ -1,4 +1,4 @@
-"""What the draws of mixtures say of rows that they have not seen: densities, assignments, samples, imputations."""
+"""Posterior predictive of mixtures: densities of new rows, assignments to clusters, samples, imputations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import Cells, Ensemble, chunks
+from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, chunks
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 
 
@@ -56,7 +56,7 @@ class Predictive:
             out += column.log_densities(cells, self.n_clusters + 1)
         return out
 
-    def log_joint(self, cells: Cells) -> np.ndarray:
+    def log_joint(self, cells: DistinctRows) -> np.ndarray:
         """Log joint density of each row and its cluster, (n_rows, n_clusters + 1); one row if all rows are equal."""
         out = self.log_shares(cells)
         for _, densities, places in self.scored(cells):
@@ -65,18 +65,18 @@ class Predictive:
             out = np.add(out, part, out=out if len(out) > 1 else None)
         return out
 
-    def log_shares(self, cells: Cells) -> np.ndarray:
+    def log_shares(self, cells: DistinctRows) -> np.ndarray:
         """Log probability of each cluster and of a new one before a row is looked at, one for all rows or for each."""
         return self.log_weights[None]
 
-    def scored(self, cells: Cells) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+    def scored(self, cells: DistinctRows) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
         """Each member, the log densities of its cells (n_values, n_clusters + 1), and where in these each row is."""
         for m, column in zip(self.members, self.columns, strict=True):
             yield m, column.log_densities(cells.values[m], self.n_clusters + 1), cells.places[m]
 
 
 class LeaveOneOut(Predictive):
-    """The same of rows that the draw has seen, each taken out of its cluster: what the draw knows by the other rows.
+    """The predictive distribution of rows that the draw has seen, each removed from its cluster: given the other rows.
 
     The prior of the partition must be one whose weights depend on nothing but the sizes and the number of the clusters.
 
@@ -94,7 +94,7 @@ class LeaveOneOut(Predictive):
         offset, base, self.slope = draw.weights
         self.weights = np.append(draw.sizes + offset, base + self.slope * self.n_clusters)
 
-    def log_shares(self, cells: Cells) -> np.ndarray:
+    def log_shares(self, cells: DistinctRows) -> np.ndarray:
         rows = slice(cells.start, cells.start + cells.n_rows)
         own, alone = (np.arange(cells.n_rows), self.labels[rows]), self.alone[rows]
         weights = np.tile(self.weights, (cells.n_rows, 1))
@@ -103,7 +103,7 @@ class LeaveOneOut(Predictive):
         with np.errstate(divide="ignore"):
             return np.log(weights / weights.sum(axis=1, keepdims=True))
 
-    def scored(self, cells: Cells) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+    def scored(self, cells: DistinctRows) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
         # A cluster that is gone without the row has no share, whatever its density.
         others = np.flatnonzero(~self.alone[cells.start : cells.start + cells.n_rows])
         rows = (cells.start + others).astype(np.int32)
@@ -114,21 +114,21 @@ class LeaveOneOut(Predictive):
             yield m, out, None
 
 
-def ensemble(models: list[ColumnModel], draws: list[Draw]) -> Ensemble:
+def ensemble_of_mixtures(models: list[ColumnModel], draws: list[Draw]) -> Ensemble:
     """The average over the draws of a mixture."""
     return Ensemble(models, [[Predictive(models, draw)] for draw in draws])
 
 
 def score_rows(models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]) -> np.ndarray:
     """Log posterior predictive density of each row, averaged over draws, in the units of the data."""
-    return ensemble(models, draws).score(arrays)
+    return ensemble_of_mixtures(models, draws).score(arrays)
 
 
 def sample_rows(
     models: list[ColumnModel], draws: list[Draw], n_rows: int, n_columns: int, generator: np.random.Generator
 ) -> list[np.ndarray]:
     """Rows drawn from the posterior predictive: typed arrays, one for each of ``n_columns``."""
-    return ensemble(models, draws).sample(n_rows, generator)[:n_columns]
+    return ensemble_of_mixtures(models, draws).sample(n_rows, generator)[:n_columns]
 
 
 def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarray, generator: np.random.Generator):
@@ -148,7 +148,7 @@ def impute_rows(
     models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The missing cells of each row given its observed ones, and their uncertainty, as :meth:`Ensemble.impute`."""
-    return ensemble(models, draws).impute(arrays)
+    return ensemble_of_mixtures(models, draws).impute(arrays)
 
 
 def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], keep: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ cdef double[8] NODE = [
 cdef double[8] WEIGHT = [
     0.18945061045506864, 0.18260341504492364, 0.16915651939500265, 0.1495959888165767,
     0.12462897125553407, 0.0951585116824926, 0.062253523938647456, 0.027152459411754176]
-# The log density is followed to this far below its top: what lies beyond is less than rounding.
+# The log density is followed to this far below its top; the rest of the integral is less than rounding.
 cdef double DEPTH = 45.0
 # Masses and values of sigma between which nothing overflows, and integrals are as exact as elsewhere.
 LOWEST, HIGHEST = 1e-100, 1e100
@@ -236,7 +236,7 @@ cdef class NGGPPrior(PartitionPrior):
         return out
 
     cdef double log_probability(self, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil:
-        # u is integrated out: what is reported does not wander with it.
+        # u is integrated out, so that the log joint density that is reported does not vary with it.
         cdef Py_ssize_t k, n = 0
         for k in range(n_clusters):
             n += counts[k]

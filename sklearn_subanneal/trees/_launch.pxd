@@ -11,7 +11,7 @@ cdef class Launch(Halves):
     cdef readonly Py_ssize_t subset_size    # rows that a tree is made of at most
     cdef bint random_anchors                       # whether the tree of this proposal has two rows, if not all
     cdef readonly bint by_evidence          # how a node is drawn
-    cdef int32_t[::1] tree_rows, reached      # rows of the tree in the order of insertion; room for the leaves of a node
+    cdef int32_t[::1] tree_rows, reached      # rows of the tree as inserted; room for the leaves of a node
     cdef int32_t[::1] part, leaf_of         # of each row of the tree
     cdef double[::1] chance                 # of each node, to be drawn
     cdef Py_ssize_t n_tree_rows, root

@@ -3,7 +3,7 @@
 The tree is made anew for each proposal, in a random order of its rows, and so are the node at which it is cut, the two
 rows that stay apart, one from each child of that node, and the parts that the rest of the tree joins. Given the rows
 that are to be split, or are to be merged, and the two that stay apart, all this has the same law in both directions.
-What remains of it in the acceptance probability is the chance of the node.
+Only the probability of the node remains in the acceptance probability.
 """
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -23,7 +23,7 @@ cdef Py_ssize_t ROWS_FOR_EACH = 8, LEAST_ROWS = 10
 
 
 cdef class Launch(Halves):
-    """What all tree-guided proposals share.
+    """Base of the tree-guided proposals.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ cdef class Launch(Halves):
             <double> self.trees.size[self.trees.left[node]] * self.trees.size[self.trees.right[node]])
         if n > self.n_tree_rows:
             log_chance += log_double(self.n_tree_rows * (self.n_tree_rows - 1.0) / (n * (n - 1.0)))
-        # Members are what is left: first those of the tree.
+        # The other rows are the members: first those of the tree.
         self.n_members = 0
         for i in range(n):
             if self.members[i] != self.a and self.members[i] != self.b:
@@ -185,7 +185,7 @@ cdef class Launch(Halves):
         return one
 
     cdef void launch_from(self, Py_ssize_t node, double beta, bitgen_t* bits) noexcept nogil:
-        # The children of the node are the first parts; what hangs on its ancestors joins them, from below.
+        # The children of the node are the first parts; the subtrees on its ancestors join them, from below.
         cdef Py_ssize_t one = self.leaf_of[self.a], other, above, below, hangs, i, n
         cdef double union_one, union_other, odds, log_h = self.trees.log_h[self.root]
         while self.trees.parent[one] != node:
@@ -222,7 +222,7 @@ cdef class Launch(Halves):
         return log_double(self.mixture.prior.new_base + self.mixture.prior.new_slope * n_clusters)
 
     cdef double log_sizes(self, double a, double b) noexcept nogil:
-        # What the prior says of clusters of these sizes as one, against two, but for the weight of a new cluster.
+        # Log prior odds of one cluster of both sizes against two, but for the weight of a new cluster.
         cdef double offset = self.mixture.prior.offset
         return (log_gamma(a + b + offset) + log_gamma(1.0 + offset) - log_gamma(a + offset) - log_gamma(b + offset))
 

@@ -10,7 +10,7 @@ from sklearn_subanneal.trees._trees cimport TIE
 
 
 cdef class RevisedForest(IBHC):
-    """Proposals are made beside the forest, from nodes of their own; then either they, or what they replace, are kept.
+    """Proposals are made of nodes of their own beside the forest; then these, or the nodes that they replace, are kept.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ cdef class RevisedForest(IBHC):
     """
 
     def __cinit__(self, list columns, Py_ssize_t n_rows, *args, **kwargs):
-        # What is beside the forest is at most once more as many nodes.
+        # A proposal needs at most as many nodes as the forest has.
         self.make_room(2 * n_rows + 2)
         self.parameters = None
         self.made, self.old, self.fresh = np.zeros((3, self.capacity), np.int32)
@@ -134,7 +134,7 @@ cdef class RevisedForest(IBHC):
         return new
 
     cdef void finish(self, bint accepted, Py_ssize_t n_old, int32_t* roots, Py_ssize_t n_roots) noexcept nogil:
-        # Forget the old inner nodes, or those made; what is kept gets back its parents.
+        # Release the old inner nodes, or the new ones; those that are kept get back their parents.
         cdef Py_ssize_t i, k, n, node
         for i in range(self.n_made):
             self.fresh[self.made[i]] = 0

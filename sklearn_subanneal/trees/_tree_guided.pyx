@@ -1,4 +1,4 @@
-"""Split-merge moves with a tree as pilot: informed splits, merges that are cheap to refuse, one pass over the rows."""
+"""Tree-guided split-merge moves: informed splits, merges that are cheap to reject, one pass over the rows."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport qsort
@@ -17,7 +17,7 @@ cdef double PARTS = 64.0
 
 
 cdef class TreeGuidedKernel(Launch):
-    """Tree-guided proposals that spend their time where something may come of it.
+    """Tree-guided proposals that spend their time on those that may be accepted.
 
     *Splits* are informed: a cluster is drawn, half by size, and a tree over (some of) its rows says which two rows stay
     apart and where the rest of the tree goes. The other rows then join a part one after the other, and those of the
@@ -25,11 +25,11 @@ cdef class TreeGuidedKernel(Launch):
 
     *Screening*: where the parts that the tree suggests are not better than the cluster, a split is given up before the
     pass, but for some probability: the smaller, the more rows the pass would go over that are not in the tree. That is
-    part of the acceptance ratio: what is gained is time.
+    part of the acceptance ratio, so that the moves stay exact.
 
-    *Merges* are of any two clusters, and most are refused at once: what can be said without a pass over the rows bounds
-    the acceptance ratio from above. So they need no guidance, and a good split is never refused because its reverse
-    would hardly be proposed.
+    *Merges* are of any two clusters, and most are rejected at once: the factors known without a pass over the rows
+    bound the acceptance ratio from above. So they need no guidance, and a good split is never rejected because its
+    reverse would hardly be proposed.
 
     *Near* proposals are for partitions of many clusters, of which hardly any two belong together. A row is drawn; its
     cluster is split, or merged with another, drawn by rank: that which the row would join first has a chance of a
@@ -46,14 +46,14 @@ cdef class TreeGuidedKernel(Launch):
         Proposals that are splits; the others cost next to nothing, most of them.
     effort : float, default=10.0
         The least probability with which a split is tried, as a multiple of the share of its rows that are in the tree:
-        a few rows may not show what many would. Infinite: splits are always tried.
+        a few rows may not show a split that many would. Infinite: splits are always tried.
     even : float, default=0.5
         Clusters are drawn with this probability all alike, else by size.
     near : float, default=0.9
         Share of the near proposals.
     blind : float, default=0.5
         Share of the proposals that take two rows at random for a tree, where not all rows would be in it: in many
-        columns, what a tree of some rows shows are those that lie far out. They are tried with the least probability.
+        columns, a tree of some rows mostly shows outliers. They are tried with the least probability.
     by_evidence : bool, default=True
         How the node at which a tree is cut is drawn, see :class:`TreeGuidedSimilarKernel`.
 
@@ -72,7 +72,7 @@ cdef class TreeGuidedKernel(Launch):
 
     cdef readonly double share, effort, even, near, blind
     cdef readonly Py_ssize_t n_passes
-    cdef int32_t[::1] standing, ordered     # of each cluster, in the eyes of a row; and room to sort them
+    cdef int32_t[::1] standing, ordered     # of each cluster for a row, see ``rank``; and room to sort them
 
     def __init__(
         self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset_size=50, double share=0.3, double effort=10.0,
@@ -152,9 +152,9 @@ cdef class TreeGuidedKernel(Launch):
         return <int32_t> (PARTS * (x if x > -1e7 else -1e7))
 
     cdef int rank(self, Py_ssize_t row, Py_ssize_t c, double beta) except -1 nogil:
-        # ``standing`` of all clusters but c, in which the row is: how gladly it would join them.
+        # ``standing`` of all clusters but c, in which the row is: the log probabilities of joining them, rounded.
         cdef Py_ssize_t k
-        # Where cells that are missing are filled in, they fit the row's own cluster, and say nothing of others.
+        # Missing cells that are filled in fit the row's own cluster, and carry no information on the others.
         cdef double power = 0.0 if self.mixture.incomplete(row) else beta
         if self.standing.shape[0] < self.mixture.n_clusters:
             with gil:
@@ -220,7 +220,7 @@ cdef class TreeGuidedKernel(Launch):
         return self.standing_of(log_double(self.sizes[other] + self.mixture.prior.offset), scores[other], power)
 
     cdef bint refused(self, double log_u, double log_bound) noexcept nogil:
-        # Whether a proposal is refused whose log ratio is at most this; if so, that is what is remembered of it.
+        # Whether a proposal is rejected whose log ratio is at most this; if so, the bound counts as its log ratio.
         if log_u < log_bound:
             return False
         self.sum_log_ratio += log_bound if log_bound > -1000.0 else -1000.0
@@ -269,7 +269,7 @@ cdef class TreeGuidedKernel(Launch):
         else:
             log_ratio -= self.log_rank(c, self.standing[other], 0, n_clusters - 1) + log_double(
                 (1.0 - self.share) / self.share)
-        # What is left are logs of probabilities.
+        # The remaining terms are logarithms of probabilities, at most 0.
         if self.refused(log_u, log_ratio):
             return False
         log_ratio += self.launch(self.mixture.name_of[c], self.mixture.name_of[other], beta, bits) + self.log_screen()

@@ -106,7 +106,7 @@ cdef class PaperForest(RevisedForest):
         for i in range(n_old):
             self.old[i] = self.stack[i]
         self.parts[0], self.parts[1] = self.left[s], self.right[s]
-        # What hangs on the way up is inserted, from below.
+        # The subtrees on the way up are inserted, from below.
         x, above = s, self.parent[s]
         while above >= 0:
             k = self.right[above] if self.left[above] == x else self.left[above]

@@ -44,7 +44,8 @@ cdef class TreeGuidedSimilarKernel(Launch):
     cdef double[::1] log_similar
 
     def __init__(
-        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset_size=50, Py_ssize_t n_scans=1, bint by_evidence=False
+        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset_size=50, Py_ssize_t n_scans=1,
+        bint by_evidence=False
     ):
         self.n_scans, self.by_evidence = n_scans, by_evidence
         self.log_similar = np.zeros(16)

@@ -14,7 +14,7 @@ from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, pa
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
-# What a dissimilarity that does not exist, that of a leaf, is: far below all others, and still finite.
+# Stands for the dissimilarity of a leaf, which has none: far below all others, and still finite.
 cdef double NONE = -1e300
 
 # Levels that an insertion goes down. Where many rows are alike, d(l, r) is the least dissimilarity nearly everywhere,

@@ -1,4 +1,4 @@
-"""A binary tree over rows with its clusters, as arrays: what is kept of a forest, drawn and exported."""
+"""A binary tree over rows with its clusters, as arrays, and its export as linkage matrix or in Newick format."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Hierarchy:
     rows : ndarray of int32, shape (n_rows,)
         The rows at the leaves, increasing; leaf i is row ``rows[i]``.
     children : ndarray of int32, shape (n_rows - 1, 2)
-        What each merge joins: i < n_rows is a leaf, n_rows + i the outcome of merge i. The last n_clusters - 1 merges
-        join clusters.
+        The two nodes that each merge joins: i < n_rows is a leaf, n_rows + i the outcome of merge i. The last
+        n_clusters - 1 merges join clusters.
     log_d : ndarray of shape (n_rows - 1,)
-        Log dissimilarity of what is joined: the log odds against one cluster.
+        Log dissimilarity of the two nodes: the log odds against one cluster.
     n_clusters : int
 
     Examples

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal._core._random cimport integer_below
 from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.mixtures._allocation cimport allocate_rows
 from sklearn_subanneal.mixtures._gibbs cimport churn_rows
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
@@ -154,7 +155,7 @@ cdef class Views:
             prior.draw(generator)
         self.set_state(column_labels, [prior.draw_partition(self.n_rows, generator) for prior in priors])
 
-    # What follows does something in all views without taking the GIL in between: chains on other threads want it.
+    # The next methods go through all views without taking the GIL in between, which chains on other threads need.
 
     def churn(self, const int32_t[::1] leaving, const int32_t[::1] entering, double inverse_temperature, streams):
         """A batch of moves of rows in every view; returns the number of rows that were put into a cluster.
@@ -205,7 +206,7 @@ cdef class Views:
                 out += (<Mixture> self.mixture[self.order[v]]).log_probability()
         return out
 
-    # What follows serves the moves of columns: from ``begin`` on no row moves.
+    # For the moves of columns. From ``begin`` on no row moves.
 
     def begin(self, Py_ssize_t n_spare, double inverse_temperature, generator):
         """Prepare for moves of columns that need so many spare mixtures at once; False if there are no rows."""
@@ -271,7 +272,7 @@ cdef class Views:
             with gil:
                 mixture = <Mixture> self.mixture[number]
                 mixture.prior.parameters = (<Mixture> self.mixture[like]).prior.parameters
-                # Room for all clusters from the start: what they are renamed to is lost when a mixture grows.
+                # Room for all clusters from the start: the numbers of clusters are lost when a mixture grows.
                 if mixture.capacity < (<Mixture> self.mixture[like]).capacity:
                     mixture.grow((<Mixture> self.mixture[like]).capacity)
         if n_members == 0:
@@ -282,9 +283,9 @@ cdef class Views:
             log_weight = (<Mixture> self.mixture[number]).prior.proposal_weight(self.n_assigned)
         for i in range(self.n_columns):
             self.evidence[number, i] = NAN
-        return log_weight + (<Mixture> self.mixture[number]).allocate(
-            &self.rows[0], self.n_assigned, self.slots[like] if like >= 0 else NULL, self.slots[number], self.beta,
-            bits)
+        return log_weight + allocate_rows(
+            <Mixture> self.mixture[number], &self.rows[0], self.n_assigned,
+            self.slots[like] if like >= 0 else NULL, self.slots[number], self.beta, bits)
 
     cdef int move(self, Py_ssize_t j, Py_ssize_t number) except -1 nogil:
         """Move a column to another view; the view that it leaves may be left empty, for the caller to close."""

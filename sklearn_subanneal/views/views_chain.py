@@ -47,8 +47,8 @@ TRACE = np.dtype(
     ]
 )
 
-# Below this many rows (half of a small table) neither views nor hyperparameters are learned: what so few rows suggest
-# is mostly wrong, and has to be unlearned.
+# Below this many rows (half of a small table) neither views nor hyperparameters are learned: the structure that
+# so few rows suggest is mostly wrong, and has to be unlearned.
 LEARNED_FROM = 32
 
 # A sweep of less than this takes a few milliseconds: threads would cost more than they save.

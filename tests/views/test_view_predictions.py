@@ -20,7 +20,7 @@ from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.models import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._queries import PredictiveQueries
-from sklearn_subanneal.mixtures.ensemble import Cells
+from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views import predictive
 
@@ -154,7 +154,7 @@ def test_repeated_cells_are_scored_once_and_rows_in_chunks(fitted, monkeypatch):
     rows[:, 4] = np.random.default_rng(0).normal(size=300) / 100
     wanted = [fitted.score_samples(row[None])[0] for row in rows]
     np.testing.assert_allclose(fitted.score_samples(rows), wanted, rtol=1e-10, atol=1e-10)
-    cells = Cells.of(fitted._models, fitted._encode(rows))
+    cells = DistinctRows.of(fitted._models, fitted._encode(rows))
     assert [len(values) for values in cells.values] == [4, 4, 6, 3, 300]
     surprisal, filled = fitted.surprisal(rows), fitted.impute(rows, return_uncertainty=True)
     monkeypatch.setattr("sklearn_subanneal.mixtures.ensemble.CELLS_PER_CHUNK", 70)

@@ -1,4 +1,4 @@
-"""What the draws of a cross-categorization say of rows: densities, samples, imputations, columns given others."""
+"""Posterior predictive of cross-categorizations: densities, samples, imputations, columns given others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import Cells, Ensemble, missing
+from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, missing
 from sklearn_subanneal.mixtures.predictive import LeaveOneOut, Predictive
 from sklearn_subanneal.views.draws import ViewsDraw
 
@@ -16,7 +16,7 @@ from sklearn_subanneal.views.draws import ViewsDraw
 LOWEST = -600.0
 
 
-def ensemble(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
+def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
     """The average over the draws; in each, the views are independent mixtures.
 
     Parameters
@@ -87,14 +87,14 @@ def score_seen_rows(
     whole, part = (left_out(models, draws, labels, cells) for cells in (arrays, asked))
     out = np.empty(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
-        some = Cells.of(models, [a[rows] for a in asked], rows.start)
+        some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
         weights = -whole.log_densities(cells)
         out[rows] = log_mean_exp(weights + part.log_densities(some), axis=0) - log_mean_exp(weights, axis=0)
         out[rows] += sum(part.log_jacobians(some))
     return out
 
 
-def score_rows(
+def score_rows_given(
     models: list[ColumnModel],
     draws: list[ViewsDraw],
     arrays: list[np.ndarray],
@@ -123,7 +123,7 @@ def score_rows(
     ValueError
         If a cell of a row and the evidence differ.
     """
-    average = ensemble(models, draws)
+    average = ensemble_of_views(models, draws)
     if given is None:
         return average.score(arrays)
     return average.score(united(models, arrays, given)) - average.score(given)
@@ -171,7 +171,7 @@ def predict_column(
     probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
         Of a category; the uncertainty is the probability that it is not the most probable one.
     """
-    average, model = ensemble(models, draws), models[column]
+    average, model = ensemble_of_views(models, draws), models[column]
     n_rows = len(arrays[0])
     arrays = without(arrays, [column])
     n_values = len(model.parameters["alpha"]) if model.discrete else 1
@@ -207,7 +207,7 @@ def surprisal(
     surprisal : ndarray of shape (n_rows, n_columns)
         In nats; NaN where the cell is missing.
     """
-    average = ensemble(models, draws) if labels is None else left_out(models, draws, labels, arrays)
+    average = ensemble_of_views(models, draws) if labels is None else left_out(models, draws, labels, arrays)
     out = np.empty((len(arrays[0]), len(models)))
     for rows, cells in average.cells(arrays, average.most_terms):
         whole, without = np.full(1, -np.inf), np.full((cells.n_rows, len(models)), -np.inf)
