@@ -84,8 +84,8 @@ def read_documents(estimator, X, *, reset: bool) -> list[Documents]:
     counts = sparse.csr_array(X)
     if wrong := counts.data[(counts.data < 0) | (counts.data != np.floor(counts.data))].tolist():
         raise ValueError(
-            f"X holds {wrong[0]!r}, but likelihood='multinomial' takes counts of words, integers from 0; pass raw "
-            "counts, as of CountVectorizer, or choose another likelihood."
+            f'X holds {wrong[0]!r}, but feature_types="bag-of-words" takes counts of words, integers from 0; pass raw '
+            "counts, as of CountVectorizer, or declare other feature_types."
         )
     counts = sparse.csr_array((counts.data.astype(np.int32), counts.indices, counts.indptr), counts.shape)
     if reset and not counts.sum():
