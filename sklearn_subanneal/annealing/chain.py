@@ -1,4 +1,4 @@
-"""The loop of an annealed chain of any model: through the schedule to full data, then draw after draw."""
+"""The loop of one annealed chain: it follows the schedule until all rows are included, then makes the draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of a running chain to scikit-learn's callbacks, with all that they need to score it or to save it."""
+"""Reports of a running chain to scikit-learn's callbacks, with the state that scoring and saving it requires."""
 
 from __future__ import annotations
 

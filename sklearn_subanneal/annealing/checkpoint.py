@@ -1,4 +1,4 @@
-"""A scikit-learn callback that keeps running chains on disk, so that a fit that was killed goes on where it was."""
+"""Checkpoint: a scikit-learn callback that saves running chains to files, so that a killed fit can resume."""
 
 from __future__ import annotations
 

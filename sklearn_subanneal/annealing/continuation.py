@@ -1,4 +1,4 @@
-"""The chains that a fit continues: those of the fit before (warm start), or those that a checkpoint has on disk."""
+"""Chains that a fit continues: those of the previous fit (warm start), or those saved by a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list that copies of a callback in worker processes append to, by a local socket."""
+"""A list to which copies of a callback in worker processes append through a local socket."""
 
 from __future__ import annotations
 

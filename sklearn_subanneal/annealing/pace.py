@@ -1,4 +1,4 @@
-"""The steps of one chain through a schedule, paced by work done or by the clock."""
+"""The steps of a chain along its schedule, by the number of assignments done or by the clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of a running fit to scikit-learn's callbacks: its tasks, and the steps within them."""
+"""Progress of a running fit for scikit-learn's callbacks: its tasks, and the steps within each task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running several chains side by side by joblib: their random generators, their cancellation, their reports."""
+"""Parallel execution of several chains by joblib: random generators, cancellation and progress reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One chain in a file: written at once and completely, or not at all, and read only if it is as it was written."""
+"""Files of saved chains: replaced atomically, and verified by a digest when they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The specification of one chain: all that it needs to be built and run, here or in another process."""
+"""Specification of a chain: everything needed to build and run it, in this process or in another."""
 
 from __future__ import annotations
 

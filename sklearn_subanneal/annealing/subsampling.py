@@ -1,4 +1,4 @@
-"""Subsampling: which rows are in the subsample, by random or cyclic churn, uniform or stratified."""
+"""Subsampling: the order in which rows enter and leave the subsample; cyclic, random or stratified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scikit-learn callback that records the trace of running chains, and stops chains that no longer improve."""
+"""TraceMonitor: a scikit-learn callback that records traces of running chains, and stops chains without progress."""
 
 from __future__ import annotations
 

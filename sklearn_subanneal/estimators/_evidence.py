@@ -1,4 +1,4 @@
-"""Columns that a query names, and evidence on some of them, as users write them."""
+"""Parsing of the column names and the evidence (values of some columns) that users pass to queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Restoring an estimator whose fit fails or is interrupted."""
+"""Restoration of an estimator's attributes after a fit that failed or was interrupted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of the estimators sampled by Markov chains: reads the table, runs the chains, keeps the draws."""
+"""Code shared by the estimators sampled by Markov chains: reading tables, running chains, storing draws."""
 
 from __future__ import annotations
 

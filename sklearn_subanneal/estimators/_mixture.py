@@ -1,4 +1,4 @@
-"""Base of the estimators of one mixture: how columns and documents are modelled, fitted attributes, and predictions."""
+"""Code shared by SubsampleAnnealedDPMM and TreeGuidedNRMM: column models, fitted attributes, predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users ask of a fitted cross-categorization about cells: densities, samples, imputations, predictions."""
+"""Methods of a fitted CrossCat about cells: densities, samples, imputations, predictions, surprisal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fitted cross-categorization says of the structure of its table: columns that depend, rows that are alike."""
+"""Methods of a fitted CrossCat about structure: dependence of columns, similarity of rows, confidence."""
 
 from __future__ import annotations
 

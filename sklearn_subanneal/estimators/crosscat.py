@@ -1,4 +1,4 @@
-"""Cross-categorization of tables, learned by subsample annealing."""
+"""CrossCat: cross-categorization of tables, learned by subsample annealing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classification and regression by cross-categorization: the target is one more column of the table."""
+"""CrossCatClassifier and CrossCatRegressor: cross-categorization with the target as an additional column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dirichlet-process and Pitman-Yor mixtures of tables, learned by subsample annealing."""
+"""SubsampleAnnealedDPMM: Dirichlet-process and Pitman-Yor mixtures of tables, learned by subsample annealing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaussian-process regression whose hyperparameters are sampled."""
+"""TemperedGaussianProcessRegressor: Gaussian-process regression with sampled hyperparameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalized random measure mixtures of tables and documents, with tree-guided moves and incremental trees."""
+"""TreeGuidedNRMM: normalized random measure mixtures of tables and documents, with moves guided by trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fit of a factorial mixture from a random start: rows and components in turn while the temperature falls."""
+"""Fit of a factorial mixture: alternating updates of rows and components from a random start, while cooling."""
 
 from __future__ import annotations
 

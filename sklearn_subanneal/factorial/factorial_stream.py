@@ -1,4 +1,4 @@
-"""Learning of a factorial mixture from a stream of minibatches, at T = 1, after a fit of the first rows."""
+"""Online learning of a factorial mixture from minibatches, at T = 1, after a fit to the first rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two parts of a split-merge proposal: who is in which, how rows are allocated to them, and what they are worth."""
+"""The two parts of a split-merge proposal: their members, the allocation of rows, and their probabilities."""
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy.random cimport bitgen_t

@@ -1,4 +1,4 @@
-"""A partition of rows, its prior, and the columns that it explains."""
+"""The state of a mixture, declared for its moves: a partition of the rows, its prior, and the columns."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

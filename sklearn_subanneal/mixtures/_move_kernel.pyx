@@ -1,4 +1,4 @@
-"""The base of all moves that are bound to the columns of a chain: what they do, their counters, their state."""
+"""MoveKernel, the base class of the compiled moves: proposals, sweeps, counters of acceptances, saved state."""
 
 cdef class MoveKernel:
     """A move bound to the columns of a chain; made by :meth:`sklearn_subanneal.mixtures.Move.bind`.

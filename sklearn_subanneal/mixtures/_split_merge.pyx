@@ -1,4 +1,4 @@
-"""Split-merge moves: a cluster splits in two, or two merge, as no move of a single row could bring about."""
+"""Split-merge moves of clusters with sequential allocation of the rows."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

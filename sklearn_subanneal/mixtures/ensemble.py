@@ -1,4 +1,4 @@
-"""The posterior predictive distribution: an average over draws, each a product of independent mixtures."""
+"""The posterior predictive distribution as an average over draws, each a product of independent mixtures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One Markov chain over the partition of a table's rows: annealed to full data, then drawn from."""
+"""The Markov chain of a mixture of a table: its specification, its state, and its draws."""
 
 from __future__ import annotations
 

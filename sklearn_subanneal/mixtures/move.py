@@ -1,4 +1,4 @@
-"""The base of all moves, as parameter objects that scikit-learn can clone and search, and their names resolved."""
+"""Move, the base class of all moves (parameter objects for scikit-learn), and the resolution of their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the draws of mixtures say of rows that they have not seen: densities, assignments, samples, imputations."""
+"""Predictions for rows by the draws of a mixture: densities, assignments, samples, imputations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mixture may ask of the prior of its partition.
+"""PartitionPrior, the interface between a mixture and the prior of its partition.
 
 All priors of Gibbs type have the same predictive weights: a cluster of n_k rows has n_k + offset, a new one has
 new_base + new_slope * n_clusters (up to one factor). A mixture reads these three numbers; nothing is called per row.

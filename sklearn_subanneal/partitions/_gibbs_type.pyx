@@ -1,4 +1,4 @@
-"""Priors of a partition with predictive weights n_k + offset: Pitman-Yor, with discount 0 the Dirichlet process."""
+"""Priors of a partition with predictive weights n_k + offset: the Pitman-Yor and Dirichlet processes."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

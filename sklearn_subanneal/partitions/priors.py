@@ -1,4 +1,4 @@
-"""Priors of a partition as parameter objects that scikit-learn can clone and search, and their names resolved."""
+"""Priors of a partition as parameter objects for scikit-learn (CRP, PitmanYor, NGGP, NIG), and their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Point estimates of a partition: the posterior draw with the least expected loss, and its labels."""
+"""Point estimates of a partition: the posterior draw with the smallest expected loss."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -1,4 +1,4 @@
-"""How often rows share a cluster in posterior draws: co-clustering, similarity over views, and confidence."""
+"""Similarity of rows in posterior draws: co-clustering, similarity over views, confidence of clusters."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a table has to know of a type of column in order to type its cells."""
+"""CellType: the interface through which a table reads the cells of a column of a given type."""
 
 from __future__ import annotations
 

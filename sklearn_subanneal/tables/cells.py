@@ -1,4 +1,4 @@
-"""The cells of one column: read from an array, pandas or polars, typed as numbers or codes, and written back."""
+"""Cells of one column: reading from NumPy, pandas or polars, encoding as numbers or codes, and writing back."""
 
 from __future__ import annotations
 

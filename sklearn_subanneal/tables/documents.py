@@ -1,4 +1,4 @@
-"""Bags of words: sparse counts as `fit` reads them, and the schema that takes the place of a table's."""
+"""Bags of words: reading of sparse counts, and the schema that replaces that of a table."""
 
 from __future__ import annotations
 

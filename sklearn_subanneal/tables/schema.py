@@ -1,4 +1,4 @@
-"""Schemas of tables: arrays and DataFrames read into typed columns, and typed columns written back."""
+"""Schema of a table: reading arrays and DataFrames into typed columns, and writing typed columns back."""
 
 from __future__ import annotations
 

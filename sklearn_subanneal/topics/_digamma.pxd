@@ -1,4 +1,4 @@
-"""The digamma function without branches, in float32 by way of its exponential, in float64 by its logarithm.
+"""The digamma function without branches, in float32 and float64.
 
 Both shift the argument by psi(x) = psi(x + n) - 1/x - ... - 1/(x + n - 1) and expand at x + n. The n reciprocals, taken
 in pairs from both ends, are fractions of u = x (x + n - 1) alone. In float32 what is expanded is exp(psi), in powers of

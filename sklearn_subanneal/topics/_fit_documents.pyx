@@ -1,4 +1,4 @@
-"""The local step of topic models: the variational distributions of documents, given the topics' weights of words."""
+"""The compiled local step of topic models: variational distributions of documents for given word weights."""
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np

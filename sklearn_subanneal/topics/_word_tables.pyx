@@ -1,4 +1,4 @@
-"""Tables of words by topics: weights for the local step out of statistics, and the words that a minibatch names."""
+"""Tables of words by topics: weights for the local step, and the distinct words of a minibatch."""
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Corpora: the documents of a fit, in memory or streamed in chunks, as the minibatches of each pass."""
+"""Corpora of documents, in memory or streamed in chunks, divided into minibatches for each pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The partition function of topic models under temperature, estimated in log space.
+"""Estimates of the log partition function of tempered topic models.
 
 C(T) integrates the likelihood of the corpus to the power of 1/T over all corpora of the same shape, and over topics and
 topic proportions under their priors. All functions give log C(T) divided by the number of tokens.

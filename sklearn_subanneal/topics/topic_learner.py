@@ -1,4 +1,4 @@
-"""Learning the topics of a corpus by stochastic variational inference: the step of a minibatch, and the passes."""
+"""Stochastic variational inference of topics: the update by a minibatch, and passes over a corpus."""
 
 from __future__ import annotations
 

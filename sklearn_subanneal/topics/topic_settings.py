@@ -1,4 +1,4 @@
-"""Settings of a topic model, and the learner composed from them: priors, temperature and step sizes."""
+"""Settings of a topic model (priors, temperature, step sizes), and construction of its learner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics: sufficient statistics of the words of every topic, with lazy decay, and word weights computed from them."""
+"""Sufficient statistics of the words of each topic, with lazy decay, and the word weights computed from them."""
 
 from __future__ import annotations
 

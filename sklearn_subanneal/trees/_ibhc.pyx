@@ -1,4 +1,4 @@
-"""Incremental Bayesian hierarchical clustering: rows enter one after the other, and each cluster is a tree."""
+"""Incremental Bayesian hierarchical clustering: rows are inserted one by one into a forest of one tree per cluster."""
 from libc.stdint cimport int32_t
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A tree over some rows of a cluster, and the two parts that a split of it starts from.
+"""Launch states of tree-guided split-merge proposals: a random tree over rows, cut into two parts.
 
 The tree is made anew for each proposal, in a random order of its rows, and so are the node at which it is cut, the two
 rows that stay apart, one from each child of that node, and the parts that the rest of the tree joins. Given the rows

@@ -1,4 +1,4 @@
-"""A forest that follows a partition, and whose trees can be taken apart, and put back as they were."""
+"""A forest consistent with a changing partition: its trees can be cut, joined, and restored after a rejection."""
 from libc.stdint cimport int32_t
 
 import numpy as np

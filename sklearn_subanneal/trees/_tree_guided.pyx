@@ -1,4 +1,4 @@
-"""Split-merge moves with a tree as pilot: informed splits, merges that are cheap to refuse, one pass over the rows."""
+"""Tree-guided split-merge moves: splits proposed by a tree over some rows, and early rejection of poor merges."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport qsort

@@ -1,4 +1,4 @@
-"""Tree-guided sampling as printed in the paper, which is biased: to reproduce its figures and to search for a mode."""
+"""The tree-guided sampler as printed in the paper, which is biased, to reproduce its figures."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

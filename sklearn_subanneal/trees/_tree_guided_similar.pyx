@@ -1,3 +1,4 @@
+"""Tree-guided split-merge moves with merges proposed by similarity: the paper's sampler, corrected to be exact."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""The chain of incremental Bayesian hierarchical clustering: one forest of trees, whose mixture is its one draw."""
+"""The chain of incremental hierarchical clustering: its only draw is the mixture given by a forest of trees."""
 
 from __future__ import annotations
 

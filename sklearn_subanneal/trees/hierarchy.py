@@ -1,4 +1,4 @@
-"""A binary tree over rows with its clusters, as arrays: what is kept of a forest, drawn and exported."""
+"""Hierarchy: a fitted tree over rows with its clusters, exported to SciPy and Newick formats."""
 
 from __future__ import annotations
 

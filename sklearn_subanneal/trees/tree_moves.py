@@ -1,4 +1,4 @@
-"""Moves of the rows that trees guide, as parameter objects, and the one that makes a forest of trees."""
+"""Parameter objects of the tree-guided moves, and of incremental hierarchical clustering."""
 
 from __future__ import annotations
 

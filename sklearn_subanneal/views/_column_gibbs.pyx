@@ -1,4 +1,4 @@
-"""Moves of single columns between views: Algorithm 8, and birth and death of views."""
+"""Moves of single columns between views: Gibbs sampling by Neal's algorithm 8, and birth and death of views."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

@@ -1,4 +1,4 @@
-"""Moves of groups: a set of columns leaves its view together for a new one, or a whole view joins another."""
+"""Moves of groups of columns: a set of columns leaves its view for a new one, or a whole view joins another."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

@@ -1,4 +1,4 @@
-"""A cross-categorization: a partition of the columns into views, and a mixture in each view."""
+"""The state of a cross-categorization, declared for its moves: a partition of the columns, a mixture per view."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""A cross-categorization: a partition of the columns into views, and a mixture of the rows in each view."""
+"""The state of a cross-categorization: a partition of the columns into views, and a mixture in each view."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, uintptr_t

@@ -1,4 +1,4 @@
-"""Moves of columns between the views of a cross-categorization, as parameter objects, and how often they are made."""
+"""Parameter objects of the moves of columns between views, and the pacing of these moves."""
 
 from __future__ import annotations
 

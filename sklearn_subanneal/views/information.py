@@ -1,4 +1,4 @@
-"""How much columns say about one another: mutual information of the predictive mixtures, with its error.
+"""Mutual information between columns, estimated from the draws, with its Monte Carlo error.
 
 In one draw the views are independent, so that I(a; b | c) is a sum over the views that hold columns of both a and b,
 each a finite mixture in which columns are independent given the cluster.

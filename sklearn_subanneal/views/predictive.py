@@ -1,4 +1,4 @@
-"""What the draws of a cross-categorization say of rows: densities, samples, imputations, columns given others."""
+"""Predictions by the draws of a cross-categorization: densities, samples, imputations, conditionals."""
 
 from __future__ import annotations
 

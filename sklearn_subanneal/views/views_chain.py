@@ -1,4 +1,4 @@
-"""One Markov chain over views: partitions of the columns, and of the rows in each view, annealed to full data."""
+"""The Markov chain of a cross-categorization: its specification, its state, and its draws."""
 
 from __future__ import annotations
 
