@@ -144,6 +144,6 @@ cdef class Window:
             ("first", self.first), ("sizes", self.sizes), ("deck", self.deck))}
 
     def set_state(self, state):
-        """Restore what ``get_state`` gave."""
+        """Restore a state returned by ``get_state``."""
         self.first, self.sizes, self.deck = (state[name].copy() for name in ("first", "sizes", "deck"))
         self.size = np.sum(state["sizes"])

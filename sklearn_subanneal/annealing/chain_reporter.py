@@ -16,13 +16,13 @@ class ChainReporter:
     Parameters
     ----------
     task : ProgressReporter
-        Of the chain.
+        Reporter of the chain's task.
     number : int
-        Of the chain.
+        Number of the chain.
     attributes : callable
-        Of a draw and a record of the trace: the attributes that make the estimator a fitted one.
+        Function of a draw and a record of the trace that returns the fitted attributes of the estimator.
     identity : dict or None
-        Of the fit, for chains that are saved.
+        Digests that identify the fit, for chains that are saved.
     """
 
     def __init__(

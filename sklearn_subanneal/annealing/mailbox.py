@@ -10,14 +10,14 @@ from multiprocessing.connection import Client, Connection, Listener
 from threading import Lock, Thread
 from typing import Any
 
-# Of this process: the mailboxes that it has opened, by their addresses, and its connections to those of others.
+# The mailboxes opened by this process, by address, and its connections to the mailboxes of other processes.
 _opened: weakref.WeakValueDictionary[str, Mailbox] = weakref.WeakValueDictionary()
 _connections: dict[str, Connection] = {}
 _lock = Lock()
 
 
 class Mailbox:
-    """A list of messages; what a pickled copy in another process appends arrives in the original.
+    """A list of messages; messages appended to a pickled copy in another process arrive in the original.
 
     A socket is opened when the mailbox is pickled for the first time. A copy that is unpickled in the same process, or
     where the original cannot be reached (in a later session, on another machine), is a list of its own that begins

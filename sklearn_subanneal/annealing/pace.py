@@ -10,7 +10,7 @@ from sklearn_subanneal.annealing.schedules import Schedule
 
 @dataclass(frozen=True)
 class Step:
-    """One cycle through the present subsample: what a chain is to do before hyperparameters are redrawn."""
+    """One cycle through the present subsample: the moves of rows before hyperparameters are redrawn."""
 
     progress: float
     size: int

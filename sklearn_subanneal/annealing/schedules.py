@@ -37,7 +37,7 @@ class Schedule(BaseEstimator):
 
 
 class SubsampleAnneal(Schedule):
-    """The paper's linear annealing: for each row that comes to stay, ``passes`` - 1 rows are exchanged.
+    """The paper's linear annealing: for each row added to the subsample, ``passes`` - 1 rows are exchanged.
 
     Parameters
     ----------
@@ -189,5 +189,5 @@ NAMED = {
 
 
 def resolve(schedule: str | Schedule) -> Schedule:
-    """The object that a name stands for; objects pass through."""
+    """The schedule with this name; objects are returned unchanged."""
     return NAMED[schedule]() if isinstance(schedule, str) else schedule

@@ -36,11 +36,11 @@ class ChainSpec:
     generator : numpy.random.Generator or None
         Each chain needs one of its own; None in a template, of which the chains of a fit are copies.
     number : int
-        Of the chain in its fit.
+        Number of the chain in its fit.
     previous : ChainResult or None
-        To go on from.
+        Result from which the chain continues; None: it starts from the beginning.
     ended : bool
-        Whether ``previous`` is the chain's end already.
+        Whether the chain has ended with ``previous``.
     """
 
     n_rows: int
@@ -56,7 +56,7 @@ class ChainSpec:
     ended: bool = False
 
     def check(self) -> None:
-        """Refuse all that is unsuitable before any chain starts; a subclass adds what its model requires.
+        """Check the parameters before any chain starts; a subclass adds the checks of its model.
 
         Raises
         ------

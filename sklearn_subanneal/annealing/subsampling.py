@@ -11,7 +11,7 @@ from sklearn_subanneal.annealing._window import Window
 
 
 class Subsampling(BaseEstimator):
-    """Base of the objects that decide which row leaves the subsample next, and which enters."""
+    """Base class of subsamplings, which determine which row leaves the subsample next, and which row enters."""
 
     #: Whether rows leave in the order in which they came.
     cyclic = True
@@ -49,9 +49,9 @@ class Subsampling(BaseEstimator):
 
 
 class CyclicSubsampling(Subsampling):
-    """Rows are shuffled once; the subsample is a window that moves round the ring of them.
+    """Rows are shuffled once and form a ring; the subsample is a window that moves around it.
 
-    Rows leave in the order in which they came, and memory is read in order: the fastest churn.
+    Rows leave in the order in which they entered, and memory is read in order, which is the fastest exchange.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class RandomSubsampling(Subsampling):
 
 
 class StratifiedSubsampling(Subsampling):
-    """Rare rows come early: each stratum has its own share of the subsample. At full size all rows are in.
+    """Rare rows enter early: each stratum has its own share of the subsample, until all rows are included.
 
     Parameters
     ----------
@@ -156,5 +156,5 @@ NAMED = {"cyclic": CyclicSubsampling, "random": RandomSubsampling}
 
 
 def resolve(subsampling: str | Subsampling) -> Subsampling:
-    """The object that a name stands for; objects pass through."""
+    """The subsampling with this name; objects are returned unchanged."""
     return NAMED[subsampling]() if isinstance(subsampling, str) else subsampling

@@ -28,8 +28,8 @@ class TraceMonitor:
     Parameters
     ----------
     X_held_out : array-like or DataFrame, default=None
-        Rows that are not trained on; their `score` by the model as it stands is recorded, too, as "held_out_score": the
-        mean log predictive density, or what `score` is for the estimator. Making a model at every sweep takes time.
+        Rows that are not used for training. Their `score` under the present state is recorded as "held_out_score": the
+        mean log predictive density, or the estimator's own `score`. Building a model at every sweep takes time.
     y_held_out : array-like, default=None
         Their targets, for classifiers and regressors.
     every : int, default=1
@@ -137,7 +137,7 @@ class TraceMonitor:
         Returns
         -------
         structured ndarray of shape (n_records,), or pandas.DataFrame, or a list of these
-            With the fields of `trace_`, and "held_out_score" if there are held-out rows (nan where not scored).
+            Records with the fields of `trace_`, and "held_out_score" if there are held-out rows (nan where not scored).
 
         Raises
         ------

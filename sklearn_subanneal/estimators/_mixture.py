@@ -135,7 +135,7 @@ class MixtureEstimator(MCMCEstimator):
         moves = self._resolved_moves()
         if any(isinstance(move, TreeGuidedPaper) for move in moves):
             warnings.warn(
-                "TreeGuidedPaper() does not leave the posterior as it is: draws have too few clusters. Take "
+                "TreeGuidedPaper() does not leave the posterior invariant: draws have too few clusters. Take "
                 "TreeGuided() for anything but reproducing the paper and searching for a mode.",
                 UserWarning,
                 stacklevel=6,

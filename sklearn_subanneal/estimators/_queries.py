@@ -79,7 +79,7 @@ class PredictiveQueries:
         Returns
         -------
         X : ndarray or DataFrame of shape (n_samples, n_features)
-            What ``fit`` was given.
+            Samples in the container type that ``fit`` received.
 
         Raises
         ------
@@ -106,9 +106,8 @@ class PredictiveQueries:
         """Fill the missing cells of X, given the other cells of their rows.
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
-        categories by the most probable one, by
-        the conditional of the density that ``score_samples`` reports: a draw counts by the density of all observed
-        cells of the row, which is what a new row asks for.
+        categories by the most probable one, under the conditional of the density that ``score_samples`` reports: the
+        weight of a draw is the density of all observed cells of the row, which is exact for new rows.
 
         Parameters
         ----------
@@ -288,7 +287,7 @@ class PredictiveQueries:
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
         columns : str, int, or list of these, default=None
-            The cells to look at, all others being marginalised. None: all.
+            Columns of the cells to score; all others are marginalised. None: all.
         seen : bool, default=False
             Whether X is the table that ``fit`` was given. Each row is then left out, -log p(row | the other rows): one
             that has made a cluster of its own does not count as known.
@@ -322,7 +321,7 @@ class PredictiveQueries:
         return -score_rows(self._models, self._flat_draws(), asked)
 
     def _given_others(self, column, X):
-        """Index of a column, and what the others say of it."""
+        """Index of a column, and its predictive distribution given the other columns."""
         arrays = self._encode(X)
         j = column_index(self._table, "column", column)
         return j, predict_column(self._models, self._flat_draws(), arrays, j)[0]

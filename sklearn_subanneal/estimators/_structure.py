@@ -67,7 +67,7 @@ class StructureQueries:
         n_samples : int, default=10_000
             Monte Carlo samples in all, spread evenly over the draws (and views) that need them, at least 20 for each.
         random_state : int, RandomState instance or None, default=None
-            Of the samples.
+            Seed of the samples.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class StructureQueries:
         value : float
             In [0, 1].
         standard_error : float
-            Of the information, by the delta method.
+            Standard error of the relatedness, by the delta method.
 
         References
         ----------
@@ -164,7 +164,7 @@ class StructureQueries:
         n_samples : int, default=2000
             Monte Carlo samples for each pair, spread evenly over the draws, at least 20 for each.
         random_state : int, RandomState instance or None, default=None
-            Of the samples.
+            Seed of the samples.
 
         Returns
         -------

@@ -86,7 +86,7 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     missing.
 
     Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count": as reals, each value tends to be a cluster of its own, which tells little of the class.
+    "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the class poorly.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     the observed cells of a row, averaged over draws and chains. Columns may be of any type, and cells may be missing.
 
     Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count": as reals, each value tends to be a cluster of its own, which tells little of the target.
+    "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the target poorly.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 from sklearn_subanneal.tempering.gaussian_process import KernelModel, SquaredExponentialModel
 
 SAMPLERS = ("spt", "stt", "pt", "tt", "none")
-# Where means mix fastest, at longer moves still, squares do not: after half a period a point is where it was, mirrored.
-# Small steps keep the length of a move near to what it should be.
+# Longer trajectories mix means faster but squares more slowly: after half a period a point returns to its mirror image.
+# A high acceptance rate means small steps, with which the length of a trajectory is close to the requested one.
 HMC = {"trajectory": 1.75, "target_acceptance": 0.9}
 INNER = {
     "hmc": lambda: HamiltonianMonteCarlo(**HMC),
@@ -57,10 +57,10 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         Hamiltonian Monte Carlo, the same along the gradients of a quarter of the rows with a correction (see
         :class:`~sklearn_subanneal.tempering.GuidedHamiltonianMonteCarlo`), or random-walk Metropolis-Hastings.
     n_levels, min_beta : optional
-        Of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
+        Number of levels of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
     n_draws : int, default=250
-        Of each chain, after warm-up.
+        Draws of each chain, after warm-up.
     n_warmup : int or None, default=None
         None: 100, or half of ``n_draws`` if that is more.
     n_averaged : int, default=40
@@ -83,7 +83,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
     result_ : TemperingResult
         Draws in the sampler's coordinates, R-hat, effective sizes, rates.
     log_marginal_likelihood_value_ : float
-        Of the training data, the largest among the draws.
+        Log marginal likelihood of the training data, the largest among the draws.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

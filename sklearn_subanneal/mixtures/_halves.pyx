@@ -13,12 +13,12 @@ from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 
 
 cdef class Halves(MoveKernel):
-    """Two rows found a part each; the other rows of their clusters, the members, join one of these.
+    """Two anchor rows start one part each; the other rows of their clusters, the members, join one of the parts.
 
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixtures that proposals will be made for.
+        Columns of the mixtures for which proposals are made.
     n_rows : int
     twins : dict or None, default=None
         Statistics of each column to try out partitions with, by the identity of the column, with hyperparameters that
@@ -40,7 +40,7 @@ cdef class Halves(MoveKernel):
         free(self.logs.target)
 
     def hold(self, Mixture mixture, rows=None):
-        """Make proposals for this mixture from now on, as it is; ``rows``: all that are assigned, None: found here."""
+        """Use the present state of this mixture for the next proposals; ``rows``: its assigned rows, or None."""
         self.mixture = mixture
         self.assigned = mixture.assigned() if rows is None else rows
         self.n_assigned = self.assigned.shape[0]

@@ -248,7 +248,7 @@ cdef class Mixture:
         Returns the log of the product of the normalisers, which is p(partition) p(cells | partition) / q(partition),
         q the probability of the allocation. ``forced`` (slots of some partition, or NULL) gives a partition instead of
         drawing one; its clusters are renamed in the order of their appearance. The slots are written to ``slots``;
-        rows are not told where they are until :meth:`occupy`.
+        the labels of the rows are not changed until :meth:`occupy`.
         """
         cdef Py_ssize_t i, k
         cdef double log_product = 0.0, product = 1.0, normaliser

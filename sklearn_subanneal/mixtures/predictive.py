@@ -22,10 +22,10 @@ class Predictive:
     models : list of ColumnModel
     draw : Draw
     members : sequence of int or None, default=None
-        The models that this mixture is over, where it is one factor of a product; the columns of the draw are theirs.
+        Indices of the models of this mixture, if it is one factor of a product; the columns of the draw belong to them.
         None: all.
     data : list of ColumnData or None, default=None
-        The rows that the draw has seen, for each of the models, where they are asked about.
+        The training rows for each of the models, needed only for predictions about them.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Predictive:
         return out
 
     def log_shares(self, cells: Cells) -> np.ndarray:
-        """Log probability of each cluster and of a new one before a row is looked at, one for all rows or for each."""
+        """Log prior probability of each cluster and of a new one, one row for all rows or one for each."""
         return self.log_weights[None]
 
     def scored(self, cells: Cells) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
@@ -76,14 +76,14 @@ class Predictive:
 
 
 class LeaveOneOut(Predictive):
-    """The same of rows that the draw has seen, each taken out of its cluster: what the draw knows by the other rows.
+    """The leave-one-out predictive distribution of one draw for its training rows, each removed from its cluster.
 
-    The prior of the partition must be one whose weights depend on nothing but the sizes and the number of the clusters.
+    The weights of the prior of the partition must depend only on the sizes and the number of the clusters.
 
     Parameters
     ----------
     models, draw, members, data
-        As of :class:`Predictive`; every model is of one column.
+        See :class:`Predictive`; each model has a single column.
     labels : ndarray of int of shape (n_rows,)
         The cluster of each row in this draw.
     """

@@ -18,7 +18,7 @@ cdef simd_void add_log_weight(
 
 
 cdef double log_expected_clusters(double concentration, double discount, Py_ssize_t n) noexcept nogil:
-    """Log of about the number of clusters of n rows that a Pitman-Yor process makes: what they cost to go through."""
+    """Log of the approximate number of clusters among n rows of a Pitman-Yor process, to which time is proportional."""
     cdef double a = concentration if concentration > 1e-3 else 1e-3, d = discount if discount > 1e-3 else 1e-3
     return log_double(
         a / d * (exp_double(log_gamma(a + d + n) - log_gamma(a + d) - log_gamma(a + n) + log_gamma(a)) - 1.0))
@@ -50,7 +50,7 @@ cdef class PartitionPrior:
 
     @property
     def is_random_measure(self):
-        """Whether this is the partition of a normalized random measure, whatever is learned: slice sampling needs it."""
+        """Whether this is the partition of a normalized random measure, as slice sampling requires, whatever is learned."""
         return False
 
     @property

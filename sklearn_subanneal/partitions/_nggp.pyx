@@ -26,7 +26,7 @@ cdef double[8] NODE = [
 cdef double[8] WEIGHT = [
     0.18945061045506864, 0.18260341504492364, 0.16915651939500265, 0.1495959888165767,
     0.12462897125553407, 0.0951585116824926, 0.062253523938647456, 0.027152459411754176]
-# The log density is followed to this far below its top: what lies beyond is less than rounding.
+# The log density is integrated down to this far below its maximum; the rest is below rounding error.
 cdef double DEPTH = 45.0
 
 
@@ -110,7 +110,7 @@ cdef double fall(const Law* law, double top, double height, double direction, do
 
 
 cdef Integral integrate(const Law* law) noexcept nogil:
-    """The density of v, over panels as wide as it is smooth."""
+    """Integral of the density of v, over panels whose width follows its smoothness."""
     cdef Curve curve
     cdef Integral out
     cdef double top = find_top(law, &curve), height = curve.value, left, right, width, weight, total = 0.0
@@ -221,7 +221,7 @@ cdef class NGGPPrior(PartitionPrior):
         return out
 
     cdef double log_probability(self, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil:
-        # u is integrated out: what is reported does not wander with it.
+        # u is integrated out, so that the reported value does not vary with it.
         cdef Py_ssize_t k, n = 0
         for k in range(n_clusters):
             n += counts[k]

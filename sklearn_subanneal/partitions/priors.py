@@ -19,9 +19,9 @@ DISCOUNT_GRID = np.linspace(0.0, 0.5, 6)
 
 
 class Partition(BaseEstimator):
-    """Base of the priors of a partition: parameters, of which :meth:`bind` makes the prior of one chain.
+    """Base class of the priors of a partition: a set of parameters, from which :meth:`bind` makes the prior of a chain.
 
-    A parameter is a number, or ``"learn"``: then it is inferred, beginning with the value of the parameter that ends in
+    A parameter is a number, or ``"learn"`` to infer it, with the initial value given by the parameter that ends in
     ``_start``. None means ``"learn"``.
     """
 
@@ -252,7 +252,7 @@ NAMED = {"dp": CRP, "pitman-yor": PitmanYor, "nggp": NGGP, "nig": NIG}
 
 
 def resolve(partition: str | Partition, parameter: str = "partition") -> Partition:
-    """The prior that a name stands for; objects are returned as they are.
+    """The prior that a name stands for; objects are returned unchanged.
 
     Parameters
     ----------

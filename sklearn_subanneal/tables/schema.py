@@ -67,7 +67,7 @@ class Table:
     columns : list of Column
         One for each feature.
     container : {"array", "pandas", "polars"}
-        What `fit` was given.
+        Type of the data that `fit` received.
     labels : list
         The column labels of the container, which pandas allows to be other than strings.
     """

@@ -211,7 +211,7 @@ def fit_documents(
 
 
 def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] factors, Py_ssize_t repeat=1):
-    """The inner loop alone, for tests and benchmarks: counts / normalisers, and what the words add to the topics.
+    """The inner loop alone, for tests and benchmarks: counts / normalisers, and the sums of the words by topic.
 
     Parameters
     ----------

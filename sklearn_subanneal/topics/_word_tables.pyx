@@ -93,11 +93,11 @@ def word_weights(
     words : array of int32 or int64, shape (n_words,)
         Rows of ``statistics``.
     scale : float
-        What ``statistics`` is to be multiplied by.
+        Factor of ``statistics``.
     eta : array, shape (n_words,)
         The prior of these words, positive.
     normalisers : array, shape (n_topics,)
-        Of each topic, scaled sum of the statistics over all words plus that of the prior.
+        For each topic, the scaled sum of the statistics over all words, plus that of the prior.
     update : {"plug-in", "variational"}
         E[beta], or exp(E[log beta]).
     rho : float or None

@@ -139,7 +139,7 @@ class Topics:
     def blend(
         self, words: NDArray | None, statistics: NDArray, step: float, ratio: float = 1.0, n_threads: int = 1
     ) -> None:
-        """Take a step from the statistics as they are towards those of a minibatch: (1 - step) S + step ratio S_batch.
+        """Take a step from the present statistics S towards those of a minibatch: (1 - step) S + step ratio S_batch.
 
         Parameters
         ----------

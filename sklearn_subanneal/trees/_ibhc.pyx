@@ -12,10 +12,10 @@ from sklearn_subanneal.trees.hierarchy import Hierarchy
 cdef class IBHC(Trees):
     """A forest that grows row by row; deterministic.
 
-    A row goes to the tree with the smallest dissimilarity if that is at most 1, else it founds a tree. In a tree it
-    goes down to where the dissimilarity is smallest. On the way back up, the first node whose children have become
-    dissimilar, d > 1, is cut: the child on the way becomes a tree of its own, the nodes above are dissolved, and what
-    hung on them is inserted anew, from below.
+    A row is inserted into the tree with the smallest dissimilarity if that is at most 1; otherwise it starts a new
+    tree. In a tree it descends to the node with the smallest dissimilarity. On the way back up, the first node whose
+    children have become dissimilar, d > 1, is cut: the child on the way becomes a separate tree, the nodes above are
+    dissolved, and their other subtrees are inserted again, from below.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ cdef class IBHC(Trees):
     prior : PartitionPrior
         Where its weight of a new cluster depends on their number, trees take that beside one other cluster.
     hierarchy : Hierarchy or None, default=None
-        A forest over some of these rows, to go on from.
+        A forest over some of these rows, which is continued.
 
     References
     ----------

@@ -1,9 +1,9 @@
 """Launch states of tree-guided split-merge proposals: a random tree over rows, cut into two parts.
 
-The tree is made anew for each proposal, in a random order of its rows, and so are the node at which it is cut, the two
-rows that stay apart, one from each child of that node, and the parts that the rest of the tree joins. Given the rows
-that are to be split, or are to be merged, and the two that stay apart, all this has the same law in both directions.
-What remains of it in the acceptance probability is the chance of the node.
+The tree is built for each proposal, in a random order of its rows. Then a node at which it is cut, two anchor rows (one
+from each child of that node), and the part that each other subtree joins are drawn. Given the rows to split or to
+merge, and the anchor rows, tree and parts have the same distribution in both directions, so they cancel from the
+acceptance ratio; only the probability of the node remains.
 """
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -23,16 +23,16 @@ cdef Py_ssize_t ROWS_FOR_EACH = 8, LEAST_ROWS = 10
 
 
 cdef class Launch(Halves):
-    """What all tree-guided proposals share.
+    """Base class of the exact tree-guided moves: it draws the tree, the anchor rows and the launch state.
 
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixtures that proposals will be made for.
+        Columns of the mixtures for which proposals are made.
     n_rows : int
     subset_size : int, default=50
-        Rows that a tree is made of at most, at least 2; of all but the smallest clusters a random subset, since trees
-        of many rows cost much and get high.
+        Maximum number of rows of a tree, at least 2. Larger clusters are represented by a random subset, since trees of
+        many rows are costly and high.
     """
 
     def __cinit__(self, list columns, Py_ssize_t n_rows, *args, Py_ssize_t subset_size=50, **kwargs):
@@ -130,9 +130,9 @@ cdef class Launch(Halves):
         return self.trees.stack[n - 1]
 
     cdef double plant(self, int32_t name_a, int32_t name_b, double beta, bitgen_t* bits) noexcept nogil:
-        """Draw a tree over the rows of the cluster, or of both, and the two rows that stay apart; launch from them.
+        """Draw a tree over the rows of the cluster, or of both, and the two anchor rows; then the launch state.
 
-        Returns the log probability of these two, given that the cluster, or what the two would be as one, is split.
+        Returns the log probability of these two rows, given that the cluster, or the union of the two, is split.
         """
         cdef Py_ssize_t n = self.take_rows(name_a, name_b, bits), i, a, b, node
         cdef Py_ssize_t n_a = self.mixture.counts[self.mixture.slot_of[name_a]]
@@ -165,7 +165,7 @@ cdef class Launch(Halves):
             <double> self.trees.size[self.trees.left[node]] * self.trees.size[self.trees.right[node]])
         if n > self.n_planted:
             log_chance += log_double(self.n_planted * (self.n_planted - 1.0) / (n * (n - 1.0)))
-        # Members are what is left: first those of the tree.
+        # The members are all other rows, those of the tree first.
         self.n_members = 0
         for i in range(n):
             if self.members[i] != self.a and self.members[i] != self.b:
@@ -175,7 +175,7 @@ cdef class Launch(Halves):
         return log_chance
 
     cdef Py_ssize_t parting(self) noexcept nogil:
-        # The node at which the two rows part: of two nodes the smaller can't be above the other.
+        # The node that separates the two rows: the smaller of two nodes cannot be above the other.
         cdef Py_ssize_t one = self.leaf_of[self.a], other = self.leaf_of[self.b]
         while one != other:
             if self.trees.size[one] <= self.trees.size[other]:
@@ -185,7 +185,7 @@ cdef class Launch(Halves):
         return one
 
     cdef void start_from(self, Py_ssize_t node, double beta, bitgen_t* bits) noexcept nogil:
-        # The children of the node are the first parts; what hangs on its ancestors joins them, from below.
+        # The children of the node are the initial parts; the other subtrees of its ancestors join them, from below.
         cdef Py_ssize_t one = self.leaf_of[self.a], other, above, below, hangs, i, n
         cdef double union_one, union_other, odds, log_h = self.trees.log_h[self.root]
         while self.trees.parent[one] != node:
@@ -218,16 +218,16 @@ cdef class Launch(Halves):
             (<ColumnStatistics> self.twin[i]).copy(<ColumnStatistics> self.trees.column[i], other, 1)
 
     cdef double log_new(self, Py_ssize_t n_clusters) noexcept nogil:
-        # Of the weight of a new cluster beside so many others.
+        # Log weight of a new cluster, given the number of other clusters.
         return log_double(self.mixture.prior.new_base + self.mixture.prior.new_slope * n_clusters)
 
     cdef double log_sizes(self, double a, double b) noexcept nogil:
-        # What the prior says of clusters of these sizes as one, against two, but for the weight of a new cluster.
+        # Log prior odds of one cluster against two of these sizes, except for the weight of a new cluster.
         cdef double offset = self.mixture.prior.offset
         return (log_gamma(a + b + offset) + log_gamma(1.0 + offset) - log_gamma(a + offset) - log_gamma(b + offset))
 
     cdef double log_similarity(self, Py_ssize_t a, Py_ssize_t b, double beta) noexcept nogil:
-        """log of p(merged) / p(as they are) for two clusters."""
+        """log of p(merged) / p(separate) for two clusters."""
         cdef Py_ssize_t j
         cdef double gain = 0.0
         for j in range(self.mixture.n_columns):

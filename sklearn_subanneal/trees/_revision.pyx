@@ -10,7 +10,7 @@ from sklearn_subanneal.trees._trees cimport TIE
 
 
 cdef class RevisedForest(IBHC):
-    """Proposals are made beside the forest, from nodes of their own; then either they, or what they replace, are kept.
+    """A forest with proposals built from separate nodes; afterwards either these or the nodes they replace are kept.
 
     Parameters
     ----------
@@ -19,13 +19,13 @@ cdef class RevisedForest(IBHC):
     """
 
     def __cinit__(self, list columns, Py_ssize_t n_rows, *args, **kwargs):
-        # What is beside the forest is at most once more as many nodes.
+        # A proposal needs at most as many nodes as the forest.
         self.make_room(2 * n_rows + 2)
         self.parameters = None
         self.made, self.old, self.fresh = np.zeros((3, self.capacity), np.int32)
 
     def follow(self, Mixture mixture, double inverse_temperature):
-        """The forest of this partition: as it was, if it still is one, else made anew by insertion in order."""
+        """Make this the forest of a partition: unchanged if it is one already, else rebuilt by insertion in order."""
         cdef Py_ssize_t k, node, row, which
         cdef int32_t[::1] slots
         parameters = [(column.parameters) for column in mixture.columns]
@@ -134,7 +134,7 @@ cdef class RevisedForest(IBHC):
         return new
 
     cdef void end(self, bint accepted, Py_ssize_t n_old, int32_t* roots, Py_ssize_t n_roots) noexcept nogil:
-        # Forget the old inner nodes, or those made; what is kept gets back its parents.
+        # Release the old inner nodes, or those of the proposal, and restore the parents of the nodes kept.
         cdef Py_ssize_t i, k, n, node
         for i in range(self.n_made):
             self.fresh[self.made[i]] = 0

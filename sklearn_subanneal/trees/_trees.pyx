@@ -14,12 +14,12 @@ from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, pa
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
-# What a dissimilarity that does not exist, that of a leaf, is: far below all others, and still finite.
+# The dissimilarity of a leaf, which has none: far below all others, and still finite.
 cdef double NONE = -1e300
 
-# Levels that an insertion goes down. Where many rows are alike, d(l, r) is the least dissimilarity nearly everywhere,
-# rows are put on top of one another, and heights grow with the number of rows: without a bound, the time to insert n
-# rows would grow as n^2.
+# Maximum number of levels of an insertion. If many rows are similar, d(l, r) is the smallest dissimilarity nearly
+# everywhere, rows are attached at the top, and the height grows with the number of rows: without a bound, the time to
+# insert n rows would grow as n^2.
 cdef Py_ssize_t MAX_DEPTH = 64
 
 
@@ -43,7 +43,7 @@ cdef class Trees:
     columns : list of ColumnStatistics
         Statistics over the rows, of which twins are kept, one slot for each node.
     n_leaves : int
-        Rows that there is room for.
+        Maximum number of rows.
 
     References
     ----------
@@ -202,7 +202,7 @@ cdef class Trees:
         return node
 
     cdef Py_ssize_t place(self, Py_ssize_t root, Py_ssize_t x) noexcept nogil:
-        """Find where tree x belongs in another tree, and join it there; returns the new node.
+        """Find the place of tree x in another tree, and join it there; returns the new node.
 
         The dissimilarities of the nodes above it are left to be computed.
         """

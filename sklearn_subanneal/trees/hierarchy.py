@@ -17,10 +17,10 @@ class Hierarchy:
     rows : ndarray of int32, shape (n_rows,)
         The rows at the leaves, increasing; leaf i is row ``rows[i]``.
     children : ndarray of int32, shape (n_rows - 1, 2)
-        What each merge joins: i < n_rows is a leaf, n_rows + i the outcome of merge i. The last n_clusters - 1 merges
-        join clusters.
+        The two nodes joined by each merge: i < n_rows is a leaf, n_rows + i the result of merge i. The last
+        n_clusters - 1 merges join clusters.
     log_d : ndarray of shape (n_rows - 1,)
-        Log dissimilarity of what is joined: the log odds against one cluster.
+        Log dissimilarity of the nodes joined: the log odds against a single cluster.
     n_clusters : int
 
     Examples
@@ -78,7 +78,7 @@ class Hierarchy:
         Raises
         ------
         ValueError
-            With fewer than two rows: SciPy knows no tree of one leaf.
+            If there are fewer than two rows: SciPy has no linkage matrix of a single leaf.
         """
         n = len(self.rows)
         if n < 2:

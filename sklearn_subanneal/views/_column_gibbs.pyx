@@ -86,7 +86,7 @@ cdef int redraw_view(Views views, int32_t j, Py_ssize_t n_auxiliary, bint from_d
 
 
 cdef class ColumnBirthDeathKernel(MoveKernel):
-    """Propose new views for single columns, with row partitions from the prior, and their deaths, by Metropolis-Hastings.
+    """Metropolis-Hastings births of views of single columns, with row partitions from the prior, and their deaths.
 
     References
     ----------

@@ -46,7 +46,7 @@ cdef double log_odds_of_views(Views views, Py_ssize_t n_group, Py_ssize_t n_rest
 
 
 cdef double explained(Views views, Py_ssize_t n_group, Py_ssize_t apart, Py_ssize_t chosen) except? -1.0 nogil:
-    """Fill ``logs`` with what each view (but ``apart``) says of the group; the log share of the view ``chosen``."""
+    """Fill ``logs`` with the log likelihood of the group in each view but ``apart``; log probability of ``chosen``."""
     cdef Py_ssize_t v, i
     cdef double top = -1e300, total = 0.0
     for v in range(views.n_views):

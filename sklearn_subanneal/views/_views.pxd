@@ -22,8 +22,8 @@ cdef class Views:
     cdef int32_t[::1] order, position
     cdef int32_t[::1] home                  # of each column: the number of its mixture
     cdef int32_t[::1] sizes                 # of each view, in order: its columns
-    # While columns move the rows stay where they are: the subsample, in random order, and what each column says of
-    # each partition (NaN: not asked yet).
+    # Rows do not move while columns move: the subsample, in random order, and the log marginal likelihood of each
+    # column under each partition (NaN: not computed yet).
     cdef int32_t[::1] rows
     cdef readonly Py_ssize_t n_assigned
     cdef double[:, ::1] evidence

@@ -154,7 +154,7 @@ cdef class Views:
             prior.draw(generator)
         self.set_state(column_labels, [prior.draw_partition(self.n_rows, generator) for prior in priors])
 
-    # What follows does something in all views without taking the GIL in between: chains on other threads want it.
+    # The next methods work on all views without taking the GIL in between, which chains on other threads need.
 
     def churn(self, const int32_t[::1] leaving, const int32_t[::1] entering, double inverse_temperature, streams):
         """A batch of moves of rows in every view; returns the number of rows that were put into a cluster.
@@ -205,7 +205,7 @@ cdef class Views:
                 out += (<Mixture> self.mixture[self.order[v]]).log_probability()
         return out
 
-    # What follows serves the moves of columns: from ``begin`` on no row moves.
+    # The next methods are for the moves of columns; after ``begin`` no row moves.
 
     def begin(self, Py_ssize_t n_spare, double inverse_temperature, generator):
         """Prepare for moves of columns that need so many spare mixtures at once; False if there are no rows."""
@@ -271,7 +271,7 @@ cdef class Views:
             with gil:
                 mixture = <Mixture> self.mixture[number]
                 mixture.prior.parameters = (<Mixture> self.mixture[like]).prior.parameters
-                # Room for all clusters from the start: what they are renamed to is lost when a mixture grows.
+                # Reserve room for all clusters at once: growing a mixture loses the new names of its clusters.
                 if mixture.capacity < (<Mixture> self.mixture[like]).capacity:
                     mixture.grow((<Mixture> self.mixture[like]).capacity)
         if n_members == 0:

@@ -83,8 +83,8 @@ def mutual_information(
     Returns
     -------
     Estimate
-        The mean over draws, and the standard error of its integrals given the draws. What clusters would add that are
-        so rare that no sample has met them is not in the error.
+        The mean over draws, and the standard error of its integrals given the draws. The error does not include
+        clusters so rare that they occur in no sample.
 
     References
     ----------

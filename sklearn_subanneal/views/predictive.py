@@ -34,7 +34,7 @@ def ensemble(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
 def left_out(
     models: list[ColumnModel], draws: list[ViewsDraw], labels: list[np.ndarray], arrays: list[np.ndarray]
 ) -> Ensemble:
-    """The draws as they are without a row, for each row that they have seen.
+    """The leave-one-out average over the draws, in which each training row is predicted from the other rows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def score_seen_rows(
     Parameters
     ----------
     models, draws, labels, arrays
-        As of :func:`left_out`.
+        See :func:`left_out`.
     asked : list of ndarray of shape (n_rows,)
         The same cells, those that are not asked about missing.
 
@@ -167,7 +167,7 @@ def predict_column(
     Returns
     -------
     mean, deviation : ndarray of shape (n_rows,)
-        Of a real or a count, in the units of the data.
+        Mean of a real or a count, in the units of the data.
     probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
         Of a category; the uncertainty is the probability that it is not the most probable one.
     """

@@ -47,8 +47,8 @@ TRACE = np.dtype(
     ]
 )
 
-# Below this many rows (half of a small table) neither views nor hyperparameters are learned: what so few rows suggest
-# is mostly wrong, and has to be unlearned.
+# Below this many rows (half of a small table) neither views nor hyperparameters are learned: with so few rows they
+# would mostly be wrong, and would have to be corrected later.
 LEARNED_FROM = 32
 
 # A sweep of less than this takes a few milliseconds: threads would cost more than they save.
@@ -68,7 +68,7 @@ class ViewsChain(AnnealedChain):
         The table's typed columns.
     column_prior, row_prior : PartitionPrior
     order, window, generator, number
-        As of :class:`AnnealedChain`.
+        See :class:`AnnealedChain`.
     moves : sequence of Move
         Made in this order in each cycle; exactly one of them is Gibbs sampling or slice sampling of the rows.
     pacing : ColumnPacing
@@ -82,7 +82,7 @@ class ViewsChain(AnnealedChain):
         Number of assigned rows from which on they are, and columns move; None: 32, or half of the rows where these are
         fewer.
     n_threads : int, default=1
-        Views whose rows are swept at once, where rows are many; the result does not depend on it.
+        Number of views swept in parallel if there are many rows; the result does not depend on it.
     """
 
     TRACE = TRACE
@@ -309,7 +309,7 @@ class ViewsSpec(ChainSpec):
     learn_from : int or None
         Number of assigned rows from which on they are, and columns move.
     n_threads : int
-        Views whose rows are swept at once.
+        Number of views swept in parallel.
     """
 
     models: list[ColumnModel]

@@ -87,8 +87,8 @@ example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 
 def run_example(path, monkeypatch, folder):
-    for room in ("benchmarks", "examples"):
-        monkeypatch.syspath_prepend(ROOT / room)
+    for folder_of_scripts in ("benchmarks", "examples"):
+        monkeypatch.syspath_prepend(ROOT / folder_of_scripts)
     monkeypatch.setattr("sys.argv", [path.name, "--jobs", "1", "--output", str(folder)])
     # What Example appends stays with the test.
     monkeypatch.setattr("sys.path", [*sys.path])
