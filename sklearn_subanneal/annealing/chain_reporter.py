@@ -43,7 +43,7 @@ class ChainReporter:
         return self.task.step(record, lambda: self.attributes(state(), record), chain=lambda: self._saved(result()))
 
     def end(self, result: ChainResult, n_draws: int | None) -> None:
-        """Report the end; ``n_draws`` is how many draws were asked for, or None if the chain was complete before."""
+        """Report the end; ``n_draws``: the number requested, or None if the chain was complete before."""
         if n_draws is None:
             self.task.end()
         else:

@@ -20,8 +20,8 @@ class Mailbox:
     """A list of messages; messages appended to a pickled copy in another process arrive in the original.
 
     A socket is opened when the mailbox is pickled for the first time. A copy that is unpickled in the same process, or
-    where the original cannot be reached (in a later session, on another machine), is a list of its own that begins
-    with the messages there were.
+    where the original cannot be reached (in a later session, on another machine), is an independent list that begins
+    with the messages received so far.
     """
 
     def __init__(self):

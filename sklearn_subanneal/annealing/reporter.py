@@ -138,7 +138,7 @@ class ProgressReporter:
         )
 
     def end(self, **metadata) -> None:
-        """Report that the task has come to its end."""
+        """Report that the task has ended."""
         self.context.call_on_fit_task_end(estimator=self.estimator, X=self.X, metadata=metadata or None)
 
 

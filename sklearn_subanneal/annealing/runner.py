@@ -71,7 +71,7 @@ class ChainContext:
         return self.reporter is not None and self.reporter.step(record, state, result)
 
     def end(self, result, n_draws: int | None) -> None:
-        """Report the result of the chain; ``n_draws`` is how many were asked for, or None if it had ended before."""
+        """Report the result of the chain; ``n_draws``: the number requested, or None if it had ended before."""
         if self.reporter is not None:
             self.reporter.end(result, n_draws)
 

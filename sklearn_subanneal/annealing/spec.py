@@ -34,7 +34,7 @@ class ChainSpec:
     time_limit : float or None
         Seconds.
     generator : numpy.random.Generator or None
-        Each chain needs one of its own; None in a template, of which the chains of a fit are copies.
+        Random generator of this chain alone; None in the template that is copied for the chains of a fit.
     number : int
         Number of the chain in its fit.
     previous : ChainResult or None

@@ -19,7 +19,7 @@ class Subsampling(BaseEstimator):
     column: str | int | None = None
 
     def strata(self, n_rows: int, column=None) -> np.ndarray | None:
-        """Stratum of each row, int (n_rows,), or None where there is but one."""
+        """Stratum of each row, int (n_rows,), or None if there is only one."""
         return None
 
     def bind(self, n_rows: int, generator: np.random.Generator, column=None) -> tuple[np.ndarray, Window]:
@@ -132,7 +132,7 @@ class StratifiedSubsampling(Subsampling):
             raise ValueError(f"labels must have one entry for each of the {n_rows} rows, got shape {values.shape}")
         if self.labels is None and values.dtype.kind == "f":
             edges = np.unique(np.nanquantile(values, np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]))
-            # NaN sorts after every edge: missing cells are a stratum of their own.
+            # NaN sorts after every edge: missing cells form a separate stratum.
             values = np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
         return np.unique(values, return_inverse=True)[1].reshape(-1)
 

@@ -23,7 +23,7 @@ class TraceMonitor:
     """Callback that records the trace record of every sweep of every chain.
 
     Set it by `estimator.set_callbacks(TraceMonitor())`; after, or during, `fit` the records are at :meth:`get_logs`. It
-    works with chains in threads and in other processes, and keeps the records of all fits it has seen.
+    works with chains in threads and in other processes, and keeps the records of all fits.
 
     Parameters
     ----------

@@ -277,9 +277,9 @@ class MixtureEstimator(MCMCEstimator):
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features)
         uncertainty : ndarray of shape (n_samples, n_features)
-            Only if asked for: posterior standard deviation of reals and counts (the variance of a cluster with fewer
-            than three degrees of freedom is taken as for three), and for categories the probability that the value is
-            another; 0 where the cell was observed.
+            Only if ``return_uncertainty``: posterior standard deviation of reals and counts (the variance of a cluster
+            with fewer than three degrees of freedom is taken as for three), and for categories the probability that the
+            value is another; 0 where the cell was observed.
         """
         if self._has_documents:
             raise ValueError("impute has nothing to fill: a word that does not occur in a document has the count 0.")

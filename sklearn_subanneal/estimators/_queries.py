@@ -121,9 +121,9 @@ class PredictiveQueries:
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features)
         uncertainty : ndarray of shape (n_samples, n_features)
-            Only if asked for: posterior standard deviation of reals and counts (the variance of a cluster with fewer
-            than three degrees of freedom is taken as for three), and for categories the probability that the value is
-            another; 0 where the cell was observed.
+            Only if ``return_uncertainty``: posterior standard deviation of reals and counts (the variance of a cluster
+            with fewer than three degrees of freedom is taken as for three), and for categories the probability that the
+            value is another; 0 where the cell was observed.
 
         Examples
         --------
@@ -281,7 +281,7 @@ class PredictiveQueries:
         return surprisal(self._models, self._flat_draws(), arrays, labels)
 
     def novelty(self, X, columns=None, *, seen: bool = False) -> np.ndarray:
-        """-log density of each row: how unlike the table it is.
+        """-log density of each row, which measures its novelty given the table.
 
         Parameters
         ----------
@@ -289,8 +289,8 @@ class PredictiveQueries:
         columns : str, int, or list of these, default=None
             Columns of the cells to score; all others are marginalised. None: all.
         seen : bool, default=False
-            Whether X is the table that ``fit`` was given. Each row is then left out, -log p(row | the other rows): one
-            that has made a cluster of its own does not count as known.
+            Whether X is the training table. Each row is then scored by the other rows, -log p(row | the other rows), so
+            that a row alone in its cluster is novel.
 
         Returns
         -------

@@ -46,7 +46,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         :class:`~sklearn_subanneal.views.ViewSplitMerge`. All are exact, in any combination. The default is
         ``[Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
     column_start : {"separate", "together", "prior"}, default="separate"
-        Where a chain starts: each column in a view of its own, all columns in one view, or a draw from the prior.
+        Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"

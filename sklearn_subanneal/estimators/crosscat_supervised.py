@@ -257,7 +257,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
         -------
         mean : ndarray of shape (n_samples,)
         deviation : ndarray of shape (n_samples,)
-            Only if asked for: posterior standard deviation of the target itself, noise included.
+            Only if ``return_std``: posterior standard deviation of the target, noise included.
         """
         mean, deviation = self._predict(X)
         return (mean, deviation) if return_std else mean

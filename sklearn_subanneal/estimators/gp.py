@@ -274,7 +274,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         -------
         mean : ndarray of shape (n_samples,)
         std : ndarray of shape (n_samples,), or cov of shape (n_samples, n_samples)
-            If asked for. The spread of the means over hyperparameters is part of it.
+            Only if requested. It includes the variation of the means over the hyperparameters.
         """
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")

@@ -15,7 +15,7 @@ from sklearn_subanneal.variational import StepSize
 
 @dataclass(frozen=True)
 class FactorialStream:
-    """State of learning at T = 1 from minibatches that are seen once, after a fit of the first rows.
+    """State of learning at T = 1 from minibatches that are each used once, after a fit of the first rows.
 
     Attributes
     ----------

@@ -119,7 +119,7 @@ cdef class Mixture:
         self.weigh()
 
     cdef void weigh(self) noexcept nogil:
-        # All weights anew: after the prior or many counts have changed.
+        # Recompute all weights, after the prior or many counts have changed.
         cdef Py_ssize_t k
         for k in range(self.capacity):
             self.log_weight[k] = NEVER
@@ -243,7 +243,7 @@ cdef class Mixture:
         self, const int32_t* rows, Py_ssize_t n, const int32_t* forced, int32_t* slots, float inverse_temperature,
         bitgen_t* bits
     ) except? -1.0 nogil:
-        """Sequential allocation: a partition of these rows made anew, each by its conditional given those before it.
+        """Sequential allocation: a new partition of these rows, each drawn by its conditional given those before it.
 
         Returns the log of the product of the normalisers, which is p(partition) p(cells | partition) / q(partition),
         q the probability of the allocation. ``forced`` (slots of some partition, or NULL) gives a partition instead of
@@ -315,7 +315,7 @@ cdef class Mixture:
         return np.flatnonzero(np.asarray(self.names) >= 0).astype(np.int32)
 
     def rebuild(self, rows=None, bint complete_only=False):
-        """Statistics anew from the rows, free of the drift of float sums; the partition stays.
+        """Recompute the statistics from the rows, to remove the drift of float sums; the partition is unchanged.
 
         ``rows``: all that are assigned, int32; None: found here. With ``complete_only`` those are left out that have
         missing cells as part of the state.
@@ -348,7 +348,7 @@ cdef class Mixture:
             (<ColumnStatistics> self.column[j]).assign(rows, slots, n)
 
     def set_labels(self, labels, generator):
-        """Assign all rows anew: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps.
+        """Reassign all rows: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps.
 
         Missing cells that are part of the state are drawn, one row after the other.
         """
@@ -366,7 +366,7 @@ cdef class Mixture:
                     flush_logs(&self.logs)
 
     def place(self, labels):
-        """Assign all rows anew, without their statistics."""
+        """Reassign all rows, without changing the statistics."""
         cdef const int32_t[::1] slots = np.ascontiguousarray(labels, np.int32)
         cdef Py_ssize_t row, n_clusters = np.max(labels, initial=-1) + 1
         counts = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0], minlength=n_clusters)
@@ -382,7 +382,7 @@ cdef class Mixture:
         self.weigh()
 
     def reweigh(self):
-        """Weights of the clusters anew, where another has set them."""
+        """Recompute the weights of the clusters, if other code has changed them."""
         self.weigh()
 
     def set_prior(self, parameters):

@@ -62,7 +62,7 @@ class Cells:
 
 
 class Ensemble:
-    """The average over draws of products of independent mixtures, each over some columns of its own.
+    """The average over draws of products of independent mixtures over disjoint groups of columns.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ class Ensemble:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
         Reals: posterior mean and standard deviation. Counts: mean, rounded, and standard deviation. Categories: the
-        most probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. ``seen`` as
-        in :meth:`expectations`.
+        most probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. For
+        ``seen`` see :meth:`expectations`.
 
         Returns
         -------

@@ -174,7 +174,7 @@ class MixtureChain(AnnealedChain):
         }
 
     def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
-        """Rows leave, enter, and choose their clusters, one after the other; returns how many were assigned anew."""
+        """Remove and assign rows, one after the other; returns the number of rows that were assigned or moved."""
         if move.replaces_gibbs and self.window.size == step.size == self.n_rows:
             context.check()
             return kernel.sweep(self.mixture, step.inverse_temperature, self.generator)

@@ -50,7 +50,7 @@ cdef class PartitionPrior:
 
     @property
     def is_random_measure(self):
-        """Whether this is the partition of a normalized random measure, as slice sampling requires, whatever is learned."""
+        """Whether this is the partition of a normalized random measure, which slice sampling requires."""
         return False
 
     @property

@@ -7,7 +7,7 @@ v = log u, which may be in the thousands for small sigma and alpha; given K clus
     n v - alpha ((1 + u)^sigma - 1) - (n - K sigma) log(1 + u),
 
 concave in v. Its integral is found by quadrature, so that alpha and sigma are learned with u integrated out, which
-mixes far better than given u, and v is then drawn anew, independently of its last value.
+mixes far better than given u, and v is then drawn independently of its previous value.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t

@@ -158,8 +158,8 @@ class NGGP(Partition):
     mass : float or "learn", default="learn"
         alpha > 0 of the Levy intensity alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w).
     sigma : float or "learn", default="learn"
-        0 < sigma < 1. As sigma tends to 0 with mass * sigma fixed, this number becomes the
-        concentration of a :class:`CRP`; with the mass fixed all rows come to be in one cluster.
+        0 < sigma < 1. In the limit sigma = 0 with mass * sigma fixed, this is a :class:`CRP` with that product as its
+        concentration; with the mass fixed, all rows are in one cluster.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
     sigma_prior : tuple of two floats, default=(1.5, 1.5)

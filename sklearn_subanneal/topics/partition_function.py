@@ -71,7 +71,7 @@ def log_partition(
     Returns
     -------
     log_partition : ndarray of shape (n_temperatures,)
-        Of one token; 0 at T = 1.
+        Values for one token; 0 at T = 1.
 
     References
     ----------
@@ -121,7 +121,7 @@ def log_partition_as_printed(
     Parameters
     ----------
     temperatures, n_words, doc_topic_prior, topic_word_prior, generator, n_topics_draws, n_document_draws
-        As of :func:`log_partition`.
+        See :func:`log_partition`.
     n_documents, n_tokens : float
         Of the corpus.
 

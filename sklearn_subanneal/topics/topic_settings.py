@@ -118,7 +118,7 @@ class TopicSettings:
         Parameters
         ----------
         dtype : numpy dtype
-            Of all computations.
+            Data type of all computations.
         n_documents : float
         word_counts : ndarray of shape (n_words,)
             Tokens of each word in the corpus.

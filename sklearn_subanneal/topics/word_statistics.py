@@ -75,7 +75,7 @@ class Topics:
         return self.table.shape[1]
 
     def recount(self) -> None:
-        """Sum the statistics of every topic anew, after ``table`` was changed from outside."""
+        """Recompute the sum of the statistics of every topic, after ``table`` was changed from outside."""
         self.totals = self.scale * self.table.sum(axis=0, dtype=np.float64)
 
     def _masses(self) -> NDArray:

@@ -73,7 +73,7 @@ cdef class IBHC(Trees):
             self.settle(x, which, left > 0, &n_queued)
 
     cdef Py_ssize_t nearest(self, Py_ssize_t x) noexcept nogil:
-        # The place among the roots of the tree that x may join; -1 if it is to be one of its own.
+        # Index among the roots of the tree that x joins; -1 if it starts a new tree.
         cdef Py_ssize_t k, best = -1
         cdef double distance, least = 0.0
         for k in range(self.n_roots):

@@ -139,7 +139,7 @@ cdef class Launch(Halves):
         cdef double total, log_chance = 0.0
         self.n_planted = self.n_rows_of_tree(n)
         if name_a != name_b:
-            # One row of each cluster comes first, then places among the planted rows are drawn anew.
+            # One row of each cluster comes first, then the places of the planted rows are drawn again.
             a = self.row_of(name_a, integer_below(bits, n_a), n)
             b = self.row_of(name_b, integer_below(bits, n - n_a), n)
             self.a, self.b = self.members[a], self.members[b]

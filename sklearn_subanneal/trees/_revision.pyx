@@ -52,7 +52,7 @@ cdef class RevisedForest(IBHC):
             self.revalue(self.root[k])
 
     cdef void revalue(self, Py_ssize_t root) noexcept nogil:
-        # Weights and potentials of a tree anew, from its statistics.
+        # Recompute weights and potentials of a tree from its statistics.
         cdef Py_ssize_t i, side, n = self.internal_nodes(root)
         if n == 0:
             self.weigh_node(root)

@@ -283,7 +283,7 @@ cdef class Trees:
         return n
 
     cdef void rebuild_statistics(self, Py_ssize_t root) noexcept nogil:
-        # Statistics, log h and potentials of the inner nodes of a tree anew, from its leaves.
+        # Recompute statistics, log h and potentials of the inner nodes of a tree from its leaves.
         cdef Py_ssize_t i, j, node, n = self.internal_nodes(root)
         cdef double log_m
         for i in range(n - 1, -1, -1):

@@ -45,7 +45,7 @@ class ForestChain(MixtureChain):
     def run(
         self, schedule: Schedule, n_draws: int, thin: int, time_limit: float | None, context: ChainContext
     ) -> ChainResult:
-        """Insert all rows; there is one draw, whatever is asked for."""
+        """Insert all rows; there is a single draw, whatever ``n_draws`` is."""
         if not self.draws:
             if self.hierarchy is None and self.learn:
                 n_rows = min(self.n_rows, ROWS_PER_ROUND)

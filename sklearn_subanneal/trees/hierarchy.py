@@ -73,7 +73,7 @@ class Hierarchy:
     def linkage(self) -> np.ndarray:
         """The tree as a linkage matrix of SciPy's, (n_rows - 1, 4): `scipy.cluster.hierarchy` draws and cuts it.
 
-        Its merges are sorted by height, as SciPy wants them.
+        Its merges are sorted by height, as SciPy requires.
 
         Raises
         ------

@@ -12,11 +12,11 @@ from sklearn_subanneal.views._views cimport Views
 
 
 cdef class ColumnGibbsKernel(MoveKernel):
-    """Redraw the views of some random columns, one after the other, by Algorithm 8.
+    """Redraw the views of some random columns, one after the other, by Neal's algorithm 8.
 
     Candidates are the present views and ``n_auxiliary`` new ones, drawn afresh for each column: their row partitions
-    from the prior, or by sequential allocation given the column (``from_data``), with the weight that makes either
-    exact. A column that has a view of its own counts it among the new ones.
+    from the prior, or by sequential allocation given the column (``from_data``), with weights that make the move exact.
+    If a column is alone in its view, this view is one of the new ones.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ cdef class ColumnGroupsKernel(MoveKernel):
     """Propose that groups of columns leave a view for a new one, or join another view, together.
 
     A column founds a group, by a partition of the rows allocated sequentially to it alone. The other columns of its
-    view join the group if that partition explains them better than their own, and the rows are allocated anew given
+    view join the group if that partition explains them better than their own, and the rows are allocated again given
     all of the group. The reverse move attaches a whole view to another one. Both are accepted by the ratio of
     Metropolis and Hastings, which sequential allocation gives exactly.
     """

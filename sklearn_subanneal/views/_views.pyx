@@ -23,10 +23,10 @@ cdef class Views:
     Parameters
     ----------
     columns : list of ColumnStatistics
-        None of which keeps missing cells as part of its state.
+        Columns without missing cells as part of their state.
     column_prior : PartitionPrior
     row_prior : PartitionPrior
-        A pattern: the mixture of each view has a copy of its own.
+        The mixture of each view has a copy of this prior.
     n_rows : int
     """
 
@@ -175,7 +175,7 @@ cdef class Views:
         return n_moved
 
     def rebuild(self, rows=None):
-        """All statistics anew from the rows (those that are assigned), free of the drift of float sums."""
+        """Recompute all statistics from the rows (those assigned), to remove the drift of float sums."""
         cdef const int32_t[::1] present = self.mixture_at(0).assigned() if rows is None else rows
         cdef Py_ssize_t v, number, n = present.shape[0]
         cdef int32_t[:, ::1] work = np.empty((2, max(n, 1)), np.int32)

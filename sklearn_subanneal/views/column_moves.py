@@ -165,7 +165,7 @@ class ColumnGroups(ColumnMove):
 
 
 class ViewSplitMerge(ColumnMove):
-    """Proposals that a view is split, or two are merged, with all their rows allocated anew.
+    """Proposals that a view is split, or two are merged, with new partitions of all their rows.
 
     Needed where two views should be one and each has clusters that are wrong.
 

@@ -102,8 +102,8 @@ def score_rows(
 ) -> np.ndarray:
     """Log posterior predictive density of each row, averaged over draws, in the units of the data.
 
-    With evidence it is log p(row, given) - log p(given), both averaged over draws: each draw counts by the density that
-    it gives to the evidence.
+    With evidence it is log p(row, given) - log p(given), both averaged over draws: the weight of a draw is the
+    density that it gives to the evidence.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def surprisal(
     draws : list of ViewsDraw
     arrays : list of ndarray of shape (n_rows,)
     labels : list of ndarray of shape (n_views, n_rows), or None
-        Where the draws have seen these rows: the clusters of the rows, for :func:`left_out`.
+        For training rows: their clusters, for :func:`left_out`.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def surprisal(
         for factors in average.products:
             joints = [factor.log_joint(cells) for factor in factors]
             parts = [log_sum_exp(joint) for joint in joints]
-            # Draws that have seen the row count by 1 / p(row), as in ``score_seen_rows``.
+            # For training rows, the weight of a draw is 1 / p(row), as in ``score_seen_rows``.
             log_density = sum(parts) if labels is None else 0.0
             whole = np.logaddexp(whole, log_density)
             for factor, joint, part in zip(factors, joints, parts, strict=True):

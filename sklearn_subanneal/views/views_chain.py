@@ -73,9 +73,9 @@ class ViewsChain(AnnealedChain):
         Made in this order in each cycle; exactly one of them is Gibbs sampling or slice sampling of the rows.
     pacing : ColumnPacing
     start : {"separate", "together", "prior"}, default="separate"
-        Each column in a view of its own, all in one view, or a partition drawn from the prior. Columns join one another
-        at once where that is better; to separate them, moves have to find a second partition of the rows first, so that
-        a start in one view leaves views merged.
+        Each column in a separate view, all in one view, or a partition drawn from the prior. Columns that fit together
+        join quickly, but to separate columns, moves must first find a second partition of the rows: chains that start
+        with one view leave views merged.
     learn : bool, default=True
         Whether hyperparameters are redrawn.
     learn_from : int or None, default=None
