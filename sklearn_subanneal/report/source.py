@@ -1,4 +1,4 @@
-"""Tables in files: reading by pandas, and the type of each column with the reason for it."""
+"""Input tables of a report: reading files by pandas, and choosing a type for each column with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bags of words: sparse counts as `fit` reads them, and the schema that takes the place of a table's."""
+"""Bags of words: reading of sparse counts, and the schema that replaces that of a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Bags of words as one typed column: what `len` and slices of rows are to the arrays of other columns.
+    """Bags of words as one typed column, with `len` and slices of rows like the arrays of other columns.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class Documents:
 
 
 def joined(one: np.ndarray | Documents, other: np.ndarray | Documents) -> np.ndarray | Documents:
-    """The rows of a typed column, and then those of another."""
+    """Concatenation of the rows of two typed columns."""
     if isinstance(one, Documents):
         return Documents(sparse.vstack([one.counts, other.counts], format="csr"))
     return np.concatenate([one, other])
 
 
 class DocumentTable:
-    """The schema of bags of words: one column, whose name is nobody's."""
+    """The schema of bags of words, which replaces that of a table; there are no named columns."""
 
     columns: tuple = ()
     names: tuple = ()
@@ -52,16 +52,16 @@ class DocumentTable:
 
 
 def read_documents(estimator, X, *, reset: bool) -> list[Documents]:
-    """Bags of words as typed columns: one.
+    """Read bags of words as a single typed column.
 
     Parameters
     ----------
     estimator : estimator
-        Its number of features is set, or checked against.
+        Its number of features is set by `fit`, and checked afterwards.
     X : array-like or sparse matrix of shape (n_samples, n_words)
         How often each word occurs in each document.
     reset : bool
-        Whether this is `fit`.
+        Whether `fit` is reading.
 
     Returns
     -------
@@ -84,8 +84,8 @@ def read_documents(estimator, X, *, reset: bool) -> list[Documents]:
     counts = sparse.csr_array(X)
     if wrong := counts.data[(counts.data < 0) | (counts.data != np.floor(counts.data))].tolist():
         raise ValueError(
-            f"X holds {wrong[0]!r}, but likelihood='multinomial' takes counts of words, integers from 0; pass raw "
-            "counts, as of CountVectorizer, or choose another likelihood."
+            f'X holds {wrong[0]!r}, but feature_types="bag-of-words" takes counts of words, integers from 0; pass raw '
+            "counts, as of CountVectorizer, or declare other feature_types."
         )
     counts = sparse.csr_array((counts.data.astype(np.int32), counts.indices, counts.indptr), counts.shape)
     if reset and not counts.sum():

@@ -1,4 +1,4 @@
-"""Schemas of tables: arrays and DataFrames read into typed columns, and typed columns written back."""
+"""Schema of a table: reading arrays and DataFrames into typed columns, and writing typed columns back."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Table:
     columns : list of Column
         One for each feature.
     container : {"array", "pandas", "polars"}
-        The container of the data given to `fit`.
+        Type of the data that `fit` received.
     labels : list
         The column labels of the container, which pandas allows to be other than strings.
     """

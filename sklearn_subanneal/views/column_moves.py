@@ -1,4 +1,4 @@
-"""Moves of columns between the views of a cross-categorization, as parameter objects, and how often they are made."""
+"""Parameter objects of the moves of columns between views, and the pacing of these moves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEW_VIEWS = ("data-driven", "prior")
 
 
 class ColumnMove(Move):
-    """Base of the moves of columns between views. Each alone leaves the posterior invariant."""
+    """Base class of the moves of columns between views. Each alone leaves the posterior invariant."""
 
     kind = "columns"
 
@@ -37,15 +37,15 @@ class ColumnMove(Move):
 
 
 class ColumnGibbs(ColumnMove):
-    """Each column chooses among the views and some new ones, by Algorithm 8.
+    """Gibbs sampling of the view of each column, among the present views and some new ones (Neal's algorithm 8).
 
     Parameters
     ----------
     new_views : {"data-driven", "prior"}, default="data-driven"
         Row partitions of new views: allocated sequentially given the column, and weighted so that this is exact; or
-        drawn from the prior, which are hardly ever good ones where rows are many.
+        drawn from the prior, which are rarely accepted if there are many rows.
     n_auxiliary : int, default=1
-        New views offered to each column; "prior" needs more of them than "data-driven".
+        New views proposed to each column; "prior" needs more of them than "data-driven".
 
     References
     ----------
@@ -118,7 +118,7 @@ class ColumnBlocks(ColumnMove):
     ColumnBlocks(n_pool=8)
     """
 
-    # Sweeps over the columns for each table of likelihoods, which is by far the most expensive part.
+    # Sweeps over the columns for each table of likelihoods, whose computation takes most of the time.
     n_sweeps: ClassVar[int] = 4
 
     def __init__(self, n_pool: int = 32):
@@ -165,7 +165,7 @@ class ColumnGroups(ColumnMove):
 
 
 class ViewSplitMerge(ColumnMove):
-    """Proposals that a view is split, or two are merged, with all their rows allocated anew.
+    """Proposals that a view is split, or two are merged, with new partitions of all their rows.
 
     Needed where two views should be one and each has clusters that are wrong.
 

@@ -107,7 +107,7 @@ def test_the_sampler_as_printed_warns_and_is_biased():
     X, _, column, params = CASES["gaussian"]
     model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=[TreeGuidedPaper(n_proposals=3)], feature_params=params)
     model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=1500, random_state=0)
-    with pytest.warns(UserWarning, match="does not leave the posterior as it is"):
+    with pytest.warns(UserWarning, match="does not leave the posterior invariant"):
         model.fit(X)
     law = posterior([column], 1.0, 0.5)
     expected = sum(probability * (max(state) + 1) for state, probability in law.items())
