@@ -8,8 +8,25 @@ cdef class MultinomialData(ColumnData):
     cdef readonly object documents          # the bags, as a CSR array, which owns the memory
     cdef const int64_t[::1] start           # where each row's words begin, and the last row's end
     cdef const int32_t[::1] word, times
-    cdef const int32_t[::1] length          # words of each row, with repetition
-    cdef readonly Py_ssize_t most           # no word occurs more often in all rows together
+    cdef const int64_t[::1] length          # words of each row, with repetition
+    cdef const int32_t[::1] occurrences     # of each word in all rows together
+    cdef const double[::1] reference        # subtracted from the scores of a row, see ``score``
+
+
+# Where no word is frequent, log Gamma is tabulated for all counts; else for as many as there are nonzero counts in the
+# data, and for this many at least.
+cdef enum:
+    TABLE = 65536
+
+
+# Bags of more words than this are long: their log densities have too many digits for float32.
+cdef enum:
+    LONG = 16384
+
+
+# Bags of more words than this are not drawn word by word.
+cdef enum:
+    MOST_DRAWN = 1048576
 
 
 cdef class MultinomialStatistics(ColumnStatistics):
@@ -24,14 +41,16 @@ cdef class MultinomialStatistics(ColumnStatistics):
     cdef double[::1] total                  # words of the cluster, with repetition
     cdef double[::1] log_gamma_total        # log Gamma(beta_total + total)
     cdef double[::1] sums
-    cdef double[::1] table                  # log Gamma(beta + count), up to the largest count there can be
+    cdef double[::1] table                  # log Gamma(beta + count) for the counts below ``n_tabulated``
+    cdef readonly Py_ssize_t n_tabulated
     cdef double[::1] grid
-    cdef int32_t[::1] histogram
+    cdef int32_t[::1] histogram             # pairs of cluster and word that have a count below ``n_tabulated``
     cdef double rising(self, Py_ssize_t count) noexcept nogil
     cdef void bump(self, Py_ssize_t word, Py_ssize_t k, int32_t by) noexcept nogil
     cdef void count_total(self, Py_ssize_t k, double by) noexcept nogil
     cdef void change(self, Py_ssize_t row, Py_ssize_t k, int32_t sign) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
+    cdef double log_rising_beyond(self, Py_ssize_t n_clusters, double beta) noexcept nogil
     cdef void add_log_densities(
         self, const int32_t* words, const int32_t* times, Py_ssize_t n_words, Py_ssize_t n_clusters, double* out
     ) noexcept nogil

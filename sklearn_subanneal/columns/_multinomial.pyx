@@ -16,6 +16,7 @@ from sklearn_subanneal._core._random cimport categorical, integer_below, uniform
 from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, ColumnStatistics, LogQueue
 
 from sklearn_subanneal.columns._base import as_grid
+from sklearn_subanneal.tables.documents import checked_counts
 
 
 cdef simd_void add_logs(const float* logs, double* out, Py_ssize_t n) noexcept nogil:
@@ -34,29 +35,49 @@ cdef void add_rising(
         out[k] += table[count + times] - table[count]
 
 
+cdef simd_void add_rising_beyond(
+    double beta, const int32_t* cell, int32_t times, double* out, Py_ssize_t n
+) noexcept nogil:
+    # As ``add_rising``, for counts that may be beyond the table.
+    cdef Py_ssize_t k
+    cdef int32_t count
+    for k in range(n):
+        count = cell[k] - (cell[k] > 0)
+        out[k] += log_gamma(beta + (<double> count + times)) - log_gamma(beta + count)
+
+
 cdef simd_void take_shares(
     const double* sums, const double* log_gamma_total, const double* total, double beta_total, double length,
-    float* scores, Py_ssize_t n
+    double reference, float* scores, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):
-        scores[k] += <float> (sums[k] - log_gamma(beta_total + total[k] + length) + log_gamma_total[k])
+        scores[k] += <float> (sums[k] - log_gamma(beta_total + total[k] + length) + log_gamma_total[k] - reference)
 
 
 cdef class MultinomialData(ColumnData):
     """Bags of words, as counts of shape (n_rows, n_words), sparse or dense."""
 
     def __init__(self, documents):
-        documents = sparse.csr_array(documents)
-        documents.sum_duplicates()
-        documents.eliminate_zeros()
+        documents = checked_counts(documents)
         self.documents = documents
         self.n_rows, self.width = documents.shape
         self.start = documents.indptr.astype(np.int64)
         self.word = documents.indices.astype(np.int32)
-        self.times = documents.data.astype(np.int32)
-        self.length = np.asarray(documents.sum(axis=1)).ravel().astype(np.int32)
-        self.most = int(np.max(documents.sum(axis=0), initial=0))
+        self.times = documents.data
+        self.length = np.asarray(documents.sum(axis=1, dtype=np.int64)).ravel()
+        self.occurrences = np.asarray(documents.sum(axis=0, dtype=np.int64)).ravel().astype(np.int32)
+        self.reference = self.references()
+
+    def references(self):
+        """The log probability of each long bag under its own frequencies, the largest there is; 0 for the others."""
+        cdef double[::1] out = np.zeros(self.n_rows)
+        cdef Py_ssize_t row, i
+        for row in range(self.n_rows):
+            if self.length[row] > LONG:
+                for i in range(self.start[row], self.start[row + 1]):
+                    out[row] += self.times[i] * log_double(<double> self.times[i] / self.length[row])
+        return np.asarray(out)
 
     def take(self, order):
         return MultinomialData(self.documents[order])
@@ -79,8 +100,12 @@ cdef class MultinomialStatistics(ColumnStatistics):
         self.data = data
         self.width = parameters["n_words"]
         self.grid = as_grid((grids or {}).get("beta", ()))
-        self.table = np.zeros(0 if data is None else self.data.most + 1)
-        self.histogram = np.zeros(len(self.table) if len(self.grid) else 0, np.int32)
+        if data is not None:
+            # A row may be scored in its own cluster, where its words are counted twice.
+            self.n_tabulated = 2 * int(np.max(self.data.occurrences, initial=0)) + 1
+            self.n_tabulated = min(self.n_tabulated, max(<Py_ssize_t> TABLE, len(self.data.times)))
+        self.table = np.zeros(self.n_tabulated)
+        self.histogram = np.zeros(self.n_tabulated if len(self.grid) else 0, np.int32)
         self.reserve(padded(capacity))
         self.parameters = parameters
 
@@ -97,7 +122,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
         cdef Py_ssize_t k, i, v
         cdef float fresh = log_float(<float> self.beta)
         self.beta_total = self.beta * self.width
-        for i in range(self.table.shape[0]):
+        for i in range(self.n_tabulated):
             self.table[i] = log_gamma(self.beta + i)
         for v in range(self.width):
             for k in range(self.capacity):
@@ -130,7 +155,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
 
     cdef double rising(self, Py_ssize_t count) noexcept nogil:
         # log Gamma(beta + count)
-        return self.table[count] if count < self.table.shape[0] else log_gamma(self.beta + count)
+        return self.table[count] if count < self.n_tabulated else log_gamma(self.beta + count)
 
     cdef void bump(self, Py_ssize_t word, Py_ssize_t k, int32_t by) noexcept nogil:
         if self.cell[word, k] == 0:
@@ -148,10 +173,11 @@ cdef class MultinomialStatistics(ColumnStatistics):
         cdef Py_ssize_t i
         for i in range(self.data.start[row], self.data.start[row + 1]):
             self.bump(self.data.word[i], k, sign * self.data.times[i])
-        self.count_total(k, sign * self.data.length[row])
+        self.count_total(k, sign * <double> self.data.length[row])
 
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
-        # Summed in float64: a long bag has thousands of nats, and clusters may differ by few.
+        # Summed in float64: a bag has thousands of nats, and clusters may differ by few. The scores of a long bag are
+        # relative to its largest log probability, which is the same for all clusters: float32 has no digits for both.
         cdef Py_ssize_t i, v
         cdef double* sums = &self.sums[0]
         for i in range(n):
@@ -160,17 +186,20 @@ cdef class MultinomialStatistics(ColumnStatistics):
             v = self.data.word[i]
             if self.data.times[i] == 1:
                 add_logs(&self.log_count[v, 0], sums, n)
-            else:
+            elif <Py_ssize_t> self.data.occurrences[v] + self.data.times[i] < self.n_tabulated:
                 add_rising(&self.table[0], &self.cell[v, 0], self.data.times[i], sums, n)
-        take_shares(sums, &self.log_gamma_total[0], &self.total[0], self.beta_total, self.data.length[row], scores, n)
+            else:
+                add_rising_beyond(self.beta, &self.cell[v, 0], self.data.times[i], sums, n)
+        take_shares(sums, &self.log_gamma_total[0], &self.total[0], self.beta_total, self.data.length[row],
+                    self.data.reference[row], scores, n)
 
     cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         cdef Py_ssize_t i, count
         cdef double out = log_gamma(self.beta_total + self.total[k] - self.data.length[row]) - self.log_gamma_total[k]
         for i in range(self.data.start[row], self.data.start[row + 1]):
             count = self.cell[self.data.word[i], k] - 1
-            out += self.table[count] - self.table[count - self.data.times[i]]
-        return <float> out
+            out += self.rising(count) - self.rising(count - self.data.times[i])
+        return <float> (out - self.data.reference[row])
 
     cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(row, k, 1)
@@ -238,7 +267,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[MAX_GRID] logs
         cdef double[MAX_GRID] work
-        cdef Py_ssize_t n_grid = self.grid.shape[0], most = 0, k, i, g
+        cdef Py_ssize_t n_grid = self.grid.shape[0], most = 0, n_beyond = 0, k, i, g
         cdef double beta, empty
         if n_grid == 0:
             return
@@ -248,8 +277,11 @@ cdef class MultinomialStatistics(ColumnStatistics):
         for k in range(n_clusters):
             for i in range(self.n_listed[k]):
                 g = self.cell[self.listed[k, i], k] - 1
-                self.histogram[g] += 1
-                most = max(most, g)
+                if g < self.n_tabulated:
+                    self.histogram[g] += 1
+                    most = max(most, g)
+                else:
+                    n_beyond += 1
         for g in range(n_grid):
             beta = self.grid[g]
             empty = log_gamma(beta)
@@ -259,10 +291,23 @@ cdef class MultinomialStatistics(ColumnStatistics):
             for i in range(1, most + 1):
                 if self.histogram[i]:
                     logs[g] += self.histogram[i] * (log_gamma(beta + i) - empty)
+            if n_beyond:
+                logs[g] += self.log_rising_beyond(n_clusters, beta)
         beta = self.grid[categorical(logs, work, n_grid, power, bits)]
         if beta != self.beta:
             self.beta = beta
             self.refresh_all()
+
+    cdef double log_rising_beyond(self, Py_ssize_t n_clusters, double beta) noexcept nogil:
+        # The sum of log Gamma(beta + count) - log Gamma(beta) over the counts that have no place in the histogram.
+        cdef Py_ssize_t k, i, count
+        cdef double out = 0.0, empty = log_gamma(beta)
+        for k in range(n_clusters):
+            for i in range(self.n_listed[k]):
+                count = self.cell[self.listed[k, i], k] - 1
+                if count >= self.n_tabulated:
+                    out += log_gamma(beta + count) - empty
+        return out
 
     # What follows is of rows that are not in the data.
 
@@ -321,19 +366,33 @@ cdef class MultinomialStatistics(ColumnStatistics):
             else:
                 drawn[t] = drawn[integer_below(<bitgen_t*> bits, t)]
 
-    def draw_bags(self, const int32_t[::1] slots, const int32_t[::1] lengths, generator):
+    def draw_bags(self, const int32_t[::1] slots, lengths, generator):
         """Bags of these lengths from the posterior predictive of slots, as a CSR array (n_rows, n_words)."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t i, n = slots.shape[0]
-        cdef int64_t[::1] start = np.append(0, np.cumsum(lengths, dtype=np.int64))
+        long_lengths = np.where(np.asarray(lengths) > MOST_DRAWN, lengths, 0).astype(np.int64)
+        cdef const int64_t[::1] short_lengths = np.asarray(lengths, np.int64) - long_lengths
+        cdef int64_t[::1] start = np.append(0, np.cumsum(short_lengths))
         cdef int32_t[::1] drawn = np.zeros(start[n] + 1, np.int32)
         with generator.bit_generator.lock, nogil:
             for i in range(n):
-                self.draw_bag(slots[i], lengths[i], &drawn[start[i]], bits)
+                self.draw_bag(slots[i], short_lengths[i], &drawn[start[i]], bits)
         words = np.asarray(drawn)[:start[n]]
         bags = sparse.csr_array((np.ones(len(words), np.int32), words, np.asarray(start)), (n, self.width))
         bags.sum_duplicates()
+        if long_lengths.any():
+            bags = bags + self.draw_long_bags(np.asarray(slots), long_lengths, generator)
         return bags
+
+    def draw_long_bags(self, slots, lengths, generator):
+        """The same, with time and memory by the number of words in the vocabulary; bags of length 0 are left empty."""
+        rows = np.flatnonzero(lengths)
+        counts = np.zeros((len(rows), self.width), np.int64)
+        for bag, row in zip(counts, rows):
+            weights = self.beta + np.maximum(np.asarray(self.cell)[:, slots[row]] - 1, 0)
+            bag[:] = generator.multinomial(lengths[row], generator.dirichlet(weights))
+        counts = sparse.coo_array(counts)
+        return sparse.csr_array((counts.data, (rows[counts.row], counts.col)), (len(lengths), self.width))
 
     def get_state(self, Py_ssize_t n_clusters):
         """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
