@@ -45,6 +45,7 @@ cdef void flush_logs(LogQueue* logs) noexcept nogil
 
 
 cdef class ColumnData:
+    cdef readonly object array              # the cells as an array, one row of the table after the other
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t width          # number of the table's columns in the block
 

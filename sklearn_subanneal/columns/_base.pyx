@@ -44,9 +44,15 @@ def as_grid(values):
 cdef class ColumnData:
     """The cells of one column, or of one block of columns, in the order in which a chain visits the rows."""
 
+    def keep(self, array):
+        """Take the cells, and how many there are, from an array of shape (n_rows,) or (n_rows, width); returns it."""
+        self.array = array
+        self.n_rows, self.width = array.shape[0], array.shape[1] if array.ndim > 1 else 1
+        return array
+
     def take(self, order):
         """The same column with its rows in another order."""
-        raise TypeError(f"{type(self).__name__} can't be reordered")
+        return type(self)(self.array[order])
 
 
 cdef class ColumnStatistics:

@@ -5,7 +5,6 @@ from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
 
 
 cdef class MultinomialData(ColumnData):
-    cdef readonly object documents          # the bags, as a CSR array, which owns the memory
     cdef const int64_t[::1] start           # where each row's words begin, and the last row's end
     cdef const int32_t[::1] word, times
     cdef const int64_t[::1] length          # words of each row, with repetition

@@ -59,9 +59,7 @@ cdef class MultinomialData(ColumnData):
     """Bags of words, as counts of shape (n_rows, n_words), sparse or dense."""
 
     def __init__(self, documents):
-        documents = checked_counts(documents)
-        self.documents = documents
-        self.n_rows, self.width = documents.shape
+        documents = self.keep(checked_counts(documents))
         self.start = documents.indptr.astype(np.int64)
         self.word = documents.indices.astype(np.int32)
         self.times = documents.data
@@ -78,9 +76,6 @@ cdef class MultinomialData(ColumnData):
                 for i in range(self.start[row], self.start[row + 1]):
                     out[row] += self.times[i] * log_double(<double> self.times[i] / self.length[row])
         return np.asarray(out)
-
-    def take(self, order):
-        return MultinomialData(self.documents[order])
 
 
 cdef class MultinomialStatistics(ColumnStatistics):

@@ -54,15 +54,11 @@ cdef class GaussianData(ColumnData):
     """A block of real columns, (n_rows, width) float64; NaN is a missing cell."""
 
     def __init__(self, cells):
-        cells = np.ascontiguousarray(cells, np.float64)
+        cells = self.keep(np.ascontiguousarray(cells, np.float64))
         missing = np.isnan(cells).any(axis=1)
         self.cells = cells
         self.missing = missing.astype(np.int8)
         self.any_missing = missing.any()
-        self.n_rows, self.width = cells.shape[0], cells.shape[1]
-
-    def take(self, order):
-        return GaussianData(np.asarray(self.cells)[order])
 
 
 cdef class GaussianStatistics(NormalWishart):
