@@ -14,25 +14,26 @@ from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.diagnostics import effective_sample_size
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
-from sklearn_subanneal.mixtures._slice import SliceSampler
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures._move_kernel import MoveKernel
+from sklearn_subanneal.mixtures._slice import SliceKernel
+from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
 from sklearn_subanneal.partitions import CRP, NGGP, PitmanYor
-from sklearn_subanneal.trees._guided import TreeGuided
-from sklearn_subanneal.trees._paper import TreeGuidedPaper
-from sklearn_subanneal.trees._pilot import TreePilot
+from sklearn_subanneal.trees._tree_guided import TreeGuidedKernel
+from sklearn_subanneal.trees._tree_guided_paper import TreeGuidedPaperKernel
+from sklearn_subanneal.trees._tree_guided_similar import TreeGuidedSimilarKernel
 
 PROCESSES = {"dp": partial(CRP, 1.0), "nggp": NGGP}
 # What moves clusters, beside Gibbs sampling of a share of the rows; None: all rows, by Gibbs sampling alone.
 GLOBAL = {
     "gibbs": None,
-    "split-merge": SplitMerge,
-    "split-merge-scans": partial(SplitMerge, n_scans=3),
-    "tree-guided": TreePilot,
-    "tree-guided-similar": TreeGuided,
-    "tree-guided-full": partial(TreeGuided, subset=10**9),
+    "split-merge": SplitMergeKernel,
+    "split-merge-scans": partial(SplitMergeKernel, n_scans=3),
+    "tree-guided": TreeGuidedKernel,
+    "tree-guided-similar": TreeGuidedSimilarKernel,
+    "tree-guided-full": partial(TreeGuidedSimilarKernel, subset_size=10**9),
 }
 # What moves all rows at once.
-WHOLE = {"slice": SliceSampler, "tree-guided-paper": TreeGuidedPaper}
+WHOLE = {"slice": SliceKernel, "tree-guided-paper": TreeGuidedPaperKernel}
 SAMPLERS = [*GLOBAL, *WHOLE]
 
 
@@ -126,7 +127,7 @@ def run(
         churn(mixture, np.full(n_rows, -1, np.int32), order, 1.0, generator)
     moves = whole = None
     if sampler in WHOLE:
-        options = {"n_global": n_global, "n_local": n_local} if sampler == "tree-guided-paper" else {}
+        options = {"n_proposals": n_global, "n_local": n_local} if sampler == "tree-guided-paper" else {}
         whole = WHOLE[sampler](columns, n_rows, **options)
     elif GLOBAL[sampler] is not None:
         moves = GLOBAL[sampler](columns, n_rows)
@@ -147,9 +148,8 @@ def run(
             mixture.prior.learn(mixture.sizes, generator)
             mixture.set_prior(mixture.prior.parameters)
         trace.append((time.process_time() - begin, mixture.log_joint(), mixture.n_clusters))
-    moves = whole if moves is None else moves
-    counters = {name: getattr(moves, name, 0) for name in ("n_proposed", "n_accepted", "sum_log_ratio")}
-    return {"trace": np.array(trace), **counters}
+    kernels = [kernel for kernel in (moves, whole, MoveKernel()) if kernel is not None]
+    return {"trace": np.array(trace), **kernels[0].take_counts()}
 
 
 def summary(found: dict) -> dict:

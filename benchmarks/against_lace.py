@@ -10,7 +10,7 @@ import pandas as pd
 from _common import Clock, note, parser, report, skip, split, spread
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.schedules import SequentialGibbs
+from sklearn_subanneal.annealing import SequentialGibbs
 
 
 def planted(n_rows: int, n_real: int, n_categorical: int, n_clusters: int, seed: int) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from _crosscat import crosscat, crosscat_parser, described, lace_curves, lace_py
 from _tables import hospitals
 from sklearn.metrics import adjusted_rand_score
 
-from sklearn_subanneal.annealing.schedules import PriorGibbs
+from sklearn_subanneal.annealing import PriorGibbs
 from sklearn_subanneal.posterior import log_mean_exp
 
 BARS = {"held_out_median": -25.0, "cpu_seconds": 5.0, "gain_of_four_chains": 1.5}

@@ -13,7 +13,7 @@ from _crosscat import crosscat, crosscat_parser
 from _strategies import NAMES, compare, show_progress, summarize, table
 from _tables import READERS, read
 
-from sklearn_subanneal.annealing.schedules import Accelerating
+from sklearn_subanneal.annealing import Accelerating
 
 # Seconds of a chain.
 BOUNDS = {

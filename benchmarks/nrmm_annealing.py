@@ -9,7 +9,7 @@ from _common import Clock, note, parser, report, spread
 from _nrmm import power_law
 
 from sklearn_subanneal import TreeGuidedNRMM
-from sklearn_subanneal.annealing.schedules import PriorGibbs, SequentialGibbs, SubsampleAnneal
+from sklearn_subanneal.annealing import PriorGibbs, SequentialGibbs, SubsampleAnneal
 
 
 def fitted(X: np.ndarray, sampler: str, schedule, seed: int) -> tuple[float, float]:

@@ -18,8 +18,7 @@ from _tables import READERS, read
 from kdd import load_attacks
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.schedules import Accelerating
-from sklearn_subanneal.annealing.subsampling import Cyclic, Stratified
+from sklearn_subanneal.annealing import Accelerating, CyclicSubsampling, StratifiedSubsampling
 from sklearn_subanneal.mixtures.predictive import ensemble
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.predictive import ensemble as ensemble_of_views
@@ -111,11 +110,11 @@ def quality(model, X_train, attacks, rare, X_test, rare_test) -> dict:
 
 def subsamplings(attacks, column: int) -> dict:
     """Ways to churn, by their names; ``attacks`` are the types of the rows that are learned."""
-    out = {"cyclic": Cyclic()}
+    out = {"cyclic": CyclicSubsampling()}
     for balance in BALANCES:
-        out[f"attack, {balance:g}"] = Stratified(labels=attacks, balance=balance)
+        out[f"attack, {balance:g}"] = StratifiedSubsampling(labels=attacks, balance=balance)
     for balance in BALANCES:
-        out[f"column, {balance:g}"] = Stratified(column=column, balance=balance)
+        out[f"column, {balance:g}"] = StratifiedSubsampling(column=column, balance=balance)
     return out
 
 

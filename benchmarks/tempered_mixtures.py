@@ -17,7 +17,7 @@ from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.datasets import load_hospitals, make_gaussian_mixture
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
 from sklearn_subanneal.mixtures.mixture_chain import mixture_state
 from sklearn_subanneal.mixtures.predictive import score_rows
 from sklearn_subanneal.partitions import PitmanYor
@@ -43,7 +43,7 @@ class Level:
             column.set_prior_state(state)
         self.prior = PitmanYor(**fixed["prior"]).bind(learn=False)
         self.mixture = Mixture(columns, self.prior, len(labels))
-        self.moves = SplitMerge(columns, len(labels))
+        self.moves = SplitMergeKernel(columns, len(labels))
         self.rows, self.power = np.sort(rows).astype(np.int32), power
         self.hold(labels, fixed["generator"])
 
@@ -162,7 +162,7 @@ def main() -> None:
         for seed in range(arguments.seeds):
             train, test = split(len(X), seed)
             model = SubsampleAnnealedDPMM(n_chains=1, n_draws=1, random_state=seed).fit(X[train])
-            state = model._results[0].resume["model"]
+            state = model._results[0].state.model
             fixed = {
                 "models": model._models,
                 "arrays": model._encode(X[train]),

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.schedules import Accelerating, PriorGibbs, SequentialGibbs, SubsampleAnneal
+from sklearn_subanneal.annealing import Accelerating, PriorGibbs, SequentialGibbs, SubsampleAnneal
 from sklearn_subanneal.datasets import load_hospitals
 from sklearn_subanneal.plotting import ScheduleDisplay, TraceDisplay
 

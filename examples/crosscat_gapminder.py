@@ -11,7 +11,7 @@ import pandas as pd
 from _example import Example
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.plotting import DependenceDisplay, ViewsDisplay
 
 INDICATORS = [

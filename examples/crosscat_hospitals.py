@@ -9,7 +9,7 @@ The pictures of doc/crosscat.md; --output doc writes them there.
 from _example import Example
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.datasets import load_hospitals
 from sklearn_subanneal.plotting import DependenceDisplay, ViewsDisplay
 

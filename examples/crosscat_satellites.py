@@ -13,7 +13,7 @@ from _example import Example
 from sklearn.model_selection import train_test_split
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.plotting import DependenceDisplay, ViewsDisplay
 
 

@@ -16,7 +16,7 @@ from matplotlib.colors import TwoSlopeNorm
 from sklearn.mixture import GaussianMixture
 
 from sklearn_subanneal import TreeGuidedNRMM
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.plotting import DendrogramDisplay
 
 example = Example(__doc__, "gvhd", "GvHD.pos.csv.gz")

@@ -8,7 +8,7 @@ except ImportError as error:
         "elsewhere."
     ) from error
 
-from sklearn_subanneal.annealing.callbacks import Checkpoint, TraceMonitor
+from sklearn_subanneal.annealing import Checkpoint, TraceMonitor
 from sklearn_subanneal.estimators import (
     CrossCat,
     CrossCatClassifier,

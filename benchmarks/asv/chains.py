@@ -13,12 +13,12 @@ from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns._vonmises import VonMisesData, VonMisesStatistics
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
-from sklearn_subanneal.mixtures._slice import SliceSampler
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures._slice import SliceKernel
+from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
 from sklearn_subanneal.partitions import NGGP, PitmanYor
-from sklearn_subanneal.trees._pilot import TreePilot
+from sklearn_subanneal.trees._tree_guided import TreeGuidedKernel
+from sklearn_subanneal.views import ColumnGibbs, ColumnGroups, ViewSplitMerge
 from sklearn_subanneal.views._views import Views
-from sklearn_subanneal.views.kernels import ViewKernel
 
 N_ROWS, N_CLUSTERS = 2000, 16
 
@@ -62,7 +62,7 @@ KINDS = {
     "gaussian": (gaussian, 1),
     "multinomial": (multinomial, 1),
 }
-MOVES = {"split-merge": SplitMerge, "tree-guided": TreePilot, "slice": SliceSampler}
+MOVES = {"split-merge": SplitMergeKernel, "tree-guided": TreeGuidedKernel, "slice": SliceKernel}
 
 
 def planted(kind):
@@ -125,7 +125,7 @@ class Moves:
         self.move = MOVES[move](columns, N_ROWS)
 
     def time_move(self, move):
-        if hasattr(self.move, "sweep"):
+        if move == "slice":
             self.move.sweep(self.mixture, 1.0, self.generator)
         else:
             self.move.propose(self.mixture, 20, 1.0, self.generator, self.rows)
@@ -143,16 +143,19 @@ class ViewsOfColumns:
         self.views = Views(columns, PitmanYor(1.0).bind(learn=False), PitmanYor(1.0, 0.2).bind(learn=False), N_ROWS)
         self.rows = np.arange(N_ROWS, dtype=np.int32)
         self.churn(np.full_like(self.rows, -1))
-        self.update = ViewKernel().bind(self.views)
+        self.column_moves = [
+            (move, move.bind(columns, N_ROWS)) for move in (ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
+        ]
         for _ in range(3):
-            self.update(1.0, self.generator)
+            self.time_columns()
             self.churn(self.rows)
 
     def churn(self, leaving):
         self.views.churn(leaving, self.rows, 1.0, [self.generator] * self.views.n_views)
 
     def time_columns(self):
-        self.update(1.0, self.generator)
+        for move, kernel in self.column_moves:
+            kernel.propose(self.views, move.count(self.views.n_columns), 1.0, self.generator)
 
     def time_rows(self):
         self.churn(self.rows)

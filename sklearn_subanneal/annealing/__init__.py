@@ -1,1 +1,33 @@
 """Annealed chains of any model: schedules, subsampling, callbacks, checkpoints, and the runner of several chains."""
+
+from sklearn_subanneal.annealing.checkpoint import Checkpoint
+from sklearn_subanneal.annealing.schedules import (
+    Accelerating,
+    EnergyAnneal,
+    PriorGibbs,
+    Schedule,
+    SequentialGibbs,
+    SubsampleAnneal,
+)
+from sklearn_subanneal.annealing.subsampling import (
+    CyclicSubsampling,
+    RandomSubsampling,
+    StratifiedSubsampling,
+    Subsampling,
+)
+from sklearn_subanneal.annealing.trace_monitor import TraceMonitor
+
+__all__ = [
+    "Accelerating",
+    "Checkpoint",
+    "CyclicSubsampling",
+    "EnergyAnneal",
+    "PriorGibbs",
+    "RandomSubsampling",
+    "Schedule",
+    "SequentialGibbs",
+    "StratifiedSubsampling",
+    "SubsampleAnneal",
+    "Subsampling",
+    "TraceMonitor",
+]

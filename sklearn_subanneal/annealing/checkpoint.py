@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import os
-import pickle
 import tempfile
 import warnings
-from dataclasses import dataclass
-from hashlib import sha256
 from numbers import Real
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from sklearn.callback import CallbackContext
 
-from sklearn_subanneal.annealing.chain import ChainResult
-
-HEADER = b"sklearn_subanneal checkpoint 1\n"
-DIGEST_SIZE = sha256().digest_size
-
-
-@dataclass(frozen=True)
-class SavedChain:
-    """What a file holds: one chain, and whose it is.
-
-    Attributes
-    ----------
-    number : int
-        Of the chain in its fit.
-    identity : dict
-        Digests of the parameters and the table.
-    result : ChainResult
-        All from which the chain goes on.
-    ended_at : int or None
-        The ``n_draws`` of the fit in which the chain came to its end; None while it is under way.
-    """
-
-    number: int
-    identity: dict[str, str]
-    result: ChainResult
-    ended_at: int | None
+from sklearn_subanneal.annealing import clock
+from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
+from sklearn_subanneal.annealing.saved_chain import SavedChain
 
 
 class Checkpoint:
@@ -80,7 +53,7 @@ class Checkpoint:
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from sklearn_subanneal.annealing.callbacks import Checkpoint
+    >>> from sklearn_subanneal.annealing import Checkpoint
     >>> from sklearn_subanneal import SubsampleAnnealedDPMM
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> folder = tempfile.TemporaryDirectory()
@@ -104,7 +77,7 @@ class Checkpoint:
 
     def setup(self, estimator: Any, context: CallbackContext) -> None:
         """Make the folder, and see that files can be written there."""
-        if not hasattr(estimator, "_results_to_continue"):
+        if not isinstance(estimator, ChainCallbacksMixin):
             raise TypeError(
                 f"{type(estimator).__name__} has no chains to save; set Checkpoint on an estimator of "
                 "sklearn_subanneal that runs chains."
@@ -118,7 +91,7 @@ class Checkpoint:
     def on_fit_task_begin(self, estimator: Any, context: CallbackContext) -> None:
         """Start the clock of a chain."""
         if context.task_name == "chain":
-            self._written[context.task_id] = monotonic()
+            self._written[context.task_id] = clock.now()
 
     def on_fit_task_end(self, estimator: Any, context: CallbackContext, *, metadata: dict | None = None) -> bool:
         """Write a chain, if it has ended or it is time to; never stop one."""
@@ -127,9 +100,9 @@ class Checkpoint:
             return False
         ended = context.task_name == "chain"
         number = context.task_id if ended else context.parent.task_id
-        if ended or monotonic() - self._written.setdefault(number, monotonic()) >= self.seconds:
+        if ended or clock.now() - self._written.setdefault(number, clock.now()) >= self.seconds:
             self._save(describe())
-            self._written[number] = monotonic()
+            self._written[number] = clock.now()
         return False
 
     def teardown(self, estimator: Any, context: CallbackContext) -> None:
@@ -155,7 +128,7 @@ class Checkpoint:
         """
         chains = {}
         for file in sorted(self._folder.glob("chain-*.checkpoint")):
-            chain = _read(file)
+            chain = SavedChain.read(file)
             names = {**identity, **chain.identity}
             if changed := [name for name in names if identity.get(name) != chain.identity.get(name)]:
                 raise ValueError(
@@ -167,44 +140,12 @@ class Checkpoint:
 
     def _save(self, chain: SavedChain) -> None:
         file = self._folder / f"chain-{chain.number}.checkpoint"
-        part = file.with_suffix(".part")
         try:
-            _write(file, part, chain)
+            chain.write(file)
         except OSError as error:
-            part.unlink(missing_ok=True)
             warnings.warn(
                 f"Chain {chain.number} was not saved to {file}: {error}. The fit goes on; make room, or the next run "
                 "starts from what was saved before.",
                 UserWarning,
                 stacklevel=2,
             )
-
-
-def _write(file: Path, part: Path, chain: SavedChain) -> None:
-    """Put the file in place at once, complete and on the disk: whoever kills the process finds this one or the last."""
-    content = pickle.dumps(chain, protocol=5)
-    with open(part, "wb") as stream:
-        stream.write(HEADER + sha256(content).digest())
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, file)
-    if os.name == "posix":
-        folder = os.open(file.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _read(file: Path) -> SavedChain:
-    """The chain in a file, if it is as it was written."""
-    data = file.read_bytes()
-    start = len(HEADER) + DIGEST_SIZE
-    content = memoryview(data)[start:]
-    if not data.startswith(HEADER) or data[len(HEADER) : start] != sha256(content).digest():
-        raise ValueError(
-            f"{file} is damaged, or not a checkpoint of this version of sklearn_subanneal. Restore it from a copy, or "
-            "delete it and its chain starts anew."
-        )
-    return pickle.loads(content)

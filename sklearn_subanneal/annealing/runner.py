@@ -1,4 +1,4 @@
-"""Several chains side by side: their seeds, their cancellation and their progress. Knows no model."""
+"""Running several chains side by side by joblib: their random generators, their cancellation, their reports."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from sklearn_subanneal.annealing.chain_reporter import ChainReporter
+
 
 class CancelFlag:
-    """Tells the threads of all chains to end; a process that has only a copy never sees it set."""
+    """A flag that asks the threads of all chains to end; a copy in another process is never set."""
 
     def __init__(self):
         self.is_set = False
 
     def set(self) -> None:
-        """Ask every chain to end at its next look."""
+        """Ask every chain to end as soon as it checks the flag."""
         self.is_set = True
 
 
@@ -26,28 +28,51 @@ class ChainCancelled(Exception):
 
 
 class ChainContext:
-    """What a chain knows of the world outside: whether to go on, and whom to tell.
+    """The connection of a running chain to its fit: whether to go on, and whom to report to.
 
     Parameters
     ----------
-    cancel : CancelFlag
-    report : callable or None
-        Called after every sweep with the trace record (dict), a function that gives the present state, and one that
-        gives all from which the chain could go on; a True result asks the chain to end the phase it is in.
+    cancel : CancelFlag or None
+        Shared by the chains of a fit; None: one that nobody sets.
+    reporter : ChainReporter or None
+        None: nothing is reported.
     """
 
-    def __init__(self, cancel: CancelFlag | None = None, report: Callable | None = None):
+    def __init__(self, cancel: CancelFlag | None = None, reporter: ChainReporter | None = None):
         self.cancel = cancel or CancelFlag()
-        self.report = report
+        self.reporter = reporter
 
     def check(self) -> None:
         """Raise ChainCancelled if the chain is to end at once."""
         if self.cancel.is_set:
             raise ChainCancelled
 
-    def tell(self, record: dict, state: Callable, result: Callable) -> bool:
-        """Report one sweep; True if the present phase is to end."""
-        return bool(self.report and self.report(record, state, result))
+    def begin(self) -> None:
+        """Report that the chain begins."""
+        if self.reporter is not None:
+            self.reporter.begin()
+
+    def report(self, record: dict, state: Callable, result: Callable) -> bool:
+        """Report one sweep.
+
+        Parameters
+        ----------
+        record : dict
+            Of the trace.
+        state, result : callable
+            Give the present state as a draw, and all from which the chain could go on; called only where needed.
+
+        Returns
+        -------
+        stop : bool
+            Whether the present phase, annealing or drawing, is to end.
+        """
+        return self.reporter is not None and self.reporter.step(record, state, result)
+
+    def end(self, result, n_draws: int | None) -> None:
+        """Report the result of the chain; ``n_draws`` is how many were asked for, or None if it had ended before."""
+        if self.reporter is not None:
+            self.reporter.end(result, n_draws)
 
 
 def spawn_generators(random_state, n_chains: int) -> list[np.random.Generator]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
 from numbers import Real
-from time import perf_counter
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -37,17 +35,6 @@ class Schedule(BaseEstimator):
             raise ValueError(f"passes must be a number of at least 1, got {self.passes!r}")
         return int(np.ceil(self.passes * n_rows))
 
-    def plot(self, n_rows: int = 1000, *, ax=None, **kwargs):
-        """Draw the subsample size over progress.
-
-        Returns
-        -------
-        display : ScheduleDisplay
-        """
-        from sklearn_subanneal.plotting import ScheduleDisplay
-
-        return ScheduleDisplay.from_schedule(self, n_rows).plot(ax=ax, **kwargs)
-
 
 class SubsampleAnneal(Schedule):
     """The paper's linear annealing: for each row that comes to stay, ``passes`` - 1 rows are exchanged.
@@ -64,7 +51,7 @@ class SubsampleAnneal(Schedule):
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.schedules import SubsampleAnneal
+    >>> from sklearn_subanneal.annealing import SubsampleAnneal
     >>> SubsampleAnneal(passes=50).subsample_size([0.1, 0.5, 1.0], n_rows=1000)
     array([ 100,  500, 1000])
     """
@@ -92,7 +79,7 @@ class Accelerating(Schedule):
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.schedules import Accelerating
+    >>> from sklearn_subanneal.annealing import Accelerating
     >>> schedule = Accelerating(passes=64, n_small=300)
     >>> schedule.n_assignments(1_000_000) / 1_000_000 < 3
     True
@@ -147,7 +134,7 @@ class SequentialGibbs(Schedule):
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.schedules import SequentialGibbs
+    >>> from sklearn_subanneal.annealing import SequentialGibbs
     >>> SequentialGibbs(passes=5)
     SequentialGibbs(passes=5)
     """
@@ -163,7 +150,7 @@ class PriorGibbs(Schedule):
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.schedules import PriorGibbs
+    >>> from sklearn_subanneal.annealing import PriorGibbs
     >>> PriorGibbs(passes=5).start
     'prior'
     """
@@ -181,7 +168,7 @@ class EnergyAnneal(Schedule):
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.schedules import EnergyAnneal
+    >>> from sklearn_subanneal.annealing import EnergyAnneal
     >>> EnergyAnneal().inverse_temperature([0.0, 0.5, 1.0])
     array([0. , 0.5, 1. ])
     """
@@ -204,85 +191,3 @@ NAMED = {
 def resolve(schedule: str | Schedule) -> Schedule:
     """The object that a name stands for; objects pass through."""
     return NAMED[schedule]() if isinstance(schedule, str) else schedule
-
-
-@dataclass(frozen=True)
-class Step:
-    """One cycle through the present subsample: what a chain is to do before hyperparameters are redrawn."""
-
-    progress: float
-    size: int
-    n_moves: int
-    inverse_temperature: float
-
-
-# Cycles of fewer rows would spend their time between the kernels.
-LEAST_CYCLE = 16
-
-
-class Pace:
-    """Turns a schedule into the steps of one chain, by work done or by the clock.
-
-    Parameters
-    ----------
-    schedule : Schedule
-    n_rows : int
-    seconds : float or None
-        The schedule ends when this much time has passed; None: when its assignments are done.
-    done : int
-        Assignments that an earlier run has made already.
-    progress : float or None
-        Where that run was; None: where its assignments put it.
-    """
-
-    def __init__(
-        self,
-        schedule: Schedule,
-        n_rows: int,
-        seconds: float | None = None,
-        done: int = 0,
-        progress: float | None = None,
-    ):
-        self.schedule = schedule
-        self.n_rows = n_rows
-        self.seconds = seconds
-        self.done = done
-        self.whole = schedule.n_assignments(n_rows)
-        self.progress = min(1.0, done / self.whole) if progress is None else progress
-        self._started = perf_counter() - (0.0 if seconds is None else self.progress * seconds)
-        self._speed = None
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the schedule began, earlier runs included."""
-        return perf_counter() - self._started
-
-    def steps(self, size: int):
-        """Yield the steps of the chain, whose subsample has ``size`` rows now."""
-        while self.progress < 1.0 or size < self.n_rows:
-            n_moves = max(size, LEAST_CYCLE)
-            before, self.progress = self.done, self._progress(n_moves)
-            target = int(self.schedule.subsample_size(self.progress, self.n_rows))
-            # A schedule that lets the subsample leap has as many moves as the leap needs.
-            n_moves = max(n_moves, abs(target - size))
-            started = perf_counter()
-            yield Step(self.progress, target, n_moves, float(self.schedule.inverse_temperature(self.progress)))
-            self.done = before + n_moves
-            size = target
-            self._speed = n_moves / max(perf_counter() - started, 1e-9)
-
-    def n_steps(self, size: int | None = None) -> int:
-        """Steps to go from ``size`` rows, by default those of the start, where work and not the clock ends them."""
-        if size is None:
-            size = self.n_rows if self.schedule.start == "prior" else 0
-        return sum(1 for _ in self.steps(size))
-
-    def _progress(self, n_moves):
-        """Progress at the end of the next ``n_moves`` assignments."""
-        if self.seconds is None:
-            return min(1.0, (self.done + n_moves) / self.whole)
-        ahead = n_moves / self._speed if self._speed else 0.0
-        if not self.seconds > 0:
-            return 1.0
-        # Not back, where the last cycle was slow and this one would be judged by it.
-        return max(self.progress, min(1.0, (self.elapsed + ahead) / self.seconds))

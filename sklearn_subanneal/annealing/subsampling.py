@@ -1,4 +1,4 @@
-"""Which rows are in the subsample: random or cyclic churn, uniform or stratified."""
+"""Subsampling: which rows are in the subsample, by random or cyclic churn, uniform or stratified."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from sklearn_subanneal.annealing._window import Window
 class Subsampling(BaseEstimator):
     """Base of the objects that decide which row leaves the subsample next, and which enters."""
 
+    #: Whether rows leave in the order in which they came.
     cyclic = True
+    #: Name or index of the column whose values are the strata, if there is one.
+    column: str | int | None = None
 
     def strata(self, n_rows: int, column=None) -> np.ndarray | None:
         """Stratum of each row, int (n_rows,), or None where there is but one."""
@@ -45,20 +48,20 @@ class Subsampling(BaseEstimator):
         return order, Window(np.concatenate(([0], np.cumsum(sizes))), sizes ** (1.0 - self.balance), self.cyclic)
 
 
-class Cyclic(Subsampling):
+class CyclicSubsampling(Subsampling):
     """Rows are shuffled once; the subsample is a window that moves round the ring of them.
 
     Rows leave in the order in which they came, and memory is read in order: the fastest churn.
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.subsampling import Cyclic
-    >>> Cyclic()
-    Cyclic()
+    >>> from sklearn_subanneal.annealing import CyclicSubsampling
+    >>> CyclicSubsampling()
+    CyclicSubsampling()
     """
 
 
-class Random(Subsampling):
+class RandomSubsampling(Subsampling):
     """A random row leaves and a random row of those outside enters, as in the paper.
 
     References
@@ -68,15 +71,15 @@ class Random(Subsampling):
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.subsampling import Random
-    >>> Random()
-    Random()
+    >>> from sklearn_subanneal.annealing import RandomSubsampling
+    >>> RandomSubsampling()
+    RandomSubsampling()
     """
 
     cyclic = False
 
 
-class Stratified(Subsampling):
+class StratifiedSubsampling(Subsampling):
     """Rare rows come early: each stratum has its own share of the subsample. At full size all rows are in.
 
     Parameters
@@ -99,9 +102,9 @@ class Stratified(Subsampling):
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.subsampling import Stratified
-    >>> Stratified(column="protocol", balance=0.5)
-    Stratified(balance=0.5, column='protocol')
+    >>> from sklearn_subanneal.annealing import StratifiedSubsampling
+    >>> StratifiedSubsampling(column="protocol", balance=0.5)
+    StratifiedSubsampling(balance=0.5, column='protocol')
     """
 
     def __init__(self, column=None, labels=None, *, n_bins=10, balance=1.0, churn="cyclic"):
@@ -119,7 +122,7 @@ class Stratified(Subsampling):
 
     def strata(self, n_rows, column=None):
         if (self.column is None) == (self.labels is None):
-            raise ValueError("Stratified needs either column= or labels=")
+            raise ValueError("StratifiedSubsampling needs either column= or labels=")
         if not isinstance(self.balance, Real) or not 0.0 <= self.balance <= 1.0:
             raise ValueError(f"balance must lie in [0, 1], got {self.balance!r}")
         if not isinstance(self.n_bins, Integral) or self.n_bins < 1:
@@ -134,7 +137,22 @@ class Stratified(Subsampling):
         return np.unique(values, return_inverse=True)[1].reshape(-1)
 
 
-NAMED = {"cyclic": Cyclic, "random": Random}
+class TableOrder(Subsampling):
+    """Rows keep the order of the table: for chains that are a function of this order, such as incremental trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.annealing.subsampling import TableOrder
+    >>> TableOrder().bind(3, np.random.default_rng(0))[0]
+    array([0, 1, 2])
+    """
+
+    def bind(self, n_rows, generator, column=None):
+        return np.arange(n_rows), Window([0, n_rows], [1.0], True)
+
+
+NAMED = {"cyclic": CyclicSubsampling, "random": RandomSubsampling}
 
 
 def resolve(subsampling: str | Subsampling) -> Subsampling:

@@ -9,7 +9,6 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from sklearn_subanneal.columns.models import KINDS
 from sklearn_subanneal.tables.cells import encoded, object_cells
 from sklearn_subanneal.tables.schema import Column, Table
 
@@ -66,7 +65,7 @@ def typed_cell(column: Column, value) -> np.ndarray:
         If the value is outside the column's domain.
     """
     cell = object_cells(column.name, "object", [value])
-    if KINDS[column.kind].coded:
+    if column.type.coded:
         array, categories, unknown = encoded(cell, column.categories)
         if unknown:
             some = ", ".join(map(repr, categories[:10].tolist())) + ", ..." * (len(categories) > 10)
@@ -76,7 +75,7 @@ def typed_cell(column: Column, value) -> np.ndarray:
             )
         return array
     assert_all_finite(cell.floats(), allow_nan=True, input_name=f"given for column {column.name!r}")
-    return cell.numbers(KINDS[column.kind])
+    return cell.numbers(column.type)
 
 
 def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:

@@ -1,8 +1,11 @@
-"""What a fit that does not come to its end leaves behind."""
+"""Restoring an estimator whose fit fails or is interrupted."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+
+# By these attributes scikit-learn tears callbacks down after a fit, a failed one as well.
+TEAR_DOWN = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 @contextmanager
@@ -12,6 +15,7 @@ def unchanged_on_failure(estimator):
     try:
         yield
     except BaseException:
+        needed = {name: value for name, value in vars(estimator).items() if name in TEAR_DOWN}
         vars(estimator).clear()
-        vars(estimator).update(before)
+        vars(estimator).update(before | needed)
         raise

@@ -1,38 +1,41 @@
-"""What the estimators that learn by Markov chains share: reading the table, running the chains, keeping the draws."""
+"""Base of the estimators sampled by Markov chains: reads the table, runs the chains, keeps the draws."""
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, _fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import posterior
 from sklearn_subanneal.annealing import schedules, subsampling
-from sklearn_subanneal.annealing.chain import ChainResult, n_sweeps
-from sklearn_subanneal.annealing.checkpoint import Checkpoint, SavedChain
+from sklearn_subanneal.annealing.chain_reporter import ChainReporter
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.continuation import Continuation, table_digest
+from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
+from sklearn_subanneal.columns.models import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.tables.schema import read_table
 
-# What may change between fits under ``warm_start``: how long chains go on, not what they draw from.
-CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
-# Of these, what must not change where a chain was interrupted: it is in the midst of them.
-UNDER_WAY = ("schedule", "thin", "time_limit", "random_state")
 
-
-class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstimator):
+class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimator):
     """Base of the estimators whose posterior is sampled by annealed chains.
 
-    A subclass gives ``_chain`` (a function of a recipe and a context), ``_recipe`` (what one chain needs) and
-    ``_summarize`` (the fitted attributes that follow from the draws).
+    A subclass gives ``_bind`` (the models of the columns), ``_spec`` (the chains) and ``_summarize`` (the fitted
+    attributes that follow from the draws).
     """
+
+    # Of the last fit, for warm starts.
+    _results: list[ChainResult] | None = None
+    _fitted_identity: dict[str, str] | None = None
 
     _parameter_constraints: dict = {
         "schedule": [StrOptions(set(schedules.NAMED)), HasMethods(["subsample_size", "n_assignments"])],
@@ -44,7 +47,9 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "thin": [Interval(Integral, 1, None, closed="left")],
+        "moves": [StrOptions({"default"}), list, tuple],
         "learn_hyperparameters": ["boolean"],
+        "learn_from": [Interval(Integral, 1, None, closed="left"), None],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
@@ -87,138 +92,81 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
     def _fit(self, X):
         table, arrays = self._read(X)
         models = self._bind(table, arrays)
-        identity = self._identity(table, arrays)
-        previous = self._results_to_continue(identity)
-        saved_identity = self._saved_identity(identity)
-        saved = self._saved_chains(saved_identity)
-        generators = spawn_generators(self.random_state, self.n_chains)
+        continuation = Continuation(self, table.names, arrays, self._results, self._fitted_identity)
         chooser = subsampling.resolve(self.subsampling)
-        run = {
-            "schedule": schedules.resolve(self.schedule),
-            "n_draws": self.n_draws,
-            "thin": self.thin,
-            "time_limit": self.time_limit,
-        }
-        # What may be refused is refused here, before any chain has started.
-        run["schedule"].n_assignments(len(arrays[0]))
-        strata = self._strata(chooser, table, arrays)
-        chooser.strata(len(arrays[0]), strata)
-        recipe = self._recipe(models, arrays) | {"run": run, "subsampling": chooser, "strata": strata}
-        recipes = [
-            recipe
-            | {"chain": recipe["chain"] | {"number": number}, "generator": generator}
-            | {"previous": saved[number].result if number in saved else previous and previous[number]}
-            | {"ended": number in saved and (saved[number].ended_at or 0) >= self.n_draws}
-            for number, generator in enumerate(generators)
-        ]
-        root = self._init_callback_context(max_subtasks=self.n_chains, sequential_subtasks=False)
-        root.call_on_fit_task_begin(estimator=self, X=X)
-        contexts = self._contexts(root, X, table, models, recipes, saved_identity)
-        results = run_chains(partial(_reported, self._chain, self, X), recipes, contexts, self.n_jobs)
+        template = self._spec(
+            models,
+            arrays,
+            n_rows=len(arrays[0]),
+            schedule=schedules.resolve(self.schedule),
+            subsampling=chooser,
+            strata=self._strata(chooser, table, arrays),
+            n_draws=self.n_draws,
+            thin=self.thin,
+            time_limit=self.time_limit,
+        )
+        template.check()
+        specs = []
+        for number, generator in enumerate(spawn_generators(self.random_state, self.n_chains)):
+            previous, ended = continuation.chain(number)
+            specs.append(replace(template, generator=generator, number=number, previous=previous, ended=ended))
+        fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
+        contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
+        results = run_chains(run_spec, specs, contexts, self.n_jobs)
         self._keep(table, models, results)
-        self._fitted_identity = identity
+        self._fitted_identity = continuation.identity
         self._summarize(arrays)
-        root.call_on_fit_task_end(estimator=self, X=X)
+        fit.end()
         return self
 
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""
-        return read_table(self, X, self.feature_types)
+        return read_table(self, X, self.feature_types, types=KINDS)
 
     def _bind(self, table, arrays):
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
 
+    def _spec(self, models, arrays, **settings) -> ChainSpec:
+        """What the chains of this fit have in common."""
+        raise NotImplementedError(f"{type(self).__name__} must specify its chains")
+
     def _strata(self, chooser, table, arrays):
-        """The column by which the rows are stratified, if one is named."""
-        column = getattr(chooser, "column", None)
+        """The cells of the column by which the rows are stratified, if one is named."""
+        column = chooser.column
         if column is None:
             return None
         if isinstance(column, str) and column in table.names:
             column = table.names.index(column)
-        if not isinstance(column, Integral) or not 0 <= column < len(arrays):
-            raise ValueError(f"Stratified(column={column!r}) is no column of the table; it has {table.names}")
+        if not isinstance(column, Integral) or not 0 <= column < len(table.columns):
+            raise ValueError(
+                f"StratifiedSubsampling(column={column!r}) is no column of the table; it has {table.names}"
+            )
         if arrays[column].dtype.kind == "i" and table.columns[column].categories is None:
             # Numbers, unlike codes: strata are their quantile bins.
             return np.where(arrays[column] < 0, np.nan, arrays[column])
         return arrays[column]
 
-    def _contexts(self, root, X, table, models, recipes, identity):
-        """One context a chain; reports are made only where somebody listens."""
+    def _contexts(self, fit, specs, table, models, identity) -> list[ChainContext]:
+        """One context a chain, with a reporter where there are callbacks."""
         cancel = CancelFlag()
-        if not getattr(self, "_skl_callbacks", []):
-            return [ChainContext(cancel) for _ in recipes]
-        contexts = []
-        for number, recipe in enumerate(recipes):
-            task = root.subcontext(
-                task_name="chain", task_id=number, max_subtasks=self._n_sweeps(recipe), sequential_subtasks=True
+        if not fit.has_listeners:
+            return [ChainContext(cancel) for _ in specs]
+        attributes = partial(_attributes_of_one_draw, table, models)
+        return [
+            ChainContext(
+                cancel,
+                ChainReporter(fit.subtask("chain", spec.number, spec.n_sweeps()), spec.number, attributes, identity),
             )
-            contexts.append(ChainContext(cancel, _Reporter(self, task, X, table, models, identity)))
-        return contexts
-
-    def _n_sweeps(self, recipe):
-        """Sweeps of a chain, where its work and not the clock ends it."""
-        if self.time_limit is not None:
-            return None
-        if recipe["ended"]:
-            return 0
-        n_rows = len(recipe["chain"]["arrays"][0])
-        return n_sweeps(recipe["run"]["schedule"], self.n_draws, self.thin, n_rows, recipe["previous"])
-
-    def _identity(self, table, arrays):
-        """Digests of all that chains must have in common with those that they continue."""
-        fixed = {name: value for name, value in self.get_params(deep=False).items() if name not in CHANGEABLE}
-        return {name: _digest(value) for name, value in fixed.items()} | {"X": _digest([table.names, arrays])}
+            for spec in specs
+        ]
 
     def _require_seen(self, arrays):
         """Refuse typed columns of any table but the one that ``fit`` was given."""
-        if _digest([self._table.names, arrays]) != self._fitted_identity["X"]:
+        if table_digest(self._table.names, arrays) != self._fitted_identity["X"]:
             raise ValueError(
                 "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
                 "pass that table, or seen=False for new rows"
             )
-
-    def _checkpoints(self) -> list[Checkpoint]:
-        return [callback for callback in getattr(self, "_skl_callbacks", []) if isinstance(callback, Checkpoint)]
-
-    def _saved_identity(self, identity):
-        """The same of chains that may have been interrupted anywhere, where chains are saved."""
-        if not self._checkpoints():
-            return None
-        under_way = {name: _digest(getattr(self, name)) for name in UNDER_WAY}
-        return {"estimator": type(self).__name__} | identity | under_way
-
-    def _saved_chains(self, identity) -> dict[int, SavedChain]:
-        """The chains that checkpoints have kept, by their numbers."""
-        saved = {}
-        for checkpoint in self._checkpoints():
-            saved |= checkpoint.load(identity)
-        n_draws = max((len(chain.result.draws) for chain in saved.values()), default=0)
-        if self.n_draws < n_draws:
-            raise ValueError(
-                f"n_draws={self.n_draws} must be at least the {n_draws} draws in the folder of the Checkpoint; raise "
-                "it, or give this fit a folder of its own"
-            )
-        return saved
-
-    def _results_to_continue(self, identity):
-        """The chains to continue under ``warm_start``, or None; refused on another table or model."""
-        previous = getattr(self, "_results", None)
-        if not self.warm_start or previous is None:
-            return None
-        if changed := [name for name, digest in identity.items() if digest != self._fitted_identity.get(name)]:
-            raise ValueError(
-                f"warm_start=True continues the chains of the last fit, but {', '.join(changed)} changed since; "
-                "set warm_start=False to start anew"
-            )
-        n_draws = len(previous[0].draws)
-        if self.n_draws < n_draws:
-            raise ValueError(
-                f"n_draws={self.n_draws} must be at least the {n_draws} draws that there are, since warm_start=True; "
-                "raise it, or set warm_start=False to start anew"
-            )
-        if self.n_draws == n_draws:
-            warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=6)
-        return previous
 
     def _keep(self, table, models, results: list[ChainResult]):
         """Store what the chains made; a chain that had less time for draws sets the number for all."""
@@ -236,6 +184,12 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         """New rows as typed arrays."""
         check_is_fitted(self)
         return self._table.encode(self, X, self.unseen)
+
+    def _sampling_generator(self, n_samples, random_state) -> np.random.Generator:
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
+        seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
+        return np.random.Generator(np.random.PCG64(seed))
 
     def fit_predict(self, X, y=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
@@ -285,6 +239,15 @@ class MCMCEstimator(CallbackSupportMixin, ClusterMixin, DensityMixin, BaseEstima
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
 
 
+def partition_hyperparameters(partition: BaseEstimator, values: dict) -> list[str]:
+    """Names of the reported hyperparameters of a prior: its parameters, and the auxiliary variable u where it has one.
+
+    ``values`` are those of a bound prior, which may have fixed ones besides: a CRP has the discount 0.
+    """
+    parameters = partition.get_params(deep=False)
+    return [name for name in values if name in parameters or name == "log_u"]
+
+
 def column_hyperparameters(models, states: list[list[list[dict]]]) -> dict:
     """Values of the hyperparameters of each column, (n_chains, n_draws, ...), in the units of the data.
 
@@ -299,47 +262,6 @@ def column_hyperparameters(models, states: list[list[list[dict]]]) -> dict:
     return out
 
 
-def _digest(value) -> str:
-    """A digest of a parameter; of an object by its parameters, for its class need not be one that pickles."""
-    if hasattr(value, "get_params"):
-        value = (type(value).__module__, type(value).__qualname__, value.get_params(deep=False))
-    return joblib.hash(value)
-
-
-def _reported(chain, estimator, X, recipe, context):
-    """Run a chain within its task, if there are callbacks, unless it had come to its end before."""
-    report = context.report
-    if report:
-        report.task.call_on_fit_task_begin(estimator=estimator, X=X)
-    result = recipe["previous"] if recipe["ended"] else chain(recipe, context)
-    if report:
-        saved = None if recipe["ended"] else {"chain": report.saved(lambda: result, recipe["run"]["n_draws"])}
-        report.task.call_on_fit_task_end(estimator=estimator, X=X, metadata=saved)
-    return result
-
-
-class _Reporter:
-    """Tells scikit-learn's callbacks of every sweep; picklable, for chains in other processes."""
-
-    def __init__(self, estimator, task, X, table, models, identity):
-        self.estimator, self.task, self.X, self.table, self.models = estimator, task, X, table, models
-        self.identity = identity
-
-    def __call__(self, record: dict, state, result) -> bool:
-        sweep = self.task.subcontext(task_name="sweep")
-        sweep.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
-        return sweep.call_on_fit_task_end(
-            estimator=self.estimator,
-            X=self.X,
-            metadata={"trace": record, "chain": self.saved(result)},
-            reconstruction_attributes=lambda: {
-                "_table": self.table,
-                "_models": self.models,
-                "_draws": [[state()]],
-                "n_clusters_": record["n_clusters"],
-            },
-        )
-
-    def saved(self, result, ended_at=None):
-        """A function that describes the chain as it is to be saved: made only where a callback asks for it."""
-        return lambda: SavedChain(self.task.task_id, self.identity, result(), ended_at)
+def _attributes_of_one_draw(table, models, draw, record) -> dict:
+    """Attributes of an estimator that is fitted with this draw alone."""
+    return {"_table": table, "_models": models, "_draws": [[draw]], "n_clusters_": record["n_clusters"]}

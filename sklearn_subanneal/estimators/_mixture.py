@@ -1,31 +1,117 @@
-"""What the estimators of one mixture share: how columns are modelled, the fitted attributes, and what users ask."""
+"""Base of the estimators of one mixture: how columns and documents are modelled, fitted attributes, and predictions."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal.columns.models import bind_columns
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters
-from sklearn_subanneal.mixtures.mixture_chain import run_chain
-from sklearn_subanneal.mixtures.predictive import assign_rows, impute_rows, nearest_clusters, sample_rows, score_rows
+from sklearn_subanneal import partitions
+from sklearn_subanneal.columns.models import bind_bags, bind_columns
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
+from sklearn_subanneal.mixtures import Gibbs, Move, SplitMerge, resolve_moves
+from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
+from sklearn_subanneal.mixtures.predictive import (
+    assign_rows,
+    impute_rows,
+    nearest_clusters,
+    sample_bags,
+    sample_rows,
+    score_rows,
+)
 from sklearn_subanneal.posterior import representative_draw
+from sklearn_subanneal.tables.documents import DocumentTable, read_documents
+from sklearn_subanneal.trees import NAMED, Hierarchy, IncrementalHierarchy, TreeGuidedPaper
+from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
+
+BAG_OF_WORDS = "bag-of-words"
 
 
 class MixtureEstimator(MCMCEstimator):
-    """Base of the estimators whose model is one mixture over all columns.
+    """Mixture of the rows of a table, or of documents, with any prior of the partition and any moves.
 
-    A subclass gives ``_prior`` (the prior of the partition, as a parameter object) and ``covariance_type``.
+    The named estimators have this model and these methods, and differ by the defaults of their parameters. A subclass
+    gives ``_default_moves``.
     """
 
-    _chain = staticmethod(run_chain)
+    _default_moves: tuple[Move, ...] = (Gibbs(), SplitMerge())
+    # Set by a fit: the draw that represents the posterior, and the lengths of training documents.
+    _representative: Draw | None = None
+    _lengths: np.ndarray | None = None
+
+    _parameter_constraints: dict = {
+        **MCMCEstimator._parameter_constraints,
+        "partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
+        "covariance_type": [StrOptions({"diag", "full"})],
+        "feature_types": [StrOptions({"from_dtype", BAG_OF_WORDS}), dict, "array-like"],
+    }
+
+    def __init__(
+        self,
+        partition="pitman-yor",
+        *,
+        covariance_type: str = "diag",
+        moves="default",
+        schedule="anneal",
+        subsampling="cyclic",
+        feature_types="from_dtype",
+        feature_params: dict | None = None,
+        grids: str = "data",
+        unseen: str = "missing",
+        n_chains: int = 4,
+        n_draws: int = 10,
+        thin: int = 1,
+        learn_hyperparameters: bool = True,
+        learn_from: int | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state=None,
+    ):
+        self.partition = partition
+        self.covariance_type = covariance_type
+        self.moves = moves
+        self.schedule = schedule
+        self.subsampling = subsampling
+        self.feature_types = feature_types
+        self.feature_params = feature_params
+        self.grids = grids
+        self.unseen = unseen
+        self.n_chains = n_chains
+        self.n_draws = n_draws
+        self.thin = thin
+        self.learn_hyperparameters = learn_hyperparameters
+        self.learn_from = learn_from
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self._has_documents:
+            tags.input_tags.allow_nan = tags.input_tags.categorical = False
+            tags.input_tags.sparse = tags.input_tags.positive_only = True
+        return tags
+
+    @property
+    def _has_documents(self) -> bool:
+        return isinstance(self.feature_types, str) and self.feature_types == BAG_OF_WORDS
+
+    def _resolved_moves(self) -> tuple[Move, ...]:
+        return resolve_moves(self.moves, self._default_moves, NAMED)
+
+    def _read(self, X):
+        if self._has_documents:
+            return DocumentTable(), read_documents(self, X, reset=True)
+        return super()._read(X)
 
     def _bind(self, table, arrays):
-        self._prior().bind(self.learn_hyperparameters)
+        if self._has_documents:
+            return bind_bags(self.n_features_in_, feature_params=self.feature_params, learn=self.learn_hyperparameters)
         return bind_columns(
             table.names,
             table.kinds,
@@ -37,9 +123,33 @@ class MixtureEstimator(MCMCEstimator):
             grids=self.grids,
         )
 
-    def _recipe(self, models, arrays):
-        chain = {"models": models, "arrays": arrays, "learn": self.learn_hyperparameters}
-        return {"chain": chain, "partition": self._prior()}
+    def _strata(self, chooser, table, arrays):
+        if self._has_documents and chooser.column is not None:
+            raise ValueError(
+                f"StratifiedSubsampling(column={chooser.column!r}) is no column: documents have none; use labels= "
+                "instead"
+            )
+        return super()._strata(chooser, table, arrays)
+
+    def _spec(self, models, arrays, **settings):
+        moves = self._resolved_moves()
+        if any(isinstance(move, TreeGuidedPaper) for move in moves):
+            warnings.warn(
+                "TreeGuidedPaper() does not leave the posterior as it is: draws have too few clusters. Take "
+                "TreeGuided() for anything but reproducing the paper and searching for a mode.",
+                UserWarning,
+                stacklevel=6,
+            )
+        makes_forest = any(isinstance(move, IncrementalHierarchy) for move in moves)
+        return (ForestSpec if makes_forest else MixtureSpec)(
+            models=models,
+            arrays=arrays,
+            partition=partitions.resolve(self.partition),
+            moves=moves,
+            learn=self.learn_hyperparameters,
+            learn_from=self.learn_from,
+            **settings,
+        )
 
     def _summarize(self, arrays):
         self.posterior_labels_ = np.stack([result.labels for result in self._results])
@@ -50,7 +160,7 @@ class MixtureEstimator(MCMCEstimator):
         ]
         self.hyperparameters_ = {
             name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
-            for name in self._draws[0][0].prior
+            for name in partition_hyperparameters(partitions.resolve(self.partition), self._draws[0][0].prior)
         }
         self.hyperparameters_["columns"] = column_hyperparameters(
             self._models, [[draw.columns for draw in chain] for chain in self._draws]
@@ -63,6 +173,21 @@ class MixtureEstimator(MCMCEstimator):
         used, self.labels_ = np.unique(nearest, return_inverse=True)
         self._kept = order[used]
         self.n_clusters_ = len(used)
+        self._lengths = arrays[0].lengths if self._has_documents else None
+        vars(self).pop("hierarchy_", None)
+        if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
+            self.hierarchy_ = self._forest()
+        if n_overflows := int(self.trace_["n_overflows"].sum()):
+            warnings.warn(
+                f"In {n_overflows} sweeps there were more than max_atoms empty atoms, of which the smallest were left "
+                "out: draws are not exact. Raise max_atoms of Slice(), or take another move of the rows.",
+                UserWarning,
+                stacklevel=6,
+            )
+
+    def _forest(self) -> Hierarchy:
+        """The forest of the chain whose log joint density is the largest."""
+        return hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))])
 
     def predict(self, X) -> np.ndarray:
         """The most probable cluster of each row, by the draw that represents the posterior.
@@ -118,26 +243,24 @@ class MixtureEstimator(MCMCEstimator):
 
         Returns
         -------
-        X : ndarray or DataFrame of shape (n_samples, n_features)
-            What ``fit`` was given.
+        X : ndarray, DataFrame or sparse matrix of shape (n_samples, n_features)
+            In the container that ``fit`` was given.
         """
         check_is_fitted(self)
         generator = self._sampling_generator(n_samples, random_state)
+        if self._has_documents:
+            # The lengths of documents are not modelled: they are drawn from those of the training documents.
+            lengths = generator.choice(self._lengths, n_samples)
+            return sample_bags(self._models, self._flat_draws(), lengths, generator)
         rows = sample_rows(self._models, self._flat_draws(), n_samples, len(self._table.columns), generator)
         return self._table.decode(rows)
-
-    def _sampling_generator(self, n_samples, random_state) -> np.random.Generator:
-        if not isinstance(n_samples, Integral) or n_samples < 1:
-            raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
-        seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
-        return np.random.Generator(np.random.PCG64(seed))
 
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
-        categories by the most probable one, each
-        row as one that ``fit`` has not seen, by the conditional of the density that ``score_samples`` reports.
+        categories by the most probable one. Each row counts as one that ``fit`` has not seen: its missing cells are
+        predicted by the conditional of the density that ``score_samples`` gives.
 
         Parameters
         ----------
@@ -152,6 +275,8 @@ class MixtureEstimator(MCMCEstimator):
             than three degrees of freedom is taken as for three), and for categories the probability that the value is
             another; 0 where the cell was observed.
         """
+        if self._has_documents:
+            raise ValueError("impute has nothing to fill: a word that does not occur in a document has the count 0.")
         arrays = self._encode(X)
         filled, uncertainty = impute_rows(self._models, self._flat_draws(), arrays)
         filled = self._table.decode(filled, like=X)

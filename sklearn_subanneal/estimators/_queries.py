@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
@@ -101,11 +98,8 @@ class PredictiveQueries:
         True
         """
         check_is_fitted(self)
-        if not isinstance(n_samples, Integral) or n_samples < 1:
-            raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
+        generator = self._sampling_generator(n_samples, random_state)
         cells = None if given is None else evidence(self, self._table, given, 1)
-        seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
-        generator = np.random.Generator(np.random.PCG64(seed))
         return self._table.decode(ensemble(self._models, self._flat_draws()).sample(n_samples, generator, cells))
 
     def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sklearn_subanneal.annealing.reporter import ProgressReporter
+
 
 class PassReporter:
     """Tells callbacks and the terminal of each pass, and asks to end once the perplexity has settled.
@@ -15,24 +17,23 @@ class PassReporter:
         Those planned.
     attributes : callable
         Gives the attributes of the fitted estimator after a number of passes.
-    tell : callable
-        As :func:`~sklearn_subanneal.estimators._progress.steps_told` yields.
+    fit : ProgressReporter
     documents : csr_matrix or None
         Of whose perplexity ``evaluate_every`` asks; None: of none.
     """
 
-    def __init__(self, estimator, n_passes: int, attributes: Callable, tell: Callable, documents=None):
+    def __init__(self, estimator, n_passes: int, attributes: Callable, fit: ProgressReporter, documents=None):
         self.estimator = estimator
         self.n_passes = n_passes
         self.attributes = attributes
-        self.tell = tell
+        self.fit = fit
         self.documents = documents
         self._last = None
 
     def __call__(self, record: dict) -> bool:
         """Report the pass of this record; True if it is to be the last."""
         estimator, done = self.estimator, record["sweep"]
-        stop = bool(self.tell(record, lambda: self.attributes(done)))
+        stop = self.fit.step(record, lambda: self.attributes(done), name="pass")
         message = f"iteration: {done} of max_iter: {self.n_passes}, E[1/T]: {record['inverse_temperature']:.4f}"
         every = estimator.evaluate_every
         if self.documents is not None and every > 0 and done % every == 0:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 
+from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.models import bind_columns
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
+from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
-from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import relabel, representative_draw
-from sklearn_subanneal.views import kernels
+from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
 from sklearn_subanneal.views.similarity import typical_draw
-from sklearn_subanneal.views.views_chain import run_chain
+from sklearn_subanneal.views.views_chain import STARTS, ViewsSpec
+
+# Split-merge proposals in each view cost as much as all else that moves rows: two a sweep.
+DEFAULT_MOVES = (Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
 class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
@@ -30,49 +32,60 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
 
     Parameters
     ----------
-    concentration : float or None, default=None
-        alpha of the Pitman-Yor process of the rows in each view. None: learned, for each view.
-    discount : float or None, default=None
-        d of the Pitman-Yor process of the rows, in [0, 1); 0 is the Dirichlet process. None: learned, for each view.
-    column_concentration, column_discount : float or None, default=None
-        The same of the process that partitions the columns.
-    view_kernel : str or ViewKernel, default="default"
-        "default", or a single move: "prior", "data-driven", "birth-death", "block", "group" or "split-merge".
-        How columns move between views; see :class:`sklearn_subanneal.views.kernels.ViewKernel`.
+    row_partition : {"dp", "pitman-yor"} or CRP or PitmanYor, default="pitman-yor"
+        Prior of the partition of the rows in each view; its parameters are learned for each view. A name stands for the
+        object with its default parameters; see :mod:`sklearn_subanneal.partitions`.
+    column_partition : {"dp", "pitman-yor"} or CRP or PitmanYor, default="pitman-yor"
+        Prior of the partition of the columns into views.
+    moves : "default" or list of Move or str, default="default"
+        The moves of a sweep, in their order: one that moves each row in each view
+        (:class:`~sklearn_subanneal.mixtures.Gibbs` or, with CRP, :class:`~sklearn_subanneal.mixtures.Slice`), and any
+        number of others: :class:`~sklearn_subanneal.mixtures.SplitMerge` of clusters within views, and those of
+        columns, :class:`~sklearn_subanneal.views.ColumnGibbs`, :class:`~sklearn_subanneal.views.ColumnBirthDeath`,
+        :class:`~sklearn_subanneal.views.ColumnBlocks`, :class:`~sklearn_subanneal.views.ColumnGroups` and
+        :class:`~sklearn_subanneal.views.ViewSplitMerge`. All are exact, in any combination. The default is
+        ``[Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
+    column_start : {"separate", "together", "prior"}, default="separate"
+        Where a chain starts: each column in a view of its own, all columns in one view, or a draw from the prior.
+    column_pacing : ColumnPacing or None, default=None
+        How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : "from_dtype", array-like of str or dict, default="from_dtype"
-        "real", "categorical", "boolean", "count" or "cyclic" (angles, hours of the day) for each column, or a dict
-        from names or indices to these.
-        "from_dtype" takes numbers as real, bool as boolean, strings and pandas or polars categories as categorical.
+        "real", "categorical", "boolean", "count" or "cyclic" (angles, hours of the day) for each column, or a dict from
+        names or indices to these. "from_dtype" takes numbers as real, bool as boolean, strings and categories of pandas
+        or polars as categorical.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a
         dict from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"),
         {"alpha", "beta"} ("boolean"), {"shape", "rate"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the period
-        is 2 pi if it is not given).
+        is 2 pi by default).
     grids : {"data", "fixed"}, default="data"
-        Grids of the hyperparameters in units of the training data, or absolute.
+        Whether the grids of the hyperparameters are in units of the training data, or absolute.
     unseen : {"missing", "error"}, default="missing"
-        What a category is that ``fit`` did not see.
+        Whether a category that ``fit`` did not see is a missing cell, or an error.
     n_chains : int, default=4
         Independent chains; predictions average over them.
     n_draws : int, default=10
         Draws kept of each chain, all at full data.
     thin : int, default=1
-        Sweeps between draws.
+        Sweeps from one draw to the next.
     learn_hyperparameters : bool, default=True
-        Whether hyperparameters of columns and of the partitions are sampled, on their grids.
+        Whether the hyperparameters of columns and of the partitions are sampled.
+    learn_from : int or None, default=None
+        Number of rows in the subsample from which on hyperparameters are sampled and columns move. None: 32, or half of
+        the rows where these are fewer.
     time_limit : float or None, default=None
-        Seconds for each chain. The schedule is stretched or shortened to four fifths of it, the rest is for draws, of
+        Seconds for each chain. The schedule is stretched or shortened to four fifths of it; the rest is for draws, of
         which there may be fewer than ``n_draws``. All rows are assigned and one draw is made however short it is.
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
         Chains run at once; where there are more jobs than chains, also views swept at once.
     random_state : int, RandomState instance or None, default=None
-        The same number gives the same chains bit for bit, whatever ``n_jobs`` is (unless ``time_limit`` cuts them).
+        The same number gives the same chains bit for bit, whatever ``n_jobs`` is, unless ``time_limit`` ends them.
 
     Attributes
     ----------
@@ -97,9 +110,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partitions and data.
     hyperparameters_ : dict
-        "column_concentration" and "column_discount" (n_chains, n_draws); "concentration" and "discount"
-        (n_chains, n_draws, n_features), of the view that holds each column; "columns": for each column a dict of its
-        hyperparameters.
+        The parameters of ``column_partition``, "column_concentration" and "column_discount", (n_chains, n_draws); those
+        of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_features), of the view that holds
+        each column; "columns": for each column a dict of its hyperparameters.
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds (of rows, views and hyperparameters), progress, rows assigned,
         log joint, numbers of views and clusters, columns moved, ...
@@ -129,22 +142,20 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
 
     _parameter_constraints: dict = {
         **MCMCEstimator._parameter_constraints,
-        "concentration": [Interval(Real, None, None, closed="neither"), None],
-        "discount": [Interval(Real, 0, 1, closed="left"), None],
-        "column_concentration": [Interval(Real, None, None, closed="neither"), None],
-        "column_discount": [Interval(Real, 0, 1, closed="left"), None],
-        "view_kernel": [StrOptions(set(kernels.NAMED)), HasMethods("bind")],
+        "row_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
+        "column_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
+        "column_start": [StrOptions(set(STARTS))],
+        "column_pacing": [HasMethods("interval"), None],
     }
-    _chain = staticmethod(run_chain)
 
     def __init__(
         self,
-        concentration: float | None = None,
-        discount: float | None = None,
-        column_concentration: float | None = None,
-        column_discount: float | None = None,
+        row_partition="pitman-yor",
+        column_partition="pitman-yor",
         *,
-        view_kernel="default",
+        moves="default",
+        column_start: str = "separate",
+        column_pacing: ColumnPacing | None = None,
         schedule="accelerating",
         subsampling="cyclic",
         feature_types="from_dtype",
@@ -155,16 +166,17 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         n_draws: int = 10,
         thin: int = 1,
         learn_hyperparameters: bool = True,
+        learn_from: int | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state=None,
     ):
-        self.concentration = concentration
-        self.discount = discount
-        self.column_concentration = column_concentration
-        self.column_discount = column_discount
-        self.view_kernel = view_kernel
+        self.row_partition = row_partition
+        self.column_partition = column_partition
+        self.moves = moves
+        self.column_start = column_start
+        self.column_pacing = column_pacing
         self.schedule = schedule
         self.subsampling = subsampling
         self.feature_types = feature_types
@@ -175,19 +187,20 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         self.n_draws = n_draws
         self.thin = thin
         self.learn_hyperparameters = learn_hyperparameters
+        self.learn_from = learn_from
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _priors(self):
-        rows = PitmanYor(self.concentration, self.discount)
-        return rows, PitmanYor(self.column_concentration, self.column_discount)
+    def _partitions(self):
+        """The priors of the partitions of the rows and of the columns."""
+        return (
+            partitions.resolve(self.row_partition, "row_partition"),
+            partitions.resolve(self.column_partition, "column_partition"),
+        )
 
     def _bind(self, table, arrays):
-        kernels.resolve(self.view_kernel).check()
-        for prior in self._priors():
-            prior.bind(self.learn_hyperparameters)
         return bind_columns(
             table.names,
             table.kinds,
@@ -198,17 +211,22 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             grids=self.grids,
         )
 
-    def _recipe(self, models, arrays):
-        rows, columns = self._priors()
-        chain = {
-            "models": models,
-            "arrays": arrays,
-            "kernel": kernels.resolve(self.view_kernel),
-            "learn": self.learn_hyperparameters,
-            # What the chains leave of the processors sweeps views at once.
-            "n_threads": max(effective_n_jobs(self.n_jobs) // self.n_chains, 1),
-        }
-        return {"chain": chain, "partition": rows, "column_partition": columns}
+    def _spec(self, models, arrays, **settings):
+        rows, columns = self._partitions()
+        return ViewsSpec(
+            models=models,
+            arrays=arrays,
+            column_partition=columns,
+            row_partition=rows,
+            moves=resolve_moves(self.moves, DEFAULT_MOVES, NAMED),
+            pacing=ColumnPacing() if self.column_pacing is None else self.column_pacing,
+            start=self.column_start,
+            learn=self.learn_hyperparameters,
+            learn_from=self.learn_from,
+            # Processors that the chains leave idle sweep several views at once.
+            n_threads=max(effective_n_jobs(self.n_jobs) // self.n_chains, 1),
+            **settings,
+        )
 
     def _summarize(self, arrays):
         self._row_labels = [result.labels for result in self._results]
@@ -251,9 +269,13 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         def of_rows(name):
             return values(lambda draw: [draw.views[view].prior[name] for view in draw.column_labels])
 
-        names = ("concentration", "discount")
-        out = {f"column_{name}": values(lambda draw, name=name: draw.prior[name]) for name in names}
-        out |= {name: of_rows(name) for name in names}
+        rows, columns = self._partitions()
+        draw = self._draws[0][0]
+        out = {
+            f"column_{name}": values(lambda draw, name=name: draw.prior[name])
+            for name in partition_hyperparameters(columns, draw.prior)
+        }
+        out |= {name: of_rows(name) for name in partition_hyperparameters(rows, draw.views[0].prior)}
         states = [[draw.column_states() for draw in draws] for draws in self._draws]
         return out | {"columns": column_hyperparameters(self._models, states)}
 

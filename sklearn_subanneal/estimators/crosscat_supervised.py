@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
+from sklearn.callback import with_callbacks
 from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
+from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.schema import Column, Table, read_table
 from sklearn_subanneal.views.predictive import predict_column
 
 
-class _TargetColumn(BaseEstimator):
-    """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the column y."""
+class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
+    """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the column y.
+
+    Callbacks set on these estimators hear of the chains of the inner one, as do callbacks set on the inner one.
+    """
 
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "predict_column"]), None],
@@ -34,7 +41,7 @@ class _TargetColumn(BaseEstimator):
     def _fit(self, X, y, kind, categories=None):
         """Fit the table, of which y is the last column, typed."""
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
-        self._table, arrays = read_table(self, X, inner.feature_types)
+        self._table, arrays = read_table(self, X, inner.feature_types, types=KINDS)
         check_consistent_length(arrays[0], y)
         inner.set_params(feature_types=[*self._table.kinds, kind])
         if self.random_state is not None:
@@ -44,14 +51,25 @@ class _TargetColumn(BaseEstimator):
         if categories is not None and container == "array":
             categories = np.arange(len(categories))
         dtype = ("Object" if container == "polars" else "object") if categories is not None else "float64"
-        target = Column(_free_name(self._table), kind, categories, dtype)
+        target = Column(_free_name(self._table), KINDS[kind], categories, dtype)
         names = [*self._table.names, target.name]
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
-        self.crosscat_ = inner.fit(joined)
+        self._fit_inner(inner, joined)
         return self
 
+    def _fit_inner(self, inner, joined):
+        with ProgressReporter.of_fit(self, joined, n_subtasks=1) as fit:
+            own = callbacks_of(inner)
+            inner.set_callbacks(*own, *ForwardedCallback.of(self, "crosscat_"))
+            try:
+                # Progress bars, and others that scikit-learn propagates by itself, come by the context.
+                with fit.context.subcontext(task_name="crosscat").propagate_callback_context(inner):
+                    self.crosscat_ = inner.fit(joined)
+            finally:
+                inner.set_callbacks(*own)
+
     def _predict(self, X):
-        """What the columns of X say of y: value and spread, or probabilities and the chance to be wrong."""
+        """The prediction of y given the columns of X: mean and deviation, or probabilities and the chance of error."""
         check_is_fitted(self)
         inner = self.crosscat_
         arrays = self._table.encode(self, X, inner.unseen)
@@ -102,6 +120,7 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     nonparametric method for analyzing heterogeneous, high dimensional data, JMLR 17(138), 1-49.
     """
 
+    @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
         """Fit the joint table.
@@ -126,9 +145,10 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        self._fit(X, codes.astype(np.int32), "categorical", classes.astype(object))
-        self.classes_ = classes
-        return self
+        with unchanged_on_failure(self):
+            # Before the fit, in which callbacks may predict.
+            self.classes_ = classes
+            return self._fit(X, codes.astype(np.int32), "categorical", classes.astype(object))
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class given the observed cells of each row.
@@ -199,6 +219,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     nonparametric method for analyzing heterogeneous, high dimensional data, JMLR 17(138), 1-49.
     """
 
+    @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
         """Fit the joint table.
@@ -221,7 +242,8 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
         """
         y = column_or_1d(y, dtype=np.float64, warn=True)
         assert_all_finite(y, input_name="y")
-        return self._fit(X, y, "real")
+        with unchanged_on_failure(self):
+            return self._fit(X, y, "real")
 
     def predict(self, X, return_std: bool = False):
         """Posterior mean of the target given the observed cells of each row.

@@ -10,10 +10,10 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._factors import FactorialModel, one_thread, read_rows
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._progress import steps_told
 from sklearn_subanneal.variational import (
     Cooling,
     Fixed,
@@ -205,8 +205,8 @@ class VariationalTemperingFMM(FactorialModel):
         self._step_size(PassFraction(10.0, 2.0))
         with unchanged_on_failure(self):
             X = read_rows(self, X, reset=True)
-            with steps_told(self, X, self.n_init * self.max_iter, "iteration") as tell:
-                self._fit(X, make_temperature, tell)
+            with ProgressReporter.of_fit(self, X, n_subtasks=self.n_init * self.max_iter) as fit:
+                self._fit(X, make_temperature, fit)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -251,7 +251,7 @@ class VariationalTemperingFMM(FactorialModel):
             )
         return self
 
-    def _fit(self, X, make_temperature, tell=None):
+    def _fit(self, X, make_temperature, fit=None):
         settings, best = self._settings(), None
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
             with one_thread():
@@ -266,7 +266,7 @@ class VariationalTemperingFMM(FactorialModel):
                     temperature_step=self.temperature_step,
                     batch_size=self.batch_size,
                     step_size=self._step_size(PassFraction(10.0, 2.0)),
-                    tell=self._reporter(tell, X.dtype, number),
+                    tell=self._reporter(fit, X.dtype, number),
                 )
             if best is None or fitted.bound > best.bound:
                 best = fitted
@@ -316,8 +316,8 @@ class VariationalTemperingFMM(FactorialModel):
             return lambda components, n_rows: Cooling(schedule)
         return lambda components, n_rows: Fixed()
 
-    def _reporter(self, tell, dtype, number):
-        """Tells of every iteration from the start ``number``: the callbacks, by ``tell``, and the terminal."""
+    def _reporter(self, fit, dtype, number):
+        """A function that reports the iterations of the restart ``number`` to callbacks and to the terminal."""
 
         def report(record, components):
             if self.verbose:
@@ -325,9 +325,13 @@ class VariationalTemperingFMM(FactorialModel):
                 print(
                     f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self.max_iter}, {temperature}"
                 )
-            if tell is None:
+            if fit is None:
                 return False
-            return tell({"chain": number, **record}, lambda: self._attributes(deepcopy(components), dtype))
+            return fit.step(
+                {"chain": number, **record},
+                lambda: self._attributes(deepcopy(components), dtype),
+                name="iteration",
+            )
 
         return report
 

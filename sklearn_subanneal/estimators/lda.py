@@ -12,8 +12,8 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._progress import steps_told
 from sklearn_subanneal.estimators._topic_learner import make_learner, open_chunks, settle
 from sklearn_subanneal.estimators._topic_passes import PassReporter
 from sklearn_subanneal.estimators._topics import TopicModel, read_documents
@@ -326,8 +326,8 @@ class VariationalTemperingLDA(TopicModel):
     def _run(self, learner, corpus, X=None):
         """Pass over the corpus, whose documents are X if they are in memory."""
         n_passes = self._n_passes(corpus.n_documents)
-        with steps_told(self, X, n_passes, "pass") as tell:
-            report = PassReporter(self, n_passes, lambda done: self._fitted_attributes(learner, done), tell, X)
+        with ProgressReporter.of_fit(self, X, n_subtasks=n_passes) as fit:
+            report = PassReporter(self, n_passes, lambda done: self._fitted_attributes(learner, done), fit, X)
             done = run(learner, corpus, n_passes, report, self.tol if self.learning_method == "batch" else 0.0)
             self._keep(learner, done)
             self._learner_state, self._n_seen = settle(learner, self), corpus.n_documents

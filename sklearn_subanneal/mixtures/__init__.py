@@ -1,1 +1,6 @@
-"""Mixtures: a partition of rows with the columns it explains, the moves on it, and what its draws predict."""
+"""Mixtures: a partition of the rows, its prior, the columns, and the moves that change the partition."""
+
+from sklearn_subanneal.mixtures.move import ClusterMove, Move, check_moves, resolve_moves
+from sklearn_subanneal.mixtures.row_moves import NAMED, Gibbs, Slice, SplitMerge
+
+__all__ = ["NAMED", "ClusterMove", "Gibbs", "Move", "Slice", "SplitMerge", "check_moves", "resolve_moves"]

@@ -4,9 +4,10 @@ from numpy.random cimport bitgen_t
 
 from sklearn_subanneal.columns._base cimport LogQueue
 from sklearn_subanneal.mixtures._mixture cimport Mixture
+from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 
 
-cdef class Halves:
+cdef class Halves(MoveKernel):
     cdef readonly dict twins                # of each column, by identity: statistics of the two parts, in slots 0 and 1
     cdef Mixture mixture
     cdef bint keeps

@@ -9,9 +9,10 @@ from sklearn_subanneal._core._math cimport LANES, exp_double, log_double, log_ga
 from sklearn_subanneal._core._random cimport integer_below, uniform
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.mixtures._mixture cimport Mixture
+from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 
 
-cdef class Halves:
+cdef class Halves(MoveKernel):
     """Two rows found a part each; the other rows of their clusters, the members, join one of these.
 
     Parameters

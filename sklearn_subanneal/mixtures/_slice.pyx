@@ -9,11 +9,12 @@ import numpy as np
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_float, log_gamma
 from sklearn_subanneal._core._random cimport integer_below, log_standard_gamma, open_uniform, uniform
 from sklearn_subanneal.mixtures._mixture cimport Mixture
+from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 
 cdef float NEVER = -1e30
 
 
-cdef class SliceSampler:
+cdef class SliceKernel(MoveKernel):
     """Sweeps over the rows given the masses of the atoms of the random measure.
 
     A cluster of n rows has mass Gamma(n + offset), and empty atoms are a Poisson process of intensity new_base /
@@ -28,15 +29,10 @@ cdef class SliceSampler:
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Not used; they are what other samplers are made of.
+        Not used.
     n_rows : int
     max_atoms : int, default=1000000
         Bound for the number of empty atoms.
-
-    Attributes
-    ----------
-    n_sweeps, n_overflows : int
-        Sweeps since these were last set to 0, and those in which atoms were left out: these are not exact.
 
     References
     ----------
@@ -48,7 +44,6 @@ cdef class SliceSampler:
     """
 
     cdef readonly Py_ssize_t max_atoms
-    cdef public Py_ssize_t n_sweeps, n_overflows
     cdef double[::1] mass                   # of each cluster, by its name
     cdef double[::1] threshold              # of each row
     cdef double[::1] atoms                  # masses of the empty ones, ascending
@@ -60,16 +55,9 @@ cdef class SliceSampler:
         self.atoms, self.mass = np.zeros(1024), np.zeros(0)
 
     def sweep(self, Mixture mixture, double inverse_temperature, generator, rows=None):
-        """Move all assigned rows once; returns how many changed their cluster. ``rows``: those assigned, if known."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef const int32_t[::1] assigned = mixture.assigned() if rows is None else rows
         cdef Py_ssize_t i, n_moved = 0
-        if mixture.prior.new_slope != 0.0:
-            raise TypeError(
-                f"slice sampling needs a prior that is a normalized random measure, {type(mixture.prior).__name__} "
-                "with a discount is none; use CRP, NGGP or NIG, or another sampler"
-            )
-        self.n_sweeps += 1
         if not assigned.shape[0]:
             return 0
         self.make_room(mixture)
@@ -81,7 +69,7 @@ cdef class SliceSampler:
         return n_moved
 
     cdef int make_room(self, Mixture mixture) except -1:
-        mass = np.zeros(mixture.capacity)
+        mass = np.zeros(max(mixture.capacity, self.mass.shape[0]))
         mass[:self.mass.shape[0]] = self.mass
         self.mass = mass
         return 0

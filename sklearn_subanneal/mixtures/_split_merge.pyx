@@ -26,7 +26,7 @@ cdef Py_ssize_t partner(Halves halves, Py_ssize_t row, bint fellow, bitgen_t* bi
     return -1
 
 
-cdef class SplitMerge:
+cdef class SplitMergeKernel(Halves):
     """Split-merge proposals, accepted by Metropolis and Hastings.
 
     A row is drawn, and a second one: with equal probabilities from its own cluster, or from all others. If they share a
@@ -45,13 +45,6 @@ cdef class SplitMerge:
         As for ``Halves``.
     n_scans : int, default=0
 
-    Attributes
-    ----------
-    n_proposed, n_accepted : int
-        Proposals since these were last set to 0.
-    sum_log_ratio : float
-        Sum of the logarithms of their acceptance ratios.
-
     References
     ----------
     S. Jain, R. M. Neal (2004), A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture
@@ -61,62 +54,43 @@ cdef class SplitMerge:
     mixture models, technical report, Texas A&M University.
     """
 
-    cdef Halves halves
     cdef readonly Py_ssize_t n_scans
-    cdef public Py_ssize_t n_proposed, n_accepted
-    cdef public double sum_log_ratio
 
-    def __cinit__(self, list columns, Py_ssize_t n_rows, dict twins=None, Py_ssize_t n_scans=0):
-        self.halves = Halves(columns, n_rows, twins)
+    def __init__(self, list columns, Py_ssize_t n_rows, dict twins=None, Py_ssize_t n_scans=0):
         self.n_scans = n_scans
 
-    @property
-    def twins(self):
-        """Statistics of the two parts, of each column, by its identity."""
-        return self.halves.twins
-
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
-        """Make proposals for one mixture; returns how many were accepted.
-
-        ``rows``: all that are assigned, int32; None: found here. The number of proposals must not depend on the
-        partition, else the moves would not leave the posterior as it is.
-        """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n, i, j, n_accepted = 0
-        self.halves.hold(mixture, rows)
-        n = self.halves.n_assigned
+        self.hold(mixture, rows)
+        n = self.n_assigned
         with generator.bit_generator.lock, nogil:
             if n > 1:
                 for _ in range(n_proposals):
-                    i = self.halves.assigned[integer_below(bits, n)]
-                    j = partner(self.halves, i, uniform(bits) < 0.5, bits)
+                    i = self.assigned[integer_below(bits, n)]
+                    j = partner(self, i, uniform(bits) < 0.5, bits)
                     if j >= 0:
-                        n_accepted += self.attempt(self.halves, i, j, inverse_temperature, bits)
-        self.n_accepted += n_accepted
+                        n_accepted += self.attempt(i, j, inverse_temperature, bits)
         return n_accepted
 
-    cdef bint attempt(
-        self, Halves halves, Py_ssize_t a, Py_ssize_t b, double beta, bitgen_t* bits
-    ) except -1 nogil:
-        cdef bint merges
+    cdef bint attempt(self, Py_ssize_t a, Py_ssize_t b, double beta, bitgen_t* bits) except -1 nogil:
+        cdef bint merges, accepted
         cdef double log_q, log_ratio
         cdef Py_ssize_t scan
-        halves.gather(a, b, bits)
-        halves.start()
-        merges = halves.name_a != halves.name_b
-        log_q = halves.allocate(0, merges and not self.n_scans, beta, bits)
+        self.gather(a, b, bits)
+        self.start()
+        merges = self.name_a != self.name_b
+        log_q = self.allocate(0, merges and not self.n_scans, beta, bits)
         for scan in range(self.n_scans):
-            log_q = halves.scan(merges and scan == self.n_scans - 1, beta, bits)
-        log_ratio = halves.log_gain(beta) - log_q
+            log_q = self.scan(merges and scan == self.n_scans - 1, beta, bits)
+        log_ratio = self.log_gain(beta) - log_q
         # How the second row was drawn: of the other clusters, to merge, or of the one cluster, to split.
-        log_ratio += log_double((halves.sizes[0] + halves.sizes[1] - 1.0) / (halves.n_assigned - halves.sizes[0]))
+        log_ratio += log_double((self.sizes[0] + self.sizes[1] - 1.0) / (self.n_assigned - self.sizes[0]))
         log_ratio = -log_ratio if merges else log_ratio
-        self.n_proposed += 1
-        self.sum_log_ratio += log_ratio
-        if log_double(open_uniform(bits)) >= log_ratio:
-            return False
-        if merges:
-            halves.merge()
-        else:
-            halves.split()
-        return True
+        accepted = log_double(open_uniform(bits)) < log_ratio
+        self.count(log_ratio, accepted)
+        if accepted and merges:
+            self.merge()
+        elif accepted:
+            self.split()
+        return accepted

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.annealing.chain import AnnealedChain, ChainResult, run_recipe
+from sklearn_subanneal.annealing.chain import AnnealedChain
+from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.schedules import Step
+from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures._move_kernel import MoveKernel
+from sklearn_subanneal.mixtures.move import ClusterMove, Move, check_moves
+from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 
 TRACE = np.dtype(
@@ -32,7 +35,7 @@ TRACE = np.dtype(
         ("discount", "f8"),
         ("mass", "f8"),
         ("sigma", "f8"),
-        # Of global moves and of slice sampling, in this sweep.
+        # Of proposals to split and merge clusters, and of slice sampling, in this sweep.
         ("n_proposed", "i8"),
         ("n_accepted", "i8"),
         ("sum_log_ratio", "f8"),
@@ -40,24 +43,16 @@ TRACE = np.dtype(
     ]
 )
 
-# What moves and samplers count: the trace has it for each sweep.
+# What the kernels of moves count: the trace has it for each sweep.
 COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio", "n_overflows")
 
 # Cells scored between two looks at the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
 
-# Hyperparameters start where small clusters are cheap, and stay there until this many rows are in (a quarter of a
-# small table). Learned from a handful of rows they wander to where all rows are one cluster, or each is its own, and
+# Hyperparameters start where small clusters are cheap, and stay there until this many rows are assigned (a quarter of
+# a small table). Learned from a handful of rows they wander to where all rows are one cluster, or each is its own, and
 # no move of a single row leads back.
-LEAST_LEARNED_FROM = 64
-
-
-def n_split_merges(n_assigned: int) -> int:
-    """Split-merge proposals in a sweep: each goes over the rows of its clusters, and large clusters hardly ever accept.
-
-    A function of the number of rows alone: were it to depend on the partition, the chain would not be exact.
-    """
-    return min(max(20_000 // max(n_assigned, 1), 2), 16)
+LEARNED_FROM = 64
 
 
 @dataclass(frozen=True)
@@ -118,17 +113,14 @@ class MixtureChain(AnnealedChain):
     window : Window
         The subsample, as a set of positions.
     generator : numpy.random.Generator
+    moves : sequence of Move
+        Made in this order in each cycle; exactly one of them moves the rows.
     learn : bool, default=True
         Whether hyperparameters are redrawn.
+    learn_from : int or None, default=None
+        Number of assigned rows from which on they are; None: 64, or a quarter of the rows where these are fewer.
     number : int, default=0
         Of the chain, for its trace.
-    moves : callable or None, default=SplitMerge
-        Makes of the columns and the number of rows the object whose proposals follow every cycle through the
-        subsample; None: there are none.
-    n_global : int or None, default=None
-        How many of these; None: as many as cost little.
-    sampler : callable or None, default=None
-        Makes in the same way the object that moves all rows, in place of Gibbs sampling, once they are in.
     """
 
     TRACE = TRACE
@@ -142,19 +134,17 @@ class MixtureChain(AnnealedChain):
         window: Window,
         generator: np.random.Generator,
         *,
+        moves: Sequence[Move],
         learn: bool = True,
+        learn_from: int | None = None,
         number: int = 0,
-        moves: Callable | None = SplitMerge,
-        n_global: int | None = None,
-        sampler: Callable | None = None,
     ):
         super().__init__(len(arrays[0]), order, window, generator, number)
         self.models, self.learn = models, learn
+        self.learn_from = min(LEARNED_FROM, self.n_rows // 4) if learn_from is None else min(learn_from, self.n_rows)
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         self.mixture = Mixture(self.columns, prior, self.n_rows)
-        self.moves = None if moves is None else moves(self.columns, self.n_rows)
-        self.n_global = n_global
-        self.sampler = None if sampler is None else sampler(self.columns, self.n_rows)
+        self.moves = [(move, move.bind(self.columns, self.n_rows)) for move in moves]
         self.batch = max(int(CELLS_PER_BATCH / max(sum(model.cells_per_row(arrays) for model in models), 1.0)), 64)
         self._units = units_of_rows(models, arrays, self.order)
 
@@ -163,32 +153,31 @@ class MixtureChain(AnnealedChain):
 
     def cycle(self, step: Step, context: ChainContext) -> dict:
         mixture = self.mixture
-        n_moved = self.move_rows(step, context) + self.move_clusters(step, context)
+        n_moved = 0
+        for move, kernel in self.moves:
+            make = self.move_rows if move.kind == "rows" else self.move_clusters
+            n_moved += make(move, kernel, step, context)
         # Last before the state is read: it then depends on the labels alone, not on the way that led there.
         mixture.rebuild()
-        if self.learn and mixture.n_assigned >= min(LEAST_LEARNED_FROM, self.n_rows // 4):
+        if self.learn and mixture.n_assigned >= self.learn_from:
             mixture.learn(self.generator, step.inverse_temperature)
         else:
             mixture.redraw_auxiliary(self.generator)
-        parameters, counted = mixture.prior.parameters, dict.fromkeys(COUNTERS, 0)
-        for mover in (self.moves, self.sampler):
-            for name in COUNTERS:
-                if hasattr(mover, name):
-                    counted[name] += getattr(mover, name)
-                    setattr(mover, name, 0)
+        parameters = mixture.prior.parameters
+        counts = [kernel.take_counts() for _, kernel in self.moves]
         return {
             "log_joint": self.log_joint(),
             "n_clusters": mixture.n_clusters,
             "n_moved": n_moved,
             **{name: parameters.get(name, np.nan) for name in ("concentration", "discount", "mass", "sigma")},
-            **counted,
+            **{name: sum(own[name] for own in counts) for name in COUNTERS},
         }
 
-    def move_rows(self, step: Step, context: ChainContext) -> int:
-        """Rows leave, enter, and choose their clusters, one after the other; how many were moved."""
-        if self.sampler is not None and self.window.size == step.size == self.n_rows:
+    def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
+        """Rows leave, enter, and choose their clusters, one after the other; returns how many were assigned anew."""
+        if move.replaces_gibbs and self.window.size == step.size == self.n_rows:
             context.check()
-            return self.sampler.sweep(self.mixture, step.inverse_temperature, self.generator)
+            return kernel.sweep(self.mixture, step.inverse_temperature, self.generator)
         leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
         n_moved = 0
         for at in range(0, len(leaving), self.batch):
@@ -197,20 +186,16 @@ class MixtureChain(AnnealedChain):
             n_moved += churn(self.mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
         return n_moved
 
-    def move_clusters(self, step: Step, context: ChainContext) -> int:
-        """Make the proposals of global moves; how many were accepted."""
-        n_assigned, n_moved = self.mixture.n_assigned, 0
-        if self.moves is None:
-            return 0
-        waiting = self.n_global
-        if waiting is None:
-            waiting = round(getattr(self.moves, "pace", 1.0) * n_split_merges(n_assigned))
+    def move_clusters(self, move: ClusterMove, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
+        """Make the proposals to split and merge clusters; returns how many were accepted."""
+        n_assigned, n_accepted = self.mixture.n_assigned, 0
+        waiting = move.count(n_assigned)
         while waiting:
             context.check()
             n_proposals = min(waiting, max(self.batch // max(n_assigned, 1), 1))
-            n_moved += self.moves.propose(self.mixture, n_proposals, step.inverse_temperature, self.generator)
+            n_accepted += kernel.propose(self.mixture, n_proposals, step.inverse_temperature, self.generator)
             waiting -= n_proposals
-        return n_moved
+        return n_accepted
 
     def log_joint(self) -> float:
         """Log joint density of the partition and the assigned rows, in the units of the data."""
@@ -234,8 +219,7 @@ class MixtureChain(AnnealedChain):
             "labels": self.mixture.labels,
             "prior": self.mixture.prior.parameters,
             "columns": [column.get_prior_state() for column in self.columns],
-            # A sampler may keep a state of its own.
-            "sampler": self.sampler.get_state() if hasattr(self.sampler, "get_state") else None,
+            "moves": [kernel.get_state() for _, kernel in self.moves],
         }
 
     def set_state(self, state: dict) -> None:
@@ -244,18 +228,51 @@ class MixtureChain(AnnealedChain):
             column.set_prior_state(prior_state)
         self.mixture.place(state["labels"])
         self.mixture.rebuild()
-        if state["sampler"] is not None:
-            self.sampler.set_state(state["sampler"])
+        for (_, kernel), kept in zip(self.moves, state["moves"], strict=True):
+            if kept is not None:
+                kernel.set_state(kept)
 
 
-def run_chain(recipe: dict, context: ChainContext) -> ChainResult:
-    """Make one chain, or take one up again, and run it: the unit of work that joblib distributes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MixtureSpec(ChainSpec):
+    """A chain over the partition of the rows of one table.
 
-    Parameters
+    Attributes
     ----------
-    recipe : dict
-        As for :func:`sklearn_subanneal.annealing.chain.run_recipe`, with "partition": the prior as a parameter object,
-        which other processes can be sent.
-    context : ChainContext
+    models : list of ColumnModel
+    arrays : list of ndarray
+        The table's typed columns.
+    partition : Partition
+        Prior of the partition, as a parameter object: bound ones cannot be sent to other processes.
+    moves : tuple of Move
+        Made in this order in each cycle.
+    learn : bool
+        Whether hyperparameters are redrawn.
+    learn_from : int or None
+        Number of assigned rows from which on they are.
     """
-    return run_recipe(MixtureChain, recipe, {"prior": recipe["partition"].bind(recipe["chain"]["learn"])}, context)
+
+    models: list[ColumnModel]
+    arrays: list[np.ndarray]
+    partition: Partition
+    moves: tuple[Move, ...]
+    learn: bool = True
+    learn_from: int | None = None
+
+    def check(self) -> None:
+        super().check()
+        check_moves(self.moves, self.partition.bind(self.learn), self.models)
+
+    def build(self, order: np.ndarray, window: Window) -> MixtureChain:
+        return MixtureChain(
+            self.models,
+            self.arrays,
+            self.partition.bind(self.learn),
+            order,
+            window,
+            self.generator,
+            moves=self.moves,
+            learn=self.learn,
+            learn_from=self.learn_from,
+            number=self.number,
+        )

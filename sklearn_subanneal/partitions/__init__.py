@@ -1,5 +1,5 @@
 """Prior distributions of a partition."""
 
-from sklearn_subanneal.partitions.priors import CRP, NGGP, NIG, PitmanYor
+from sklearn_subanneal.partitions.priors import CRP, NAMED, NGGP, NIG, Partition, PitmanYor, resolve
 
-__all__ = ["CRP", "NGGP", "NIG", "PitmanYor"]
+__all__ = ["CRP", "NAMED", "NGGP", "NIG", "Partition", "PitmanYor", "resolve"]

@@ -46,7 +46,17 @@ cdef class PartitionPrior:
     cdef double proposal_weight(self, Py_ssize_t n) noexcept nogil:
         return 0.0
 
-    # What follows is for callers in Python.
+    # For callers in Python.
+
+    @property
+    def is_random_measure(self):
+        """Whether this is the partition of a normalized random measure, whatever is learned: slice sampling needs it."""
+        return False
+
+    @property
+    def has_auxiliary(self):
+        """Whether the weights are those given an auxiliary variable, which is part of the state of a chain."""
+        return False
 
     def fresh(self):
         """Another prior with the same parameters and grids."""
@@ -113,6 +123,10 @@ cdef class PitmanYorPrior(PartitionPrior):
         self.logs, self.work, self.proposal = np.zeros((3, n_grid))
         self.proposal_rows = -1
         self.parameters = {"concentration": concentration, "discount": discount}
+
+    @property
+    def is_random_measure(self):
+        return self.discount == 0.0 and not np.any(self.grid_discount)
 
     @property
     def parameters(self):

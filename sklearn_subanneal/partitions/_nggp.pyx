@@ -185,6 +185,14 @@ cdef class NGGPPrior(PartitionPrior):
         self.take(mass, sigma, 0.0)
 
     @property
+    def is_random_measure(self):
+        return True
+
+    @property
+    def has_auxiliary(self):
+        return True
+
+    @property
     def parameters(self):
         return {"mass": self.mass, "sigma": self.sigma, "log_u": self.log_u}
 

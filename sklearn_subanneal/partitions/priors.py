@@ -1,4 +1,4 @@
-"""Prior distributions of a partition, as parameter objects that scikit-learn can clone and search."""
+"""Priors of a partition as parameter objects that scikit-learn can clone and search, and their names resolved."""
 
 from __future__ import annotations
 
@@ -10,12 +10,38 @@ from sklearn.base import BaseEstimator
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior, PitmanYorPrior
 from sklearn_subanneal.partitions._nggp import NGGPPrior
 
+# The value of a parameter that is inferred; None means the default, which is this.
+LEARN = "learn"
+
 # Wide enough that the ends carry no mass on tables of 10 to 10^6 rows.
 CONCENTRATION_GRID = np.geomspace(0.05, 200.0, 12)
 DISCOUNT_GRID = np.linspace(0.0, 0.5, 6)
 
 
-class PitmanYor(BaseEstimator):
+class Partition(BaseEstimator):
+    """Base of the priors of a partition: parameters, of which :meth:`bind` makes the prior of one chain.
+
+    A parameter is a number, or ``"learn"``: then it is inferred, beginning with the value of the parameter that ends in
+    ``_start``. None means ``"learn"``.
+    """
+
+    def bind(self, learn: bool = True) -> PartitionPrior:
+        """The prior of one chain.
+
+        Parameters
+        ----------
+        learn : bool, default=True
+            Whether parameters are inferred; if not, those to be learned stay at their start.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        raise TypeError(f"{type(self).__name__} must say how it is bound")
+
+
+class PitmanYor(Partition):
     """The Pitman-Yor process, a prior whose number of clusters grows as a power of the number of rows.
 
     A row joins a cluster of n_k rows with probability proportional to n_k - discount, and a new cluster with
@@ -23,12 +49,16 @@ class PitmanYor(BaseEstimator):
 
     Parameters
     ----------
-    concentration : float or None, default=None
-        alpha > -discount. None: learned on ``concentration_grid``.
-    discount : float or None, default=None
-        0 <= d < 1; 0 is the Dirichlet process. None: learned on ``discount_grid``.
+    concentration : float or "learn", default="learn"
+        alpha > -discount, or learned on ``concentration_grid``.
+    discount : float or "learn", default="learn"
+        0 <= d < 1, or learned on ``discount_grid``; 0 is the Dirichlet process.
     concentration_grid, discount_grid : array-like or None, default=None
         Values with equal prior probability; None takes 12 values from 0.05 to 200, and 0, 0.1, ..., 0.5.
+    concentration_start : float, default=1.0
+        Where a chain starts if the concentration is learned; it need not be on the grid.
+    discount_start : float, default=0.0
+        Where a chain starts if the discount is learned.
 
     References
     ----------
@@ -43,42 +73,55 @@ class PitmanYor(BaseEstimator):
 
     def __init__(
         self,
-        concentration: float | None = None,
-        discount: float | None = None,
+        concentration: float | str = LEARN,
+        discount: float | str = LEARN,
         *,
         concentration_grid=None,
         discount_grid=None,
+        concentration_start: float = 1.0,
+        discount_start: float = 0.0,
     ):
         self.concentration = concentration
         self.discount = discount
         self.concentration_grid = concentration_grid
         self.discount_grid = discount_grid
+        self.concentration_start = concentration_start
+        self.discount_start = discount_start
 
     def bind(self, learn: bool = True) -> PartitionPrior:
-        """The prior as a chain uses it; nothing is learned where ``learn`` is False."""
         discounts = _axis("discount", self.discount, self.discount_grid, DISCOUNT_GRID, lambda d: (d >= 0) & (d < 1))
         lowest = -float(discounts.min())
         concentrations = _axis(
             "concentration", self.concentration, self.concentration_grid, CONCENTRATION_GRID, lambda a: a > lowest
         )
         start = {
-            "concentration": 1.0 if self.concentration is None else float(self.concentration),
-            "discount": 0.0 if self.discount is None else float(self.discount),
+            "concentration": _start("concentration", self.concentration, self.concentration_start),
+            "discount": _start("discount", self.discount, self.discount_start),
         }
+        if not 0.0 <= start["discount"] < 1.0:
+            raise ValueError(f"discount_start must satisfy 0 <= discount < 1; got {self.discount_start!r}")
+        if start["concentration"] <= -start["discount"]:
+            raise ValueError(
+                f"concentration > -discount must hold, but a chain would start with concentration "
+                f"{start['concentration']:g} and discount {start['discount']:g}; change concentration_start or "
+                "discount_start"
+            )
         if not learn or (len(discounts) == 1 and len(concentrations) == 1):
             return PitmanYorPrior(**start)
         return PitmanYorPrior(**start, grid_concentration=concentrations, grid_discount=discounts)
 
 
-class CRP(BaseEstimator):
+class CRP(Partition):
     """The Chinese restaurant process: the partition of a Dirichlet process.
 
     Parameters
     ----------
-    concentration : float or None, default=None
-        alpha > 0. None: learned on ``concentration_grid``.
+    concentration : float or "learn", default="learn"
+        alpha > 0, or learned on ``concentration_grid``.
     concentration_grid : array-like or None, default=None
         Values with equal prior probability; None takes 12 values from 0.05 to 200.
+    concentration_start : float, default=1.0
+        Where a chain starts if the concentration is learned.
 
     Examples
     --------
@@ -87,16 +130,23 @@ class CRP(BaseEstimator):
     CRP(concentration=1.0)
     """
 
-    def __init__(self, concentration: float | None = None, *, concentration_grid=None):
+    def __init__(
+        self, concentration: float | str = LEARN, *, concentration_grid=None, concentration_start: float = 1.0
+    ):
         self.concentration = concentration
         self.concentration_grid = concentration_grid
+        self.concentration_start = concentration_start
 
     def bind(self, learn: bool = True) -> PartitionPrior:
-        """The prior as a chain uses it; nothing is learned where ``learn`` is False."""
-        return PitmanYor(self.concentration, 0.0, concentration_grid=self.concentration_grid).bind(learn)
+        return PitmanYor(
+            self.concentration,
+            0.0,
+            concentration_grid=self.concentration_grid,
+            concentration_start=self.concentration_start,
+        ).bind(learn)
 
 
-class NGGP(BaseEstimator):
+class NGGP(Partition):
     """The partition of a normalized generalized gamma process.
 
     Given an auxiliary variable u, which is part of a chain's state, a row joins a cluster of n_k rows with probability
@@ -105,15 +155,19 @@ class NGGP(BaseEstimator):
 
     Parameters
     ----------
-    mass : float or None, default=None
-        alpha > 0 of the Levy intensity alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w). None: learned.
-    sigma : float or None, default=None
-        0 < sigma < 1. None: learned. As sigma tends to 0 with mass * sigma fixed, this number becomes the
+    mass : float or "learn", default="learn"
+        alpha > 0 of the Levy intensity alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w).
+    sigma : float or "learn", default="learn"
+        0 < sigma < 1. As sigma tends to 0 with mass * sigma fixed, this number becomes the
         concentration of a :class:`CRP`; with the mass fixed all rows come to be in one cluster.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
     sigma_prior : tuple of two floats, default=(1.5, 1.5)
         Parameters of the beta prior of sigma, where it is learned.
+    mass_start : float, default=1.0
+        Where a chain starts if the mass is learned.
+    sigma_start : float, default=0.5
+        Where a chain starts if sigma is learned.
 
     References
     ----------
@@ -132,38 +186,44 @@ class NGGP(BaseEstimator):
 
     def __init__(
         self,
-        mass: float | None = None,
-        sigma: float | None = None,
+        mass: float | str = LEARN,
+        sigma: float | str = LEARN,
         *,
         mass_prior: tuple[float, float] = (1.0, 1.0),
         sigma_prior: tuple[float, float] = (1.5, 1.5),
+        mass_start: float = 1.0,
+        sigma_start: float = 0.5,
     ):
         self.mass = mass
         self.sigma = sigma
         self.mass_prior = mass_prior
         self.sigma_prior = sigma_prior
+        self.mass_start = mass_start
+        self.sigma_start = sigma_start
 
     def bind(self, learn: bool = True) -> PartitionPrior:
-        """The prior as a chain uses it; nothing is learned where ``learn`` is False, but for u."""
-        mass, mass_prior = _number("mass", self.mass, 1.0, np.inf), _pair("mass_prior", self.mass_prior)
-        sigma, sigma_prior = _number("sigma", self.sigma, 0.5, 1.0), _pair("sigma_prior", self.sigma_prior)
+        # The auxiliary variable u is redrawn whether or not parameters are learned.
+        mass, mass_prior = _number("mass", self.mass, self.mass_start, np.inf), _pair("mass_prior", self.mass_prior)
+        sigma, sigma_prior = _number("sigma", self.sigma, self.sigma_start, 1.0), _pair("sigma_prior", self.sigma_prior)
         return NGGPPrior(
             mass,
             sigma,
-            mass_prior if learn and self.mass is None else None,
-            sigma_prior if learn and self.sigma is None else None,
+            mass_prior if learn and _is_learned(self.mass) else None,
+            sigma_prior if learn and _is_learned(self.sigma) else None,
         )
 
 
-class NIG(BaseEstimator):
+class NIG(Partition):
     """The partition of a normalized inverse Gaussian process: :class:`NGGP` with sigma = 1/2.
 
     Parameters
     ----------
-    mass : float or None, default=None
-        alpha > 0. None: learned.
+    mass : float or "learn", default="learn"
+        alpha > 0.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
+    mass_start : float, default=1.0
+        Where a chain starts if the mass is learned.
 
     References
     ----------
@@ -177,23 +237,72 @@ class NIG(BaseEstimator):
     NIG(mass=2.0)
     """
 
-    def __init__(self, mass: float | None = None, *, mass_prior: tuple[float, float] = (1.0, 1.0)):
+    def __init__(
+        self, mass: float | str = LEARN, *, mass_prior: tuple[float, float] = (1.0, 1.0), mass_start: float = 1.0
+    ):
         self.mass = mass
         self.mass_prior = mass_prior
+        self.mass_start = mass_start
 
     def bind(self, learn: bool = True) -> PartitionPrior:
-        """The prior as a chain uses it; nothing is learned where ``learn`` is False, but for u."""
-        return NGGP(self.mass, 0.5, mass_prior=self.mass_prior).bind(learn)
+        return NGGP(self.mass, 0.5, mass_prior=self.mass_prior, mass_start=self.mass_start).bind(learn)
 
 
-def _number(name, value, default, most):
-    """A parameter between 0 and ``most``, or its start where it is learned."""
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < most:
+NAMED = {"dp": CRP, "pitman-yor": PitmanYor, "nggp": NGGP, "nig": NIG}
+
+
+def resolve(partition: str | Partition, parameter: str = "partition") -> Partition:
+    """The prior that a name stands for; objects are returned as they are.
+
+    Parameters
+    ----------
+    partition : {"dp", "pitman-yor", "nggp", "nig"} or Partition
+        A name stands for the prior with its default parameters.
+    parameter : str, default="partition"
+        Name of the estimator's parameter, for the error.
+
+    Raises
+    ------
+    ValueError
+        If it is neither a known name nor a prior.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.partitions import resolve
+    >>> resolve("nig")
+    NIG()
+    """
+    if isinstance(partition, str) and partition in NAMED:
+        return NAMED[partition]()
+    if isinstance(partition, Partition):
+        return partition
+    hint = f"; write {partition.__name__}()" if isinstance(partition, type) and issubclass(partition, Partition) else ""
+    raise ValueError(f"{parameter} must be one of {sorted(NAMED)} or an object such as CRP(), got {partition!r}{hint}")
+
+
+def _is_learned(value) -> bool:
+    return value is None or (isinstance(value, str) and value == LEARN)
+
+
+def _start(name, value, start):
+    """The value a parameter of the Pitman-Yor process starts with, which is its value if it is fixed."""
+    if not _is_learned(value):
+        return float(value)
+    if isinstance(start, bool) or not isinstance(start, Real) or not np.isfinite(start):
+        raise ValueError(f"{name}_start must be a number, got {start!r}")
+    return float(start)
+
+
+def _number(name, value, start, most):
+    """The value a parameter between 0 and ``most`` starts with, which is its value if it is fixed."""
+    learned = _is_learned(value)
+    given = start if learned else value
+    if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 < given < most:
         wanted = "a positive number" if most == np.inf else f"a number above 0 and below {most:g}"
-        raise ValueError(f"{name} must be {wanted}, or None to learn it; got {value!r}")
-    return float(value)
+        if learned:
+            raise ValueError(f"{name}_start must be {wanted}, got {given!r}")
+        raise ValueError(f'{name} must be {wanted}, or "learn"; got {given!r}')
+    return float(given)
 
 
 def _pair(name, values):
@@ -209,13 +318,14 @@ def _pair(name, values):
 
 def _axis(name, value, grid, default, allowed):
     """The values that a parameter may take: one if it is fixed, its grid if it is learned."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
-        raise ValueError(f"{name} must be a number or None, got {value!r}")
-    if value is not None:
+    learned = _is_learned(value)
+    if not learned and (isinstance(value, bool) or not isinstance(value, Real)):
+        raise ValueError(f'{name} must be a number or "learn", got {value!r}')
+    if not learned:
         values = np.array([float(value)])
     else:
         values = np.asarray(default if grid is None else grid, dtype=np.float64).ravel()
     if not len(values) or not np.isfinite(values).all() or not allowed(values).all():
         bounds = "0 <= discount < 1" if name == "discount" else "concentration > -discount"
-        raise ValueError(f"{name} must satisfy {bounds}; got {value if value is not None else grid!r}")
+        raise ValueError(f"{name} must satisfy {bounds}; got {grid if learned else value!r}")
     return values

@@ -1,11 +1,15 @@
 """The cells of one column: read from an array, pandas or polars, typed as numbers or codes, and written back."""
 
+from __future__ import annotations
+
 import numbers
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
+
+from sklearn_subanneal.tables.cell_type import CellType
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +29,7 @@ class Cells:
     is_category: bool = False
 
     def kind(self) -> str:
-        """What the column is if nobody declares it."""
+        """The kind of column that the dtype and the values suggest."""
         if self.codes is None:
             return "boolean" if self.values.dtype.kind == "b" else "real"
         types = {type(value) for value in self.values}
@@ -46,8 +50,8 @@ class Cells:
             return self.values if self.values.dtype.kind == "f" else np.empty(0)
         return np.array([value for value in self.values if isinstance(value, (float, np.floating))])
 
-    def numbers(self, model) -> np.ndarray:
-        """The cells as a type of column, a :class:`~sklearn_subanneal.columns.column_model.ColumnModel`, has them."""
+    def numbers(self, model: CellType) -> np.ndarray:
+        """The cells as numbers of a type of column."""
         values, missing = self.values, self.missing
         if self.codes is not None:
             for value in values:

@@ -1,4 +1,6 @@
-"""Typed tables: the schema that `fit` learns from arrays and DataFrames, and the ways to typed columns and back."""
+"""Schemas of tables: arrays and DataFrames read into typed columns, and typed columns written back."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +10,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import validate_data
 
-from sklearn_subanneal.columns.models import DECLARED, KINDS
+from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.cells import (
     Cells,
     array_cells,
@@ -31,8 +33,8 @@ class Column:
     ----------
     name : str
         The feature name; "x0", "x1", ... where the data have none.
-    kind : str
-        What the values are to the models: a key of ``columns.models.KINDS``.
+    type : CellType
+        The type of its cells.
     categories : ndarray of shape (n_categories,) or None
         The sorted values of a categorical column, ``array([False, True])`` for a boolean one.
     dtype : str
@@ -44,11 +46,16 @@ class Column:
     """
 
     name: str
-    kind: str
+    type: CellType
     categories: np.ndarray | None = None
     dtype: str = "float64"
     levels: tuple | None = None
     ordered: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The name of the type."""
+        return self.type.kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +96,7 @@ class Table:
         X : array-like or DataFrame of shape (n_samples, n_features)
             New data, not necessarily in the container that `fit` was given.
         unseen : {"missing", "error"}, default="missing"
-            What a category is that `fit` did not see.
+            How a category is treated that `fit` did not see.
 
         Returns
         -------
@@ -105,9 +112,10 @@ class Table:
         --------
         >>> import numpy as np
         >>> from sklearn.base import BaseEstimator
+        >>> from sklearn_subanneal.columns.models import KINDS
         >>> from sklearn_subanneal.tables.schema import read_table
         >>> estimator = BaseEstimator()
-        >>> table, _ = read_table(estimator, [[0.5, 7], [1.5, 9]], ["real", "categorical"])
+        >>> table, _ = read_table(estimator, [[0.5, 7], [1.5, 9]], ["real", "categorical"], types=KINDS)
         >>> table.encode(estimator, [[np.nan, 9], [0, 8]])
         [array([nan,  0.]), array([ 1, -1], dtype=int8)]
         """
@@ -116,14 +124,13 @@ class Table:
         _, _, cells = _read(estimator, X, self.names, objects=self.container != "array")
         arrays, strangers = [], []
         for column, cell in zip(self.columns, cells, strict=True):
-            model = KINDS[column.kind]
-            if model.coded:
+            if column.type.coded:
                 array, _, unknown = encoded(cell, column.categories)
                 if unknown:
                     listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
                     strangers.append(f"{listed} in column {column.name!r}")
             else:
-                array = cell.numbers(model)
+                array = cell.numbers(column.type)
             arrays.append(array)
         if strangers and unseen == "error":
             raise ValueError(
@@ -154,8 +161,9 @@ class Table:
         Examples
         --------
         >>> from sklearn.base import BaseEstimator
+        >>> from sklearn_subanneal.columns.models import KINDS
         >>> from sklearn_subanneal.tables.schema import read_table
-        >>> table, arrays = read_table(BaseEstimator(), [[0.5, 7], [1.5, 9]], ["real", "categorical"])
+        >>> table, arrays = read_table(BaseEstimator(), [[0.5, 7], [1.5, 9]], ["real", "categorical"], types=KINDS)
         >>> table.decode(arrays)
         array([[0.5, 7. ],
                [1.5, 9. ]])
@@ -178,7 +186,9 @@ class Table:
         return X
 
 
-def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np.ndarray]]:
+def read_table(
+    estimator, X, feature_types="from_dtype", *, types: Mapping[str, CellType]
+) -> tuple[Table, list[np.ndarray]]:
     """Learn the schema of the data given to `fit`, and type their cells.
 
     NaN, None, NA, NaT and null are missing. Sets ``n_features_in_`` and, where all column names are strings,
@@ -194,6 +204,8 @@ def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np
         "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has
         one of "real", "categorical", "boolean", "count", "cyclic" for each feature; a dict goes from a name or an
         index (the name wins) to one of them, and the features it does not mention go by dtype.
+    types : mapping of str to CellType
+        The types of columns that there are.
 
     Returns
     -------
@@ -216,9 +228,10 @@ def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np
     --------
     >>> import pandas as pd
     >>> from sklearn.base import BaseEstimator
+    >>> from sklearn_subanneal.columns.models import KINDS
     >>> from sklearn_subanneal.tables.schema import read_table
     >>> X = pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"], "visits": [3, 0]})
-    >>> table, arrays = read_table(BaseEstimator(), X, {"visits": "count"})
+    >>> table, arrays = read_table(BaseEstimator(), X, {"visits": "count"}, types=KINDS)
     >>> table.kinds
     ['real', 'categorical', 'count']
     >>> arrays
@@ -227,9 +240,9 @@ def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np
     container, labels, cells = _read(estimator, X)
     names = _feature_names(estimator)
     columns, arrays = [], []
-    for name, declared, cell in zip(names, _declared_kinds(feature_types, names), cells, strict=True):
-        kind = declared or cell.kind()
-        model = KINDS[kind]
+    declared = _declared_kinds(feature_types, names, [kind for kind, cells in types.items() if cells.declared])
+    for name, given, cell in zip(names, declared, cells, strict=True):
+        model = types[given or cell.kind()]
         if model.coded:
             array, categories, _ = encoded(cell, None)
         else:
@@ -237,7 +250,7 @@ def read_table(estimator, X, feature_types="from_dtype") -> tuple[Table, list[np
             categories = None if model.categories is None else np.array(model.categories)
         if is_missing(array).all():
             raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
-        columns.append(Column(name, kind, categories, cell.dtype, cell.levels, cell.ordered))
+        columns.append(Column(name, model, categories, cell.dtype, cell.levels, cell.ordered))
         arrays.append(array)
     return Table(columns, container, labels), arrays
 
@@ -248,11 +261,11 @@ def _feature_names(estimator) -> list[str]:
     return [f"x{j}" for j in range(estimator.n_features_in_)]
 
 
-def _declared_kinds(feature_types, names: list[str]) -> list[str | None]:
+def _declared_kinds(feature_types, names: list[str], known: list[str]) -> list[str | None]:
     """The declared kind of each column, None where the dtype decides."""
     if isinstance(feature_types, str) and feature_types == "from_dtype":
         return [None] * len(names)
-    kinds = ", ".join(map(repr, DECLARED))
+    kinds = ", ".join(map(repr, known))
     if isinstance(feature_types, str) or not isinstance(feature_types, Iterable):
         raise ValueError(
             f"feature_types must be 'from_dtype', a sequence of types or a dict from name or index to type, "
@@ -275,7 +288,7 @@ def _declared_kinds(feature_types, names: list[str]) -> list[str | None]:
                 "each feature, or a dict of the features that shall not go by their dtype."
             )
     for kind in given:
-        if kind not in DECLARED:
+        if kind not in known:
             raise ValueError(f"feature_types holds the unknown type {kind!r}. Types are {kinds}.")
     return declared
 

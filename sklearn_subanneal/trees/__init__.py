@@ -1,1 +1,12 @@
-"""Trees over rows: incremental hierarchical clustering, and the moves that it guides."""
+"""Trees over rows: incremental hierarchical clustering, and the moves that trees guide."""
+
+from sklearn_subanneal.trees.hierarchy import Hierarchy
+from sklearn_subanneal.trees.tree_moves import (
+    NAMED,
+    IncrementalHierarchy,
+    TreeGuided,
+    TreeGuidedPaper,
+    TreeGuidedSimilar,
+)
+
+__all__ = ["NAMED", "Hierarchy", "IncrementalHierarchy", "TreeGuided", "TreeGuidedPaper", "TreeGuidedSimilar"]

@@ -8,11 +8,9 @@ from sklearn_subanneal.trees._trees cimport Trees
 
 cdef class Launch(Halves):
     cdef readonly Trees trees
-    cdef readonly Py_ssize_t subset         # rows that a tree is made of at most
+    cdef readonly Py_ssize_t subset_size    # rows that a tree is made of at most
     cdef bint blindly                       # whether the tree of this proposal has two rows, if not all
     cdef readonly bint by_evidence          # how a node is drawn
-    cdef public Py_ssize_t n_proposed, n_accepted
-    cdef public double sum_log_ratio
     cdef int32_t[::1] planted, reached      # rows of the tree in the order of insertion; room for the leaves of a node
     cdef int32_t[::1] part, leaf_of         # of each row of the tree
     cdef double[::1] chance                 # of each node, to be drawn

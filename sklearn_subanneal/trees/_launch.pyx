@@ -30,28 +30,20 @@ cdef class Launch(Halves):
     columns : list of ColumnStatistics
         Those of the mixtures that proposals will be made for.
     n_rows : int
-    subset : int, default=50
+    subset_size : int, default=50
         Rows that a tree is made of at most, at least 2; of all but the smallest clusters a random subset, since trees
         of many rows cost much and get high.
-
-    Attributes
-    ----------
-    n_proposed, n_accepted : int
-    sum_log_ratio : float
-        Of the log acceptance ratios of all proposals, those below -1000 counted as that.
     """
 
-    def __cinit__(self, list columns, Py_ssize_t n_rows, *args, Py_ssize_t subset=50, **kwargs):
-        if subset < 2:
-            raise ValueError(f"subset is {subset}, but a tree has two rows or more; raise it")
-        self.subset = min(subset, max(n_rows, 2))
-        self.trees = Trees(columns, self.subset)
-        self.planted, self.reached = np.zeros((2, self.subset), np.int32)
+    def __cinit__(self, list columns, Py_ssize_t n_rows, *args, Py_ssize_t subset_size=50, **kwargs):
+        if subset_size < 2:
+            raise ValueError(f"subset_size is {subset_size}, but a tree has two rows or more; raise it")
+        self.subset_size = min(subset_size, max(n_rows, 2))
+        self.trees = Trees(columns, self.subset_size)
+        self.planted, self.reached = np.zeros((2, self.subset_size), np.int32)
         self.part, self.leaf_of = np.zeros((2, max(n_rows, 1)), np.int32)
-        self.chance = np.zeros(2 * self.subset)
+        self.chance = np.zeros(2 * self.subset_size)
         self.blindly = False
-        self.n_proposed = self.n_accepted = 0
-        self.sum_log_ratio = 0.0
 
     def hold(self, Mixture mixture, rows=None):
         """As :meth:`Halves.hold`."""
@@ -76,7 +68,7 @@ cdef class Launch(Halves):
     cdef Py_ssize_t n_of_some(self, Py_ssize_t n) noexcept nogil:
         # The rows of a tree, as a function of the number of rows to be split, or to be merged, alone. A row of a tree
         # costs some ten times as much as one that is only allocated.
-        return min(n, min(self.subset, max(n // ROWS_FOR_EACH, LEAST_ROWS)))
+        return min(n, min(self.subset_size, max(n // ROWS_FOR_EACH, LEAST_ROWS)))
 
     cdef Py_ssize_t n_rows_of_tree(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t n_some = self.n_of_some(n)

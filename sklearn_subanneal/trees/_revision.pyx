@@ -192,14 +192,6 @@ cdef class RevisedForest(IBHC):
             rest, node = node, self.parent[node]
         return rest
 
-    def get_state(self):
-        """The forest as arrays."""
-        return {"hierarchy": self.hierarchy()}
-
-    def set_state(self, state):
-        """Restore the forest."""
-        self.restore(state["hierarchy"])
-
 
 def _same_partition(one, two):
     """Whether two labellings, -1 for rows that are out, are of the same partition."""

@@ -1,16 +1,19 @@
-"""Incremental Bayesian hierarchical clustering as a chain makes its draws: one forest, and the mixture of its trees."""
+"""The chain of incremental Bayesian hierarchical clustering: one forest of trees, whose mixture is its one draw."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.annealing.chain import ChainResult, run_recipe
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.schedules import Schedule, Step
-from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain
+from sklearn_subanneal.annealing.schedules import Schedule
+from sklearn_subanneal.mixtures._move_kernel import MoveKernel
+from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain, MixtureSpec
+from sklearn_subanneal.mixtures.move import Move
 from sklearn_subanneal.trees._ibhc import IBHC
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
@@ -20,7 +23,7 @@ ROUNDS, ROWS_PER_ROUND = 5, 1000
 ROWS_PER_BATCH = 200
 
 
-class IBHCChain(MixtureChain):
+class ForestChain(MixtureChain):
     """A forest over the rows of one table, in the order in which the chain stores them.
 
     Given the hyperparameters it is a function of that order alone. These are learned, where they are, from forests over
@@ -31,11 +34,12 @@ class IBHCChain(MixtureChain):
     hierarchy : Hierarchy or None, default=None
         A forest over the first rows, to go on from; hyperparameters then stay.
     **arguments
-        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`.
+        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`; ``moves`` is one
+        :class:`~sklearn_subanneal.trees.IncrementalHierarchy`.
     """
 
     def __init__(self, *, hierarchy: Hierarchy | None = None, **arguments):
-        super().__init__(**arguments, moves=None)
+        super().__init__(**arguments)
         self.hierarchy = hierarchy
 
     def run(
@@ -50,7 +54,7 @@ class IBHCChain(MixtureChain):
             self._sweep(Step(1.0, self.n_rows, self.n_rows, 1.0), context, thin=1)
         return self.result()
 
-    def move_rows(self, step: Step, context: ChainContext) -> int:
+    def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Make a forest over the first rows, and its trees the clusters."""
         here = np.full(self.n_rows, -1, np.int32)
         here[: step.size] = 0
@@ -85,31 +89,44 @@ class IBHCChain(MixtureChain):
 
 def hierarchy_of(result: ChainResult) -> Hierarchy:
     """The forest that a chain ended with, over the rows of the table."""
-    hierarchy, order = result.resume["model"]["hierarchy"], result.resume["order"]
+    hierarchy, order = result.state.model["hierarchy"], result.state.order
     names = np.append(order, np.arange(len(order), 2 * len(order)))
     return replace(hierarchy, children=names[hierarchy.children].astype(np.int32))
 
 
-def go_on(chain: dict, draw: Draw | None = None, hierarchy: Hierarchy | None = None) -> ChainResult:
-    """A forest over the rows of a table in their order.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ForestSpec(MixtureSpec):
+    """A forest over the rows of one table, made by incremental hierarchical clustering.
 
-    Parameters
+    Attributes
     ----------
-    chain : dict
-        Arguments of :class:`IBHCChain` but for order and window.
-    draw : Draw or None
-        Whose hyperparameters to start with; None: those of the models.
     hierarchy : Hierarchy or None
-        A forest over the first rows, to go on from.
+        A forest over the first rows, to go on from; hyperparameters then stay.
+    start : Draw or None
+        The draw whose hyperparameters the forest starts with; None: those of the models.
     """
-    n_rows = len(chain["arrays"][0])
-    window = Window([0, n_rows], [1.0], True)
-    forest = IBHCChain(**chain, order=np.arange(n_rows), window=window, hierarchy=hierarchy)
-    if draw is not None:
-        forest.adopt(draw)
-    return forest.run(None, 1, 1, None, ChainContext())
 
+    hierarchy: Hierarchy | None = None
+    start: Draw | None = None
 
-def run_ibhc(recipe: dict, context: ChainContext) -> ChainResult:
-    """As :func:`sklearn_subanneal.mixtures.mixture_chain.run_chain`, for a forest."""
-    return run_recipe(IBHCChain, recipe, {"prior": recipe["partition"].bind(recipe["chain"]["learn"])}, context)
+    def build(self, order: np.ndarray, window: Window) -> ForestChain:
+        chain = ForestChain(
+            models=self.models,
+            arrays=self.arrays,
+            prior=self.partition.bind(self.learn),
+            order=order,
+            window=window,
+            generator=self.generator,
+            moves=self.moves,
+            learn=self.learn,
+            learn_from=self.learn_from,
+            number=self.number,
+            hierarchy=self.hierarchy,
+        )
+        if self.start is not None:
+            chain.adopt(self.start)
+        return chain
+
+    def n_sweeps(self) -> int | None:
+        """Unknown: the sweeps of a forest are not those of a schedule."""
+        return 0 if self.ended else None

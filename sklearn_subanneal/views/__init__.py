@@ -1,1 +1,25 @@
 """Cross-categorization: a partition of the columns into views, and of the rows in every view."""
+
+from sklearn_subanneal.views.column_moves import (
+    NAMED,
+    ColumnBirthDeath,
+    ColumnBlocks,
+    ColumnGibbs,
+    ColumnGroups,
+    ColumnMove,
+    ColumnPacing,
+    ViewSplitMerge,
+    check_view_moves,
+)
+
+__all__ = [
+    "NAMED",
+    "ColumnBirthDeath",
+    "ColumnBlocks",
+    "ColumnGibbs",
+    "ColumnGroups",
+    "ColumnMove",
+    "ColumnPacing",
+    "ViewSplitMerge",
+    "check_view_moves",
+]

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby
 from time import perf_counter
 
 import numpy as np
 
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.annealing.chain import AnnealedChain, ChainResult, run_recipe
+from sklearn_subanneal.annealing.chain import AnnealedChain
+from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.schedules import Step
+from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import CELLS_PER_BATCH, mixture_state, units_of_rows
+from sklearn_subanneal.mixtures.move import ClusterMove, Move
+from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.views._views import Views
+from sklearn_subanneal.views.column_moves import ColumnPacing, check_view_moves
 from sklearn_subanneal.views.draws import ViewsDraw
-from sklearn_subanneal.views.kernels import ViewKernel
 
 TRACE = np.dtype(
     [
@@ -41,15 +47,15 @@ TRACE = np.dtype(
     ]
 )
 
-# Below this many rows (half of a small table) neither views nor hyperparameters are learned: so few rows mislead more
-# than they say, and what was learned of them has to be unlearned.
-LEAST_LEARNED_FROM = 32
+# Below this many rows (half of a small table) neither views nor hyperparameters are learned: what so few rows suggest
+# is mostly wrong, and has to be unlearned.
+LEARNED_FROM = 32
 
 # A sweep of less than this takes a few milliseconds: threads would cost more than they save.
 LEAST_CELLS_FOR_THREADS = 100_000
 
-# Split-merge proposals in each view after a cycle: they cost as much as all else about rows.
-N_SPLIT_MERGES = 2
+# The partition of the columns that a chain starts with.
+STARTS = ("separate", "together", "prior")
 
 
 class ViewsChain(AnnealedChain):
@@ -61,11 +67,20 @@ class ViewsChain(AnnealedChain):
     arrays : list of ndarray
         The table's typed columns.
     column_prior, row_prior : PartitionPrior
-    kernel : ViewKernel
     order, window, generator, number
         As of :class:`AnnealedChain`.
+    moves : sequence of Move
+        Made in this order in each cycle; exactly one of them is Gibbs sampling or slice sampling of the rows.
+    pacing : ColumnPacing
+    start : {"separate", "together", "prior"}, default="separate"
+        Each column in a view of its own, all in one view, or a partition drawn from the prior. Columns join one another
+        at once where that is better; to separate them, moves have to find a second partition of the rows first, so that
+        a start in one view leaves views merged.
     learn : bool, default=True
         Whether hyperparameters are redrawn.
+    learn_from : int or None, default=None
+        Number of assigned rows from which on they are, and columns move; None: 32, or half of the rows where these are
+        fewer.
     n_threads : int, default=1
         Views whose rows are swept at once, where rows are many; the result does not depend on it.
     """
@@ -78,24 +93,26 @@ class ViewsChain(AnnealedChain):
         arrays: list[np.ndarray],
         column_prior: PartitionPrior,
         row_prior: PartitionPrior,
-        kernel: ViewKernel,
         order: np.ndarray,
         window: Window,
         generator: np.random.Generator,
         *,
+        moves: Sequence[Move],
+        pacing: ColumnPacing,
+        start: str = "separate",
         learn: bool = True,
+        learn_from: int | None = None,
         n_threads: int = 1,
         number: int = 0,
     ):
         super().__init__(len(arrays[0]), order, window, generator, number)
-        self.learn, self.kernel, self.n_threads = learn, kernel, n_threads
+        self.learn, self.pacing, self.n_threads = learn, pacing, n_threads
+        self.learn_from = min(LEARNED_FROM, self.n_rows // 2) if learn_from is None else min(learn_from, self.n_rows)
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         self.views = Views(self.columns, column_prior, row_prior, self.n_rows)
-        # Each column begins in a view of its own. Columns join one another at once where that pays; to part them, moves
-        # have to pay for a second partition of the rows first, so that a start in one view leaves views merged.
-        self.views.set_state(np.arange(len(self.columns)), np.full((len(self.columns), self.n_rows), -1, np.int8))
-        self.update_views = kernel.bind(self.views)
-        self.split_merge = SplitMerge(self.columns, self.n_rows, self.views.twins)
+        column_labels = self._first_column_labels(start)
+        self.views.set_state(column_labels, np.full((column_labels.max() + 1, self.n_rows), -1, np.int8))
+        self.moves = [(move, move.bind(self.columns, self.n_rows, self.views.twins)) for move in moves]
         self.batch = max(CELLS_PER_BATCH // len(arrays), 64)
         self._units = units_of_rows(models, arrays, self.order)
         # Rounds of moves of columns in a row that moved none, and cycles since the last round.
@@ -107,19 +124,32 @@ class ViewsChain(AnnealedChain):
 
     def cycle(self, step: Step, context: ChainContext) -> dict:
         views, beta, generator = self.views, step.inverse_temperature, self.generator
-        clock = [perf_counter()]
-        n_moved = self._move_rows(step, context)
-        rows = self.window.positions()
-        # Before columns move and the state is read: both then depend on the labels alone, not on the way there.
-        views.rebuild(rows)
-        clock.append(perf_counter())
-        may_learn = self.window.size >= min(LEAST_LEARNED_FROM, self.n_rows // 2)
-        n_columns_moved = self._move_columns(beta, rows, context) if may_learn else 0
-        clock.append(perf_counter())
-        if self.learn and may_learn:
+        n_moved, n_columns_moved, share = 0, 0, None
+        seconds, clock = dict.fromkeys(("rows", "views", "hyperparameters"), 0.0), perf_counter()
+
+        def stop_clock(part):
+            nonlocal clock
+            before, clock = clock, perf_counter()
+            seconds[part] += clock - before
+
+        for of_columns, moves in groupby(self.moves, lambda own: own[0].kind == "columns"):
+            if of_columns:
+                share = self._share_of_round() if share is None else share
+                if share:
+                    n_columns_moved += self._move_columns(moves, share, beta, context)
+                stop_clock("views")
+            else:
+                for move, kernel in moves:
+                    make = self._move_rows if move.kind == "rows" else self._move_clusters
+                    n_moved += make(move, kernel, step, context)
+                # Before columns move and the state is read: both then depend on the labels alone, not on the way there.
+                views.rebuild(self.window.positions())
+                stop_clock("rows")
+        if share:
+            self.n_waited, self.n_quiet = 0, 0 if n_columns_moved else self.n_quiet + 1
+        if self.learn and self.window.size >= self.learn_from:
             views.learn(generator, beta)
-        clock.append(perf_counter())
-        seconds = np.diff(clock)
+        stop_clock("hyperparameters")
         return {
             "log_joint": self.log_joint(),
             "n_views": views.n_views,
@@ -128,28 +158,46 @@ class ViewsChain(AnnealedChain):
             "n_columns_moved": n_columns_moved,
             "concentration": views.prior.parameters["concentration"],
             "discount": views.prior.parameters["discount"],
-            "seconds_rows": seconds[0],
-            "seconds_views": seconds[1],
-            "seconds_hyperparameters": seconds[2],
+            **{f"seconds_{part}": spent for part, spent in seconds.items()},
         }
 
-    def _move_columns(self, beta, rows, context):
-        """A round of moves of columns: seldom where the schedule has no use for it, and of few at full data."""
-        rest, share = self.kernel.rest_above, 1.0
-        if rest is not None and self.window.size > rest:
-            share = rest / self.window.size if self.annealed else 0.0
+    def _first_column_labels(self, start):
+        """The partition of the columns with which the chain starts."""
+        n_columns = len(self.columns)
+        if start == "separate":
+            return np.arange(n_columns)
+        if start == "together":
+            return np.zeros(n_columns, np.int32)
+        if start == "prior":
+            return self.views.prior.draw_partition(n_columns, self.generator)
+        raise ValueError(f"start must be one of {STARTS}, got {start!r}")
+
+    def _share_of_round(self) -> float:
+        """The part of a round of moves of columns to make in this cycle: 0 while columns rest."""
+        if self.window.size < self.learn_from:
+            return 0.0
         self.n_waited += 1
-        if not share or not (self.annealed or self.n_waited >= self.kernel.interval(self.n_quiet)):
-            return 0
+        due = self.annealed or self.n_waited >= self.pacing.interval(self.n_quiet)
+        return self.pacing.share(self.window.size, self.annealed) if due else 0.0
+
+    def _move_columns(self, moves, share, beta, context):
+        """Some moves of columns, one after the other; returns how many columns moved."""
         context.check()
-        n_moved = self.update_views(beta, self.generator, share)
+        views, n_moved = self.views, 0
+        for move, kernel in moves:
+            n_moved += kernel.propose(views, move.count(views.n_columns, share), beta, self.generator)
         if n_moved:
-            self.views.rebuild(rows)
-        self.n_waited, self.n_quiet = 0, 0 if n_moved else self.n_quiet + 1
+            views.rebuild(self.window.positions())
         return n_moved
 
-    def _move_rows(self, step, context):
-        """Gibbs sampling and split-merge moves of the rows, view after view, or some views at once."""
+    def _move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
+        """Gibbs sampling of the rows, view after view, or some views at once; or a sweep of another move in each."""
+        if move.replaces_gibbs and self.window.size == step.size == self.n_rows:
+            rows, n_moved = self.window.positions(), 0
+            for mixture in self.views.mixtures:
+                context.check()
+                n_moved += kernel.sweep(mixture, step.inverse_temperature, self.generator, rows)
+            return n_moved
         leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
         mixtures, streams, beta = self.views.mixtures, self._streams_of_views(), step.inverse_temperature
         parts = [slice(at, at + self.batch) for at in range(0, len(leaving), self.batch)]
@@ -163,17 +211,20 @@ class ViewsChain(AnnealedChain):
 
         if self.n_threads > 1 and len(leaving) * len(self.columns) >= LEAST_CELLS_FOR_THREADS:
             with ThreadPoolExecutor(self.n_threads) as pool:
-                n_moved = sum(pool.map(sweep, mixtures, streams))
-        else:
-            n_moved = 0
-            for part in parts:
-                context.check()
-                n_moved += self.views.churn(leaving[part], entering[part], beta, streams)
-        rows = self.window.positions()
-        for mixture in mixtures:
+                return sum(pool.map(sweep, mixtures, streams))
+        n_moved = 0
+        for part in parts:
             context.check()
-            n_moved += self.split_merge.propose(mixture, N_SPLIT_MERGES, step.inverse_temperature, self.generator, rows)
+            n_moved += self.views.churn(leaving[part], entering[part], beta, streams)
         return n_moved
+
+    def _move_clusters(self, move: ClusterMove, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
+        """Proposals to split and merge clusters of rows in each view."""
+        rows, n_accepted = self.window.positions(), 0
+        for mixture in self.views.mixtures:
+            context.check()
+            n_accepted += kernel.propose(mixture, move.count(len(rows)), step.inverse_temperature, self.generator, rows)
+        return n_accepted
 
     def _streams_of_views(self):
         """A generator for each view, so that views swept at once draw the same as one after the other."""
@@ -214,6 +265,7 @@ class ViewsChain(AnnealedChain):
             "row_priors": [mixture.prior.parameters for mixture in self.views.mixtures],
             "columns": [column.get_prior_state() for column in self.columns],
             "patience": (self.n_quiet, self.n_waited),
+            "moves": [kernel.get_state() for _, kernel in self.moves],
             "streams": [stream.bit_generator.state for stream in self._streams],
         }
 
@@ -230,17 +282,67 @@ class ViewsChain(AnnealedChain):
         self.views.rebuild(self.window.positions())
         for mixture, parameters in zip(self.views.mixtures, state["row_priors"], strict=True):
             mixture.set_prior(parameters)
+        for (_, kernel), kept in zip(self.moves, state["moves"], strict=True):
+            if kept is not None:
+                kernel.set_state(kept)
 
 
-def run_chain(recipe: dict, context: ChainContext) -> ChainResult:
-    """Make one chain, or take one up again, and run it: the unit of work that joblib distributes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ViewsSpec(ChainSpec):
+    """A chain over the views of one table.
 
-    Parameters
+    Attributes
     ----------
-    recipe : dict
-        As for :func:`sklearn_subanneal.mixtures.mixture_chain.run_chain`, with "column_partition" beside "partition".
-    context : ChainContext
+    models : list of ColumnModel
+    arrays : list of ndarray
+        The table's typed columns.
+    column_partition, row_partition : Partition
+        Priors of the partitions, as parameter objects: bound ones cannot be sent to other processes.
+    moves : tuple of Move
+        Made in this order in each cycle.
+    pacing : ColumnPacing
+        How often columns move.
+    start : {"separate", "together", "prior"}
+        The partition of the columns with which the chain starts.
+    learn : bool
+        Whether hyperparameters are redrawn.
+    learn_from : int or None
+        Number of assigned rows from which on they are, and columns move.
+    n_threads : int
+        Views whose rows are swept at once.
     """
-    learn = recipe["chain"]["learn"]
-    priors = {"column_prior": recipe["column_partition"].bind(learn), "row_prior": recipe["partition"].bind(learn)}
-    return run_recipe(ViewsChain, recipe, priors, context)
+
+    models: list[ColumnModel]
+    arrays: list[np.ndarray]
+    column_partition: Partition
+    row_partition: Partition
+    moves: tuple[Move, ...]
+    pacing: ColumnPacing
+    start: str = "separate"
+    learn: bool = True
+    learn_from: int | None = None
+    n_threads: int = 1
+
+    def check(self) -> None:
+        super().check()
+        self.pacing.check()
+        priors = self.column_partition.bind(self.learn), self.row_partition.bind(self.learn)
+        check_view_moves(self.moves, *priors, self.models)
+
+    def build(self, order: np.ndarray, window: Window) -> ViewsChain:
+        return ViewsChain(
+            self.models,
+            self.arrays,
+            self.column_partition.bind(self.learn),
+            self.row_partition.bind(self.learn),
+            order,
+            window,
+            self.generator,
+            moves=self.moves,
+            pacing=self.pacing,
+            start=self.start,
+            learn=self.learn,
+            learn_from=self.learn_from,
+            n_threads=self.n_threads,
+            number=self.number,
+        )

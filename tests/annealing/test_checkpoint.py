@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import pickle
 import re
-import subprocess
-import sys
+from dataclasses import replace
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
+from support.clocks import tick_at_each_look
+from support.moves import VIEW_MOVES
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import (
@@ -25,15 +24,18 @@ from sklearn_subanneal import (
     SubsampleAnnealedDPMM,
     TraceMonitor,
 )
-from sklearn_subanneal.annealing import chain, checkpoint, schedules
-from sklearn_subanneal.annealing.chain import n_sweeps
-from sklearn_subanneal.annealing.schedules import (
+from sklearn_subanneal.annealing import (
     Accelerating,
     EnergyAnneal,
     PriorGibbs,
     SequentialGibbs,
     SubsampleAnneal,
+    clock,
+    saved_chain,
 )
+from sklearn_subanneal.annealing.saved_chain import SavedChain
+from sklearn_subanneal.annealing.spec import ChainSpec
+from sklearn_subanneal.partitions import PitmanYor
 
 N_ROWS = 24
 X = with_gaps(np.hstack([blobs(N_ROWS), blobs(N_ROWS, gap=3.0, seed=1)[::-1]]))
@@ -98,8 +100,8 @@ WAYS = {
     "crosscat": (CrossCat, {}),
     "random churn": (CrossCat, {"subsampling": "random", "schedule": Accelerating(5, 10)}),
     "one leap": (CrossCat, {"schedule": SequentialGibbs(1)}),
-    "block": (CrossCat, {"view_kernel": "block", "schedule": PriorGibbs(3)}),
-    "birth and death": (CrossCat, {"view_kernel": "birth-death", "schedule": EnergyAnneal(3)}),
+    "block": (CrossCat, {"moves": VIEW_MOVES["block"], "schedule": PriorGibbs(3)}),
+    "birth and death": (CrossCat, {"moves": VIEW_MOVES["birth-death"], "schedule": EnergyAnneal(3)}),
     "mixed": (CrossCat, {"feature_types": TYPES}),
     "mixture": (SubsampleAnnealedDPMM, {}),
     "mixture, energy": (SubsampleAnnealedDPMM, {"schedule": EnergyAnneal(3)}),
@@ -112,7 +114,7 @@ def test_interrupted_at_every_sweep(estimator, params, tmp_path):
     params = {"estimator": estimator, "n_chains": 1, "table": MIXED if "feature_types" in params else X, **params}
     table = params["table"]
     whole = make(**{name: value for name, value in params.items() if name != "table"}).fit(table)
-    for sweep in range(0, len(whole.trace_), 1 if estimator is CrossCat and "view_kernel" not in params else 2):
+    for sweep in range(0, len(whole.trace_), 1 if estimator is CrossCat and "moves" not in params else 2):
         interrupt(tmp_path / str(sweep), 0, sweep, **params)
         monitor = TraceMonitor()
         model = resumed(tmp_path / str(sweep), monitor, **params)
@@ -125,11 +127,12 @@ def test_interrupted_at_every_sweep(estimator, params, tmp_path):
 @pytest.mark.parametrize("schedule", [SHORT, SequentialGibbs(1), SequentialGibbs(3), PriorGibbs(2)])
 def test_the_work_to_go_is_known(schedule, tmp_path):
     whole = make(n_chains=1, schedule=schedule).fit(X)
-    assert n_sweeps(schedule, 2, 3, N_ROWS, None) == len(whole.trace_)
+    spec = ChainSpec(n_rows=N_ROWS, schedule=schedule, n_draws=2, thin=3)
+    assert spec.n_sweeps() == len(whole.trace_)
     for sweep in range(len(whole.trace_)):
         interrupt(tmp_path / str(sweep), 0, sweep, n_chains=1, schedule=schedule)
         file = tmp_path / str(sweep) / "chain-0.checkpoint"
-        to_go = n_sweeps(schedule, 2, 3, N_ROWS, checkpoint._read(file).result)
+        to_go = replace(spec, previous=SavedChain.read(file).result).n_sweeps()
         assert to_go == len(whole.trace_) - sweep - 1
 
 
@@ -162,7 +165,7 @@ def test_interrupted_while_it_writes(call, tmp_path, monkeypatch):
                 raise Killed
             return stream
 
-        monkeypatch.setattr(checkpoint, "open", half, raising=False)
+        monkeypatch.setattr(saved_chain, "open", half, raising=False)
     else:
         right = getattr(os, call)
         monkeypatch.setattr(os, call, kill)
@@ -173,81 +176,6 @@ def test_interrupted_while_it_writes(call, tmp_path, monkeypatch):
     assert list(tmp_path.glob("chain-0.part"))
     assert_same(resumed(tmp_path), whole)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["chain-0.checkpoint", "chain-1.checkpoint"]
-
-
-JOB = """
-import os, signal, sys
-import numpy as np
-from sklearn_subanneal import Checkpoint, CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.schedules import SubsampleAnneal
-
-
-class Suicide:
-    def __init__(self, chain, sweep):
-        self.where = chain, sweep
-
-    def setup(self, estimator, context):
-        pass
-
-    on_fit_task_begin = teardown = setup
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None):
-        trace = (metadata or {}).get("trace")
-        if trace and (trace["chain"], trace["sweep"]) == self.where:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-def make(kind):
-    return kind(n_chains=2, n_draws=4, thin=5, n_jobs=n_jobs, schedule=SubsampleAnneal(6), random_state=0)
-
-
-folder, name, n_jobs, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), eval(sys.argv[4])
-kind = {"CrossCat": CrossCat, "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM}[name]
-X = np.random.default_rng(0).normal(size=(60, 4))
-for kill in kills:
-    if child := os.fork():
-        status = os.waitpid(child, 0)[1]
-        assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, kill
-    else:
-        make(kind).set_callbacks(Checkpoint(folder, seconds=0.0), Suicide(*kill)).fit(X)
-        os._exit(0)
-found = make(kind).set_callbacks(Checkpoint(folder)).fit(X)
-whole = make(kind).fit(X)
-for name in ("log_joint_", "posterior_labels_", "labels_"):
-    assert np.array_equal(getattr(found, name), getattr(whole, name)), name
-for name in found.trace_.dtype.names:
-    # A prior has not all of the parameters that the trace has fields for.
-    assert name.startswith("seconds") or np.array_equal(found.trace_[name], whole.trace_[name], equal_nan=True), name
-assert np.array_equal(found.score_samples(X), whole.score_samples(X))
-print("the same", len(whole.trace_))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills copies of a process")
-@pytest.mark.parametrize(
-    ("name", "n_jobs", "kills"),
-    [
-        # In the schedule, in the midst of thin, among the draws, before the second chain began, and in it.
-        ("CrossCat", 1, [(0, 3), (0, 20), (0, 26), (1, 0), (1, 22)]),
-        ("SubsampleAnnealedDPMM", 2, [(1, 5), (0, 20)]),
-    ],
-)
-def test_killed_by_the_system(name, n_jobs, kills, tmp_path):
-    job = [sys.executable, "-c", JOB, str(tmp_path), name, str(n_jobs), repr(kills)]
-    done = subprocess.run(job, capture_output=True, text=True, timeout=100)
-    assert done.stdout.startswith("the same"), done.stderr
-
-
-def test_other_processes_write_their_chains(tmp_path):
-    whole = make(n_chains=3).fit(X)
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        interrupt(tmp_path, 1, 9, n_chains=3)
-        assert (tmp_path / "chain-1.checkpoint").exists()
-        # Threads take up what processes left, and the other way round.
-        with joblib.parallel_config(backend="threading"):
-            interrupt(tmp_path, 1, 11, n_chains=3)
-        assert_same(resumed(tmp_path, n_chains=3), whole)
-    assert len(list(tmp_path.iterdir())) == 3
 
 
 # --- What is complete, and what goes further ------------------------------------------------------------------------
@@ -303,7 +231,7 @@ def test_warm_starts_may_be_interrupted(estimator, tmp_path):
 
 def test_without_a_seed_the_chains_go_on(tmp_path):
     interrupt(tmp_path, 1, 8, random_state=None)
-    saved = [checkpoint._read(tmp_path / f"chain-{number}.checkpoint").result.trace for number in (0, 1)]
+    saved = [SavedChain.read(tmp_path / f"chain-{number}.checkpoint").result.trace for number in (0, 1)]
     model = resumed(tmp_path, random_state=None)
     for number, trace in enumerate(saved):
         found = model.trace_[model.trace_["chain"] == number][: len(trace)]
@@ -316,10 +244,7 @@ def test_without_a_seed_the_chains_go_on(tmp_path):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_time_limit_counts_what_was_spent(estimator, tmp_path, monkeypatch):
-    # Every look at the clock takes five milliseconds, and nothing else: how busy the machine is has no part in this.
-    looks = itertools.count()
-    for module in (chain, schedules):
-        monkeypatch.setattr(module, "perf_counter", lambda: 5e-3 * next(looks))
+    tick_at_each_look(monkeypatch, 5e-3)
 
     class KillAfter(Killer):
         def on_fit_task_end(self, estimator, context, *, metadata=None):
@@ -345,7 +270,7 @@ def test_a_time_limit_counts_what_was_spent(estimator, tmp_path, monkeypatch):
 
 def test_files_are_written_every_so_often(tmp_path, monkeypatch):
     now, written = [0.0], []
-    monkeypatch.setattr(checkpoint, "monotonic", lambda: now[0])
+    monkeypatch.setattr(clock, "now", lambda: now[0])
     right = os.replace
     monkeypatch.setattr(os, "replace", lambda part, file: (written.append((file.name, now[0])), right(part, file)))
 
@@ -369,9 +294,9 @@ def test_files_are_written_every_so_often(tmp_path, monkeypatch):
 OTHERS = {
     "table": ({"table": X + 1e-9}, "X"),
     "rows": ({"table": X[::-1]}, "X"),
-    "estimator": ({"estimator": SubsampleAnnealedDPMM}, "estimator, .*view_kernel"),
-    "concentration": ({"concentration": 2.0}, "concentration"),
-    "view_kernel": ({"view_kernel": "prior"}, "view_kernel"),
+    "estimator": ({"estimator": SubsampleAnnealedDPMM}, "estimator, .*column_partition"),
+    "partition": ({"row_partition": PitmanYor(2.0)}, "row_partition"),
+    "moves": ({"moves": VIEW_MOVES["prior"]}, "moves"),
     "n_chains": ({"n_chains": 3}, "n_chains"),
     "schedule": ({"schedule": SubsampleAnneal(passes=5)}, "schedule"),
     "thin": ({"thin": 2}, "thin"),

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
+from sklearn_subanneal.columns.models import KINDS
 from sklearn_subanneal.datasets import load_hospitals, make_gaussian_mixture, make_planted_views
 from sklearn_subanneal.tables.schema import read_table
 
@@ -168,5 +169,5 @@ def test_planted_views_read_as_they_say():
     from sklearn.base import BaseEstimator
 
     views = make_planted_views(300, 12, (2, 3), missing=0.1, random_state=0)
-    table, _ = read_table(BaseEstimator(), views.data, views.feature_types)
+    table, _ = read_table(BaseEstimator(), views.data, views.feature_types, types=KINDS)
     assert table.kinds == views.feature_types

@@ -1,88 +1,98 @@
-"""Scikit-learn's own checks of an estimator, over the configurations that take different ways through the code."""
+"""Scikit-learn's own checks of an estimator, over the configurations that take different ways through the code.
+
+One for each way is quick; the others differ by parameters, and are slow.
+"""
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.moves import EXACT_MOVES, FOREST, PAPER, VIEW_MOVES
 
-from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
-from sklearn_subanneal.annealing.schedules import (
+from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal.annealing import (
     Accelerating,
     EnergyAnneal,
     PriorGibbs,
+    RandomSubsampling,
     SequentialGibbs,
+    StratifiedSubsampling,
     SubsampleAnneal,
 )
-from sklearn_subanneal.annealing.subsampling import Random, Stratified
+from sklearn_subanneal.mixtures import Gibbs, SplitMerge
 from sklearn_subanneal.partitions import CRP, NGGP, PitmanYor
-from sklearn_subanneal.views.kernels import ViewKernel
+from sklearn_subanneal.views import ColumnGibbs, ColumnGroups, ColumnPacing
 
 # The checks fit some hundred times: short chains, but for the defaults, which are those of the user.
 SHORT = {"n_chains": 2, "n_draws": 3}
 BRIEF = {"n_chains": 1, "n_draws": 2}
-CONFIGURATIONS = [
-    SubsampleAnnealedDPMM(),
+FAST = {"schedule": SequentialGibbs(passes=3), **BRIEF}
+JOINT = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3)
+
+QUICK = [
+    SubsampleAnnealedDPMM(schedule="accelerating", n_jobs=2, **SHORT),
+    SubsampleAnnealedDPMM(covariance_type="full", partition="dp", moves=["slice"], schedule="prior", **BRIEF),
+    SubsampleAnnealedDPMM(feature_types={0: "categorical"}, subsampling=RandomSubsampling(), **FAST),
+    TreeGuidedNRMM(partition="nig", moves=["incremental-hierarchy"], **BRIEF),
+    TreeGuidedNRMM(learn_hyperparameters=False, grids="fixed", unseen="error", **FAST),
+    CrossCat(moves=VIEW_MOVES["block"], **FAST),
+    CrossCat(schedule=Accelerating(passes=8, n_small=20), subsampling=StratifiedSubsampling(column=0), **BRIEF),
+    CrossCatClassifier(JOINT),
+    CrossCatRegressor(JOINT),
+]
+
+DEFAULTS = [SubsampleAnnealedDPMM(), TreeGuidedNRMM(), CrossCat()]
+
+OTHERS = [
     SubsampleAnnealedDPMM(covariance_type="full", **SHORT),
-    SubsampleAnnealedDPMM(feature_types={0: "categorical"}, **SHORT),
     SubsampleAnnealedDPMM(feature_types={0: "real"}, feature_params={"real": {"nu": 3.0}}, **SHORT),
     SubsampleAnnealedDPMM(schedule="anneal", n_chains=3, n_draws=2, thin=2),
-    SubsampleAnnealedDPMM(schedule="accelerating", **SHORT),
     SubsampleAnnealedDPMM(schedule="sequential", **SHORT),
-    SubsampleAnnealedDPMM(schedule="prior", **SHORT),
     SubsampleAnnealedDPMM(schedule=EnergyAnneal(passes=10), **SHORT),
-    SubsampleAnnealedDPMM(subsampling=Random(), covariance_type="full", **SHORT),
     SubsampleAnnealedDPMM(subsampling="random", grids="fixed", unseen="error", **SHORT),
     SubsampleAnnealedDPMM(learn_hyperparameters=False, **SHORT),
-    SubsampleAnnealedDPMM(partition=CRP(concentration=1.0), **SHORT),
+    SubsampleAnnealedDPMM(partition=CRP(concentration=1.0), learn_from=5, **SHORT),
     SubsampleAnnealedDPMM(partition=PitmanYor(discount=0.25), n_jobs=2, **SHORT),
     SubsampleAnnealedDPMM(partition=NGGP(), **SHORT),
-    TreeGuidedNRMM(),
-    TreeGuidedNRMM("dp", sampler="slice", **BRIEF),
-    TreeGuidedNRMM("nig", sampler="ibhc", **BRIEF),
-    TreeGuidedNRMM("nig", sampler="split-merge", **BRIEF),
-    TreeGuidedNRMM("nggp", sampler="tree-guided-similar", **BRIEF),
-    TreeGuidedNRMM("dp", 1.0, likelihood="diag", schedule=SequentialGibbs(passes=3), n_global=3, **BRIEF),
-    TreeGuidedNRMM("nggp", 1.0, 0.5, learn_hyperparameters=False, grids="fixed", n_jobs=2, **SHORT),
-    TreeGuidedNRMM(likelihood="diag", sampler="ibhc", feature_types={0: "categorical"}, **BRIEF),
-    CrossCat(),
-    CrossCat(schedule=SubsampleAnneal(passes=5), **BRIEF),
-    CrossCat(schedule=Accelerating(passes=8, n_small=20), view_kernel="prior", thin=2, **BRIEF),
-    CrossCat(schedule=SequentialGibbs(passes=3), view_kernel="block", **BRIEF),
-    CrossCat(schedule=PriorGibbs(passes=8), view_kernel="birth-death", n_jobs=2, n_chains=2, n_draws=1),
+    TreeGuidedNRMM(NGGP(1.0, 0.5), learn_hyperparameters=False, n_jobs=2, **SHORT),
+    TreeGuidedNRMM(covariance_type="diag", moves=FOREST, feature_types={0: "categorical"}, **BRIEF),
+    CrossCat(schedule=Accelerating(passes=8, n_small=20), moves=VIEW_MOVES["prior"], thin=2, **BRIEF),
+    CrossCat(schedule=PriorGibbs(passes=8), moves=VIEW_MOVES["birth-death"], n_jobs=2, n_chains=2, n_draws=1),
     # Of shorter runs one in ten ends in a partition that is too poor for the check of clusterings.
     CrossCat(
-        schedule=EnergyAnneal(passes=30), view_kernel=ViewKernel(("group", "data-driven"), rest_above=None), **BRIEF
+        schedule=EnergyAnneal(passes=30),
+        moves=[Gibbs(), SplitMerge(2), ColumnGroups(), ColumnGibbs()],
+        column_pacing=ColumnPacing(rest_above=None),
+        **BRIEF,
     ),
     CrossCat(feature_types={0: "real"}, feature_params={"real": {"nu": 3.0}}, **BRIEF),
-    CrossCat(schedule=SequentialGibbs(passes=3), subsampling="random", grids="fixed", unseen="error", **BRIEF),
-    CrossCat(schedule=SequentialGibbs(passes=3), subsampling=Stratified(column=0), **BRIEF),
-    CrossCat(1.0, 0.0, 0.5, 0.25, schedule=SequentialGibbs(passes=3), learn_hyperparameters=False, **BRIEF),
+    CrossCat(subsampling="random", grids="fixed", unseen="error", column_start="together", **FAST),
+    CrossCat(CRP(1.0), PitmanYor(0.5, 0.25), learn_hyperparameters=False, **FAST),
 ]
 
-
-EVERY_PROCESS_AND_SAMPLER = [
-    TreeGuidedNRMM(process, sampler=sampler, likelihood=likelihood, **BRIEF)
-    for process in ("nggp", "dp", "nig")
-    for sampler in (
-        "tree-guided",
-        "tree-guided-similar",
-        "split-merge",
-        "gibbs",
-        "slice",
-        "ibhc",
-        "tree-guided-paper",
+PARTITIONS_AND_MOVES = [
+    TreeGuidedNRMM(partition, moves=moves, covariance_type=covariance_type, **BRIEF)
+    for partition, moves, covariance_type in itertools.product(
+        ("nggp", "dp", "nig"), [*EXACT_MOVES.values(), FOREST, PAPER], ("full", "diag")
     )
-    for likelihood in ("gaussian", "diag")
 ]
 
 
-@parametrize_with_checks(CONFIGURATIONS)
+@parametrize_with_checks(QUICK)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:In .* sweeps there were more than max_atoms", "ignore:sampler=.tree-guided-paper")
-@parametrize_with_checks(EVERY_PROCESS_AND_SAMPLER)
-def test_scikit_learn_checks_of_every_process_and_sampler(estimator, check):
+@parametrize_with_checks([*DEFAULTS, *OTHERS])
+def test_scikit_learn_checks_of_other_parameters(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:In .* sweeps there were more than max_atoms", "ignore:TreeGuidedPaper")
+@parametrize_with_checks(PARTITIONS_AND_MOVES)
+def test_scikit_learn_checks_of_every_partition_and_move(estimator, check):
     check(estimator)

@@ -12,13 +12,22 @@ from sklearn.callback import ProgressBar
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.moves import VIEW_MOVES
 
 from sklearn_subanneal import CrossCat, TraceMonitor
-from sklearn_subanneal.annealing.schedules import Accelerating, EnergyAnneal, SequentialGibbs, SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Random, Stratified
+from sklearn_subanneal.annealing import (
+    Accelerating,
+    EnergyAnneal,
+    RandomSubsampling,
+    SequentialGibbs,
+    StratifiedSubsampling,
+    SubsampleAnneal,
+)
 from sklearn_subanneal.diagnostics import summary
+from sklearn_subanneal.mixtures import Gibbs
+from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.posterior import to_arviz
-from sklearn_subanneal.views.kernels import ViewKernel
+from sklearn_subanneal.views import ColumnBlocks, ColumnGibbs, ColumnGroups, ColumnPacing
 
 RNG = np.random.default_rng(0)
 SHORT = SubsampleAnneal(passes=5)
@@ -53,7 +62,7 @@ def assert_same(one, two, new=NEW):
 def test_grid_search_over_schedules_and_kernels():
     grid = {
         "schedule": [SHORT, Accelerating(passes=8, n_small=20), SequentialGibbs(2), "energy"],
-        "view_kernel": ["block", ViewKernel(("group",), n_groups=3), ViewKernel(("prior", "data-driven"))],
+        "moves": ["default", VIEW_MOVES["block"], [Gibbs(), ColumnGroups(3)]],
     }
     search = GridSearchCV(short(n_chains=1), grid, cv=2).fit(X)
     scores = search.cv_results_["mean_test_score"]
@@ -65,19 +74,18 @@ def test_grid_search_over_schedules_and_kernels():
 
 
 def test_grid_search_within_parameter_objects():
-    model = short(view_kernel=ViewKernel(), subsampling=Stratified(column=0))
-    grid = {"schedule__passes": [2, 8], "view_kernel__n_groups": [1, 20], "view_kernel__moves": [("group", "prior")]}
-    search = GridSearchCV(model, grid | {"subsampling__balance": [0.5]}, cv=2, n_jobs=2).fit(X)
+    model = short(column_pacing=ColumnPacing(), subsampling=StratifiedSubsampling(column=0))
+    grid = {"schedule__passes": [2, 8], "column_pacing__rest_above": [0, 2000]}
+    search = GridSearchCV(model, grid | {"subsampling__balance": [0.5]}, cv=2).fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert len(set(search.cv_results_["mean_test_score"])) == 4
     # Searching leaves the objects of the user alone.
-    assert (model.schedule.passes, model.view_kernel.n_groups, model.subsampling.balance) == (5, 2, 1.0)
-    assert model.view_kernel.moves == ViewKernel().moves
+    assert (model.schedule.passes, model.column_pacing.rest_above, model.subsampling.balance) == (5, 2000, 1.0)
 
 
 def test_a_search_prefers_the_better_model():
     """Views that say nothing of one another are worth more than clusters of the whole row."""
-    grid = {"column_concentration": [1e-9, 1.0], "column_discount": [0.0]}
+    grid = {"column_partition": [CRP(1e-9), CRP(1.0)]}
     search = GridSearchCV(short(schedule="accelerating"), grid, cv=3).fit(X)
     assert search.best_params_["column_concentration"] == 1.0
 
@@ -98,7 +106,7 @@ def test_pipelines():
     np.testing.assert_array_equal(pipeline.predict(NEW), model.predict(scaled))
     np.testing.assert_array_equal(pipeline.score_samples(NEW), model.score_samples(scaled))
     np.testing.assert_array_equal(clone(steps).fit_predict(X), model.labels_)
-    search = GridSearchCV(steps, {"crosscat__view_kernel": ["group", ViewKernel()]}, cv=2).fit(X)
+    search = GridSearchCV(steps, {"crosscat__moves": ["default", VIEW_MOVES["group"]]}, cv=2).fit(X)
     assert np.isfinite(search.best_score_)
     pandas = pytest.importorskip("pandas")
     named = clone(steps).set_output(transform="pandas").fit(pandas.DataFrame(X, columns=list("abcd")))
@@ -109,8 +117,16 @@ def test_pipelines():
     "params",
     [
         {},
-        {"schedule": Accelerating(passes=8, n_small=20), "subsampling": Random(), "view_kernel": "birth-death"},
-        {"view_kernel": ViewKernel(("group", "block"), n_pool=4), "subsampling": Stratified(labels=np.arange(72) % 3)},
+        {
+            "schedule": Accelerating(passes=8, n_small=20),
+            "subsampling": RandomSubsampling(),
+            "moves": VIEW_MOVES["birth-death"],
+        },
+        {
+            "moves": [Gibbs(), ColumnGroups(), ColumnBlocks(n_pool=4)],
+            "column_pacing": ColumnPacing(patience=4),
+            "subsampling": StratifiedSubsampling(labels=np.arange(72) % 3),
+        },
     ],
 )
 def test_clones(params):
@@ -118,17 +134,17 @@ def test_clones(params):
     copy = clone(model)
     assert not hasattr(copy, "labels_")
     assert_same(copy.fit(X), model)
-    for name in ("schedule", "subsampling", "view_kernel"):
+    for name in ("schedule", "subsampling", "moves"):
         value = getattr(model, name)
         assert isinstance(value, str) or getattr(copy, name) is not value
 
 
 def test_reprs():
     assert repr(CrossCat()) == "CrossCat()"
-    text = repr(CrossCat(view_kernel=ViewKernel(("prior",)), schedule=EnergyAnneal(5)))
-    assert "view_kernel=ViewKernel(moves=('prior',))" in text
+    text = repr(CrossCat(moves=[Gibbs(), ColumnGibbs("prior")], schedule=EnergyAnneal(5)))
+    assert "moves=[Gibbs(), ColumnGibbs(new_views='prior')]" in text
     assert "schedule=EnergyAnneal(passes=5)" in text
-    assert "ViewKernel" in CrossCat(view_kernel=ViewKernel())._repr_html_()
+    assert "ColumnPacing" in CrossCat(column_pacing=ColumnPacing())._repr_html_()
 
 
 # --- Saving ---------------------------------------------------------------------------------------------------------
@@ -151,35 +167,12 @@ def test_saved_models_are_the_same(params, way, tmp_path):
 
 def test_a_fitted_model_holds_no_second_copy_of_labels_nor_the_data():
     table = np.random.default_rng(0).normal(size=(20_000, 8))
-    model = short(concentration=1.0, n_chains=1, n_draws=3, schedule="sequential", time_limit=1e-6, thin=1).fit(table)
+    model = short(
+        row_partition=PitmanYor(1.0), n_chains=1, n_draws=3, schedule="sequential", time_limit=1e-6, thin=1
+    ).fit(table)
     # Labels of every view in a byte or two, of the main view and of the last one in four, order, window and labels_.
     n_labels = sum(labels.nbytes for chain in model._row_labels for labels in chain)
     assert len(pickle.dumps(model)) < n_labels + 20_000 * (4 + 4 * model.n_views_ + 8 * (2 + model.n_views_) + 12) + 4e5
-
-
-# --- Other processes and machines -----------------------------------------------------------------------------------
-
-TABLES = [({}, X), ({"feature_types": ["count", "categorical"] * 2}, DISCRETE)]
-
-
-def test_other_processes_give_the_same_bits():
-    monitor = TraceMonitor()
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        for params, table in TABLES:
-            assert_same(short(**params).fit(table), short(n_jobs=1, **params).fit(table), table)
-        model = short().set_callbacks(monitor).fit(X)
-    assert len(monitor.get_logs()) == len(model.trace_)
-
-
-def test_a_dask_cluster_gives_the_same_bits():
-    distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
-    with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
-        for params, table in TABLES:
-            assert_same(short(**params).fit(table), short(n_jobs=1, **params).fit(table), table)
-        search = GridSearchCV(short(), {"view_kernel": ["group", ViewKernel()]}, cv=2).fit(X)
-    alone = GridSearchCV(short(), {"view_kernel": ["group", ViewKernel()]}, cv=2).fit(X)
-    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
 
 
 # --- Frames ---------------------------------------------------------------------------------------------------------

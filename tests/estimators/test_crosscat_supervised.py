@@ -13,21 +13,13 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
+from sklearn_subanneal.annealing import Accelerating, SubsampleAnneal
 from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
 
 NAN = np.nan
 SHORT = {"n_chains": 1, "n_draws": 3}
-# The checks fit some hundred times.
-SHORTEST = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3)
-
-
-@parametrize_with_checks([CrossCatClassifier(SHORTEST), CrossCatRegressor(SHORTEST)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def groups(n_rows=150, seed=0):

@@ -9,7 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from support.tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing.subsampling import Stratified
+from sklearn_subanneal.annealing import StratifiedSubsampling
+from sklearn_subanneal.partitions import CRP
 
 # --- Labels ---------------------------------------------------------------------------------------------------------
 
@@ -35,7 +36,7 @@ def test_labels_predictions_and_probabilities_agree(covariance_type):
 
 def test_clusters_nearest_to_no_row_are_dropped():
     X = blobs(60, gap=1.0)
-    model = SubsampleAnnealedDPMM(20.0, 0.0, learn_hyperparameters=False, n_chains=2, n_draws=5, random_state=0).fit(X)
+    model = SubsampleAnnealedDPMM(CRP(20.0), learn_hyperparameters=False, n_chains=2, n_draws=5, random_state=0).fit(X)
     assert model.n_clusters_ < len(model._representative.sizes)
     np.testing.assert_array_equal(np.unique(model.labels_), np.arange(model.n_clusters_))
     p = model.predict_proba(X)
@@ -81,7 +82,7 @@ def test_what_fit_leaves():
 
 
 @pytest.mark.parametrize("schedule", ["anneal", "accelerating", "sequential", "prior", "energy"])
-@pytest.mark.parametrize("subsampling", ["cyclic", "random", Stratified(column=0, n_bins=3)])
+@pytest.mark.parametrize("subsampling", ["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)])
 def test_every_schedule_finds_plain_groups(schedule, subsampling):
     X = blobs(120, 4, gap=10.0)
     model = SubsampleAnnealedDPMM(schedule=schedule, subsampling=subsampling, n_chains=2, random_state=0).fit(X)
@@ -90,9 +91,9 @@ def test_every_schedule_finds_plain_groups(schedule, subsampling):
 
 def test_counts_are_stratified_by_their_quantiles():
     X = np.column_stack([blobs(60), np.arange(60)])
-    chooser = Stratified(column=2, n_bins=4)
+    chooser = StratifiedSubsampling(column=2, n_bins=4)
     model = SubsampleAnnealedDPMM(feature_types={2: "count"}, subsampling=chooser, n_chains=1, n_draws=1).fit(X)
-    assert len(model._results[0].resume["window"]["sizes"]) == 4
+    assert len(model._results[0].state.window["sizes"]) == 4
 
 
 # --- Tables ---------------------------------------------------------------------------------------------------------

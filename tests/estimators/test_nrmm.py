@@ -19,17 +19,21 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.moves import EXACT_MOVES, FOREST, PAPER
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import TreeGuidedNRMM
-from sklearn_subanneal.annealing.schedules import SequentialGibbs, SubsampleAnneal
-from sklearn_subanneal.annealing.subsampling import Stratified
+from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
+from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge
+from sklearn_subanneal.partitions import NGGP, NIG
+from sklearn_subanneal.trees import TreeGuided, TreeGuidedPaper
+from sklearn_subanneal.views import ColumnGroups
 
-PROCESSES = ["nggp", "dp", "nig"]
-SAMPLERS = ["tree-guided", "tree-guided-similar", "split-merge", "gibbs", "slice", "ibhc"]
-EXACT = SAMPLERS[:5]
+PARTITIONS = {"nggp": {"mass", "sigma", "log_u"}, "dp": {"concentration"}, "nig": {"mass", "log_u"}}
+MOVES = EXACT_MOVES | {"incremental-hierarchy": FOREST}
+DOCUMENTS = "bag-of-words"
 
-samplers = pytest.mark.parametrize("sampler", SAMPLERS)
+each_moves = pytest.mark.parametrize("moves", MOVES.values(), ids=MOVES)
 
 
 def short(**params):
@@ -43,14 +47,14 @@ def documents(n=60, seed=0):
     return sparse.csr_array(np.array([rng.multinomial(rng.integers(5, 40), topics[i % 3]) for i in range(n)]))
 
 
-# --- Processes and samplers -----------------------------------------------------------------------------------------
+# --- Partitions and moves -----------------------------------------------------------------------------------------
 
 
-@samplers
-@pytest.mark.parametrize("process", PROCESSES)
-def test_every_process_and_sampler_finds_plain_groups(process, sampler):
+@each_moves
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_every_partition_and_move_finds_plain_groups(partition, moves):
     X = with_gaps(blobs(90))
-    model = short(process=process, sampler=sampler)
+    model = short(partition=partition, moves=moves)
     labels = model.fit_predict(X)
     assert_array_equal(labels, model.predict(X))
     assert_array_equal(np.unique(labels), np.arange(model.n_clusters_))
@@ -59,33 +63,31 @@ def test_every_process_and_sampler_finds_plain_groups(process, sampler):
     p = model.predict_proba(X)
     assert_allclose(p.sum(axis=1), 1.0)
     assert_array_equal(p.argmax(axis=1), labels)
-    n_draws = 1 if sampler == "ibhc" else 3
+    n_draws = 1 if moves is FOREST else 3
     assert model.posterior_labels_.shape == (2, n_draws, 90) and model.log_joint_.shape == (2, n_draws)
-    names = {"nggp": {"mass", "sigma", "log_u"}, "nig": {"mass", "sigma", "log_u"}, "dp": {"mass"}}[process]
-    assert set(model.hyperparameters_) == names | {"columns"}
-    assert model.hyperparameters_["mass"].shape == (2, n_draws)
-    if process == "nig":
-        assert (model.hyperparameters_["sigma"] == 0.5).all()
+    assert set(model.hyperparameters_) == PARTITIONS[partition] | {"columns"}
+    for name in PARTITIONS[partition]:
+        assert model.hyperparameters_[name].shape == (2, n_draws)
     assert not np.isnan(model.impute(X)).any()
     assert model.sample(4, random_state=0).shape == (4, 2)
 
 
-@samplers
-def test_the_same_seed_gives_the_same_chains(sampler):
+@each_moves
+def test_the_same_seed_gives_the_same_chains(moves):
     X = with_gaps(blobs(60))
-    one = short(sampler=sampler).fit(X)
+    one = short(moves=moves).fit(X)
     for params in ({}, {"n_jobs": 2}):
-        other = short(sampler=sampler, **params).fit(X)
+        other = short(moves=moves, **params).fit(X)
         assert_array_equal(other.posterior_labels_, one.posterior_labels_)
         assert_array_equal(other.log_joint_, one.log_joint_)
     assert_array_equal(pickle.loads(pickle.dumps(one)).score_samples(X), one.score_samples(X))
 
 
-@pytest.mark.parametrize("sampler", EXACT)
-def test_continued_chains_are_the_same_as_long_ones(sampler):
+@pytest.mark.parametrize("moves", EXACT_MOVES.values(), ids=EXACT_MOVES)
+def test_continued_chains_are_the_same_as_long_ones(moves):
     X = blobs(60)
-    whole = short(sampler=sampler, n_draws=5).fit(X)
-    parts = short(sampler=sampler, n_draws=2, warm_start=True).fit(X)
+    whole = short(moves=moves, n_draws=5).fit(X)
+    parts = short(moves=moves, n_draws=2, warm_start=True).fit(X)
     parts.set_params(n_draws=5).fit(X)
     assert_array_equal(parts.posterior_labels_, whole.posterior_labels_)
     assert_array_equal(parts.hyperparameters_["mass"], whole.hyperparameters_["mass"])
@@ -93,17 +95,17 @@ def test_continued_chains_are_the_same_as_long_ones(sampler):
 
 def test_proposals_are_counted():
     X = blobs(60)
-    trace = short(sampler="split-merge", n_global=7, n_chains=1, schedule=SequentialGibbs(passes=3)).fit(X).trace_
+    trace = short(moves=[Gibbs(), SplitMerge(7, 1)], n_chains=1, schedule=SequentialGibbs(passes=3)).fit(X).trace_
     assert_array_equal(trace["n_proposed"][1:], 7)
     assert (trace["n_accepted"] <= trace["n_proposed"]).all()
     assert np.isfinite(trace["sum_log_ratio"]).all()
-    trace = short(sampler="tree-guided", n_global=0, n_chains=1).fit(X).trace_
+    trace = short(moves=[Gibbs(), TreeGuided(n_proposals=0)], n_chains=1).fit(X).trace_
     assert not trace["n_proposed"].any()
 
 
 def test_the_sampler_as_printed_warns_and_is_biased():
     X, _, column, params = CASES["gaussian"]
-    model = TreeGuidedNRMM("nggp", 1.0, 0.5, sampler="tree-guided-paper", feature_params=params, n_global=3)
+    model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=[TreeGuidedPaper(n_proposals=3)], feature_params=params)
     model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=1500, random_state=0)
     with pytest.warns(UserWarning, match="does not leave the posterior as it is"):
         model.fit(X)
@@ -116,9 +118,9 @@ def test_the_sampler_as_printed_warns_and_is_biased():
 
 def test_a_chain_of_the_sampler_as_printed_is_continued():
     X = blobs(60)
-    with pytest.warns(UserWarning, match="tree-guided-paper"):
-        whole = short(sampler="tree-guided-paper", n_draws=5).fit(X)
-        parts = short(sampler="tree-guided-paper", n_draws=2, warm_start=True).fit(X)
+    with pytest.warns(UserWarning, match="TreeGuidedPaper"):
+        whole = short(moves=PAPER, n_draws=5).fit(X)
+        parts = short(moves=PAPER, n_draws=2, warm_start=True).fit(X)
         parts.set_params(n_draws=5).fit(X)
     assert_array_equal(parts.posterior_labels_, whole.posterior_labels_)
     assert adjusted_rand_score(whole.labels_, np.arange(60) % 3) == 1.0
@@ -127,24 +129,30 @@ def test_a_chain_of_the_sampler_as_printed_is_continued():
 def test_empty_atoms_beyond_the_bound_are_told_of():
     X = blobs(60)
     with pytest.warns(UserWarning, match="more than max_atoms=1 empty atoms"):
-        model = short(process="nig", sampler="slice", max_atoms=1).fit(X)
+        model = short(partition="nig", moves=[Slice(max_atoms=1)]).fit(X)
     assert model.trace_["n_overflows"].any()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        short(process="nig", sampler="slice").fit(X)
+        short(partition="nig", moves=["slice"]).fit(X)
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"process": "dp", "sigma": 0.5}, "sigma must be None for process='dp', got 0.5; leave it out"),
-        ({"process": "nig", "sigma": 0.5}, "sigma must be None for process='nig'"),
-        ({"process": "crp"}, "'process' parameter .* must be a str among"),
-        ({"sigma": 1.0}, "'sigma' parameter"),
-        ({"mass": 0.0}, "'mass' parameter"),
-        ({"sampler": "slices"}, "'sampler' parameter"),
-        ({"likelihood": "multinomial"}, "X holds -?[0-9.]+, but likelihood='multinomial' takes counts of words"),
-        ({"subset_size": 1}, "'subset_size' parameter"),
+        ({"partition": "crp"}, "'partition' parameter .* must be a str among"),
+        ({"partition": NGGP(sigma=1.0)}, "sigma must be a number above 0 and below 1, or .learn.; got 1.0"),
+        ({"partition": NIG(mass=0.0)}, "mass must be a positive number, or .learn.; got 0.0"),
+        ({"moves": "slice"}, "'moves' parameter"),
+        ({"moves": ["slices"]}, "moves has 'slices', which is neither a move nor one of"),
+        ({"moves": []}, "moves must have exactly one move of the rows.*has none"),
+        ({"moves": ["gibbs", "slice"]}, "moves must have exactly one move of the rows.*has Gibbs, Slice"),
+        ({"moves": ["incremental-hierarchy", "split-merge"]}, "IncrementalHierarchy cannot be combined"),
+        ({"moves": ["gibbs", ColumnGroups()]}, "ColumnGroups moves columns between views, and a mixture has but one"),
+        ({"moves": ["gibbs", TreeGuided]}, r"moves has the class TreeGuided; write TreeGuided\(\)"),
+        ({"moves": ["gibbs", TreeGuided(subset_size=1)]}, "subset_size of TreeGuided must be .* at least 2, got 1"),
+        ({"partition": "pitman-yor", "moves": ["slice"]}, "Slice needs a partition .* take CRP"),
+        ({"learn_from": 0}, "'learn_from' parameter"),
+        ({"feature_types": "bag-of-words"}, "X holds -?[0-9.]+, but .* takes counts of words"),
     ],
 )
 def test_bad_parameters_are_refused(params, message):
@@ -184,13 +192,13 @@ def exact_scores(column, new, mass, sigma):
 
 
 @pytest.mark.parametrize(
-    ("likelihood", "sampler"), [("gaussian", "slice"), ("gaussian", "tree-guided"), ("multinomial", "gibbs")]
+    ("case", "moves"), [("gaussian", "slice"), ("gaussian", "tree-guided"), ("multinomial", "gibbs")]
 )
-def test_score_samples_is_the_exact_predictive(likelihood, sampler):
-    X, new, column, params = CASES[likelihood]
-    model = TreeGuidedNRMM(
-        "nggp", 1.0, 0.5, likelihood=likelihood, sampler=sampler, feature_params=params, learn_hyperparameters=False
-    )
+def test_score_samples_is_the_exact_predictive(case, moves):
+    X, new, column, params = CASES[case]
+    model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=EXACT_MOVES[moves], feature_params=params, learn_hyperparameters=False)
+    if case == "multinomial":
+        model.set_params(feature_types=DOCUMENTS)
     model.set_params(n_chains=2, n_draws=300, random_state=0, schedule=SequentialGibbs(passes=1)).fit(X)
     whole, draws, densities = np.exp(model.score_samples(new)), model._draws, []
     for chain in draws:
@@ -204,7 +212,7 @@ def test_score_samples_is_the_exact_predictive(likelihood, sampler):
 
 def test_log_joint_is_that_of_partition_and_data_with_u_integrated_out():
     X, _, (kind, x, params), feature_params = CASES["gaussian"]
-    model = short(process="nggp", mass=1.0, sigma=0.5, feature_params=feature_params, learn_hyperparameters=False)
+    model = short(partition=NGGP(1.0, 0.5), feature_params=feature_params, learn_hyperparameters=False)
     model.fit(X)
     for labels, log_joint in zip(model.posterior_labels_[0], model.log_joint_[0], strict=True):
         clusters = blocks(labels)
@@ -216,13 +224,13 @@ def test_log_joint_is_that_of_partition_and_data_with_u_integrated_out():
 # --- Documents --------------------------------------------------------------------------------------------------------
 
 
-@samplers
-def test_documents_are_clustered_by_their_words(sampler):
+@each_moves
+def test_documents_are_clustered_by_their_words(moves):
     X = documents()
-    model = short(likelihood="multinomial", sampler=sampler).fit(X)
+    model = short(feature_types=DOCUMENTS, moves=moves).fit(X)
     assert adjusted_rand_score(np.arange(60) % 3, model.labels_) > 0.9
     assert_array_equal(model.labels_, model.predict(X))
-    dense = short(likelihood="multinomial", sampler=sampler).fit(X.toarray().astype(float))
+    dense = short(feature_types=DOCUMENTS, moves=moves).fit(X.toarray().astype(float))
     assert_array_equal(dense.posterior_labels_, model.posterior_labels_)
     assert_allclose(dense.score_samples(X), model.score_samples(X.toarray()))
     assert set(model.hyperparameters_["columns"]["multinomial"]) == {"beta"}
@@ -233,7 +241,7 @@ def test_documents_are_clustered_by_their_words(sampler):
 
 def test_an_empty_document_says_nothing():
     X = sparse.vstack([documents(), sparse.csr_array((1, 30))], format="csr")
-    model = short(likelihood="multinomial").fit(X)
+    model = short(feature_types=DOCUMENTS).fit(X)
     assert model.score_samples(sparse.csr_array((2, 30))) == pytest.approx([0.0, 0.0])
     assert_array_equal(model.predict(X)[-1:], model.predict(sparse.csr_array((1, 30))))
 
@@ -242,31 +250,31 @@ def test_an_empty_document_says_nothing():
     ("X", "message"),
     [
         (np.array([[1.0, np.nan], [2.0, 3.0]]), "NaN"),
-        (np.array([[1, -2], [2, 3]]), "X holds -2, but likelihood='multinomial' takes counts of words"),
+        (np.array([[1, -2], [2, 3]]), "X holds -2, but .* takes counts of words"),
         (np.array([[1, 0.5], [2, 3]]), "X holds 0.5, but"),
         (np.zeros((3, 2)), "X holds no word"),
     ],
 )
 def test_documents_are_counts(X, message):
     with pytest.raises(ValueError, match=message):
-        short(likelihood="multinomial").fit(X)
+        short(feature_types=DOCUMENTS).fit(X)
 
 
 def test_documents_have_neither_missing_cells_nor_columns():
     X = documents()
-    model = short(likelihood="multinomial").fit(X)
+    model = short(feature_types=DOCUMENTS).fit(X)
     with pytest.raises(ValueError, match="impute has nothing to fill"):
         model.impute(X)
     with pytest.raises(ValueError, match="documents have none; use labels="):
-        short(likelihood="multinomial", subsampling=Stratified(column=0)).fit(X)
-    short(likelihood="multinomial", subsampling=Stratified(labels=np.arange(60) % 2)).fit(X)
+        short(feature_types=DOCUMENTS, subsampling=StratifiedSubsampling(column=0)).fit(X)
+    short(feature_types=DOCUMENTS, subsampling=StratifiedSubsampling(labels=np.arange(60) % 2)).fit(X)
     with pytest.raises(ValueError, match="30 features"):
         model.predict(X[:, :20])
 
 
 def test_beta_is_what_is_given_where_nothing_is_learned():
     params = {"multinomial": {"beta": 0.37}}
-    model = short(likelihood="multinomial", feature_params=params, learn_hyperparameters=False).fit(documents())
+    model = short(feature_types=DOCUMENTS, feature_params=params, learn_hyperparameters=False).fit(documents())
     assert (model.hyperparameters_["columns"]["multinomial"]["beta"] == 0.37).all()
 
 
@@ -284,19 +292,19 @@ def assert_is_tree_of(model, n_rows):
 
 def test_the_trees_of_a_fit():
     X = blobs(90)
-    model = short(sampler="ibhc").fit(X)
+    model = short(moves=["incremental-hierarchy"]).fit(X)
     assert_is_tree_of(model, 90)
     # The trees are deterministic given the hyperparameters, so that chains differ by those, and their order, alone.
     assert adjusted_rand_score(model.hierarchy_.labels, np.arange(90) % 3) == 1.0
-    trees = short(sampler="gibbs").fit(X).hierarchy(X[:9])
+    trees = short(moves=["gibbs"]).fit(X).hierarchy(X[:9])
     assert trees.n_clusters == 3 and adjusted_rand_score(trees.labels, np.arange(9) % 3) == 1.0
-    assert not hasattr(short(sampler="gibbs").fit(X), "hierarchy_")
+    assert not hasattr(short(moves=["gibbs"]).fit(X), "hierarchy_")
 
 
-@pytest.mark.parametrize("likelihood", ["gaussian", "diag", "multinomial"])
-def test_rows_are_inserted_online(likelihood):
-    X = documents(120) if likelihood == "multinomial" else with_gaps(blobs(120))
-    model = short(likelihood=likelihood)
+@pytest.mark.parametrize("case", ["full", "diag", "documents"])
+def test_rows_are_inserted_online(case):
+    X = documents(120) if case == "documents" else with_gaps(blobs(120))
+    model = short(feature_types=DOCUMENTS) if case == "documents" else short(covariance_type=case)
     for before, n in itertools.pairwise((0, 40, 41, 80, 120)):
         assert model.partial_fit(X[before:n]) is model
         assert_is_tree_of(model, n)
@@ -312,10 +320,10 @@ def test_rows_are_inserted_online(likelihood):
     assert model.labels_.shape == (120,)
 
 
-@pytest.mark.parametrize("sampler", ["ibhc", "gibbs"])
-def test_rows_are_inserted_after_a_fit(sampler):
+@pytest.mark.parametrize("moves", [["incremental-hierarchy"], ["gibbs"]], ids=str)
+def test_rows_are_inserted_after_a_fit(moves):
     X = blobs(90)
-    model = short(sampler=sampler).fit(X[:60]).partial_fit(X[60:])
+    model = short(moves=moves).fit(X[:60]).partial_fit(X[60:])
     assert_is_tree_of(model, 90)
     assert adjusted_rand_score(model.labels_, np.arange(90) % 3) == 1.0
     model.fit(X[:60])
@@ -327,7 +335,7 @@ def test_rows_are_inserted_after_a_fit(sampler):
 
 def test_grid_search_and_pipeline():
     X = blobs(60)
-    grid = {"sampler": ["tree-guided", "slice"], "schedule": ["anneal", SubsampleAnneal(passes=3)]}
+    grid = {"moves": ["default", [Slice()]], "schedule": ["anneal", SubsampleAnneal(passes=3)]}
     search = GridSearchCV(short(n_chains=1), grid, cv=2).fit(X)
     assert len(search.cv_results_["params"]) == 4 and np.isfinite(search.cv_results_["mean_test_score"]).all()
     labels = make_pipeline(StandardScaler(), short()).fit_predict(X)

@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles import reference
-from oracles.enumeration import draw_partition
-from support.column_examples import BY_NAME, CLASSES
+from support.geweke_mixtures import (
+    CONCENTRATIONS,
+    DISCOUNTS,
+    N_ROWS,
+    Feature,
+    Joint,
+    draw_prior,
+    redrawn,
+    statistics,
+    statistics_of,
+)
 
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.diagnostics import geweke_test
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions import PitmanYor
-
-N_ROWS = 6
-CONCENTRATIONS, DISCOUNTS = [0.4, 1.0, 2.5], [0.0, 0.3, 0.6]
-DTYPES = {
-    "real": np.float32,
-    "categorical": np.int8,
-    "boolean": np.int8,
-    "count": np.int32,
-    "cyclic": np.float64,
-    "gaussian": np.float64,
-}
-MISSING = {"real": np.nan, "gaussian": np.nan, "categorical": -1, "boolean": -1, "count": -1, "cyclic": np.nan}
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A column of the joint model: its kind, its grids, and which cells are never seen."""
-
-    kind: str
-    gaps: tuple = ()
-
-    @property
-    def example(self):
-        return BY_NAME[self.kind]
-
-    def draw_params(self, rng):
-        """One point of every grid, as the reference takes it."""
-        params = {}
-        for name, grid in self.example.grids.items():
-            lines = np.atleast_2d(grid)
-            point = np.array([rng.choice(line) for line in lines])
-            params[name] = np.diag(point) if name == "psi" else point if np.ndim(grid) == 2 else point[0]
-        return params
-
-    def with_gaps(self, cells):
-        cells = cells.copy()
-        for cell in self.gaps:
-            cells[cell] = MISSING[self.kind]
-        return cells
-
 
 TABLES = {
     "real": [Feature("real", (2,))],
@@ -66,46 +34,6 @@ TABLES = {
     "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
     "mixed": [Feature("real", (2,)), Feature("categorical", (1,)), Feature("count"), Feature("gaussian", ((1, 0),))],
 }
-
-
-@dataclass(frozen=True)
-class Joint:
-    """Everything that the joint distribution is of; ``cells`` are complete, those in the gaps included."""
-
-    labels: np.ndarray
-    concentration: float
-    discount: float
-    params: list
-    cells: list
-
-
-def draw_prior(features, rng):
-    """An independent draw, by the plain-Python reference alone."""
-    alpha, d = rng.choice(CONCENTRATIONS), rng.choice(DISCOUNTS)
-    labels = np.array(draw_partition(N_ROWS, alpha, d, rng))
-    params, cells = [feature.draw_params(rng) for feature in features], []
-    for feature, own in zip(features, params, strict=True):
-        column = np.empty((N_ROWS, 2) if feature.kind == "gaussian" else N_ROWS, DTYPES[feature.kind])
-        for k in range(labels.max() + 1):
-            column[labels == k] = reference.draw_from_prior(feature.kind, own, int(np.sum(labels == k)), rng)[1]
-        cells.append(column)
-    return Joint(labels, alpha, d, params, cells)
-
-
-def statistics_of(feature, cells, params):
-    data_class, kernel = CLASSES[feature.kind]
-    parameters = feature.example.kernel_parameters(params)
-    return kernel(data_class(cells), parameters, feature.example.kernel_grids())
-
-
-def redrawn(feature, params, labels, rng):
-    """New cells given the partition and the hyperparameters, row by row from the kernel's predictive draws."""
-    cells = np.zeros((N_ROWS, 2) if feature.kind == "gaussian" else N_ROWS, DTYPES[feature.kind])
-    statistics = statistics_of(feature, cells, params)
-    for row, k in enumerate(labels):
-        cells[row] = statistics.draws(np.array([k], np.int32), np.full((1, statistics.width), np.nan), rng)[0].squeeze()
-        statistics.put(row, k)
-    return cells
 
 
 def transition(features, cyclic):
@@ -134,34 +62,6 @@ def transition(features, cyclic):
         return Joint(labels, prior.concentration, prior.discount, params, cells)
 
     return sweep
-
-
-def statistics(state):
-    """Bounded functions of everything: data have heavy tails."""
-    sizes = np.bincount(state.labels)
-    together = state.labels[:, None] == state.labels
-    out = {
-        "n_clusters": len(sizes),
-        "largest": sizes.max(),
-        "pairs": together.sum(),
-        "log concentration": np.log(state.concentration),
-        "discount": state.discount,
-        "concentration n_clusters": np.log(state.concentration) * len(sizes),
-    }
-    for j, (params, cells) in enumerate(zip(state.params, state.cells, strict=True)):
-        x = np.arctan(cells.astype(float).reshape(N_ROWS, -1) / 2.0)
-        out[f"{j} mean"], out[f"{j} square"] = x.mean(), (x**2).mean()
-        out[f"{j} within"] = np.mean((x @ x.T)[together])
-        out[f"{j} clusters"] = (x**2).mean() * len(sizes)
-        if x.shape[1] > 1:
-            out[f"{j} product"] = (x[:, 0] * x[:, 1]).mean()
-        for name, value in params.items():
-            value = np.diag(value) if name == "psi" else np.atleast_1d(value)
-            place = value if name == "mu" else np.log(value)
-            for i, own in enumerate(place):
-                out[f"{j} {name}[{i}]"] = own
-            out[f"{j} {name} square"] = place.mean() * (x**2).mean()
-    return out
 
 
 def run(table, cyclic, n_independent, n_successive, seed=0, sweep=None):

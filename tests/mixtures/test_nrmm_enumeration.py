@@ -13,12 +13,12 @@ from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialS
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
-from sklearn_subanneal.mixtures._slice import SliceSampler
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures._slice import SliceKernel
+from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
 from sklearn_subanneal.partitions import CRP, NGGP, NIG
-from sklearn_subanneal.trees._guided import TreeGuided
-from sklearn_subanneal.trees._paper import TreeGuidedPaper
-from sklearn_subanneal.trees._pilot import TreePilot
+from sklearn_subanneal.trees._tree_guided import TreeGuidedKernel
+from sklearn_subanneal.trees._tree_guided_paper import TreeGuidedPaperKernel
+from sklearn_subanneal.trees._tree_guided_similar import TreeGuidedSimilarKernel
 
 NORMAL_WISHART = {"mu": np.array([0.2, -0.3]), "kappa": 0.3, "psi": np.array([[1.0, 0.3], [0.3, 0.8]]), "nu": 5.0}
 POINTS = np.array([[0.3, 0.1], [0.1, -0.9], [1.9, 0.1], [2.1, 0.2], [2.4, 1.0], [0.3, 0.1], [-1.5, 0.6]])
@@ -71,23 +71,33 @@ def proposals(make, n_proposals):
 
 
 def slices(mixture, generator):
-    slicer = SliceSampler(mixture.columns, mixture.n_rows)
+    slicer = SliceKernel(mixture.columns, mixture.n_rows)
     return lambda: slicer.sweep(mixture, 1.0, generator)
+
+
+def split_merge(**options):
+    return proposals(lambda mixture: SplitMergeKernel(mixture.columns, mixture.n_rows, **options), 3)
+
+
+def tree_guided(**options):
+    return proposals(lambda mixture: TreeGuidedKernel(mixture.columns, mixture.n_rows, **options), 4)
 
 
 SAMPLERS = {
     "gibbs": sweeps,
     "slice": slices,
-    "split-merge": proposals(lambda mixture: SplitMerge(mixture.columns, mixture.n_rows), 3),
-    "split-merge-3": proposals(lambda mixture: SplitMerge(mixture.columns, mixture.n_rows, n_scans=3), 3),
-    "tree-guided": proposals(lambda mixture: TreePilot(mixture.columns, mixture.n_rows), 4),
-    "tree-guided-subset": proposals(lambda mixture: TreePilot(mixture.columns, mixture.n_rows, subset=3), 4),
-    "tree-guided-similar": proposals(lambda mixture: TreeGuided(mixture.columns, mixture.n_rows), 3),
+    "split-merge": split_merge(),
+    "split-merge-3": split_merge(n_scans=3),
+    "tree-guided": tree_guided(),
+    "tree-guided-subset": proposals(
+        lambda mixture: TreeGuidedKernel(mixture.columns, mixture.n_rows, subset_size=3), 4
+    ),
+    "tree-guided-similar": proposals(lambda mixture: TreeGuidedSimilarKernel(mixture.columns, mixture.n_rows), 3),
 }
 
 
 def printed(mixture, generator):
-    paper = TreeGuidedPaper(mixture.columns, mixture.n_rows, n_global=3)
+    paper = TreeGuidedPaperKernel(mixture.columns, mixture.n_rows, n_proposals=3)
     return lambda: paper.sweep(mixture, 1.0, generator)
 
 

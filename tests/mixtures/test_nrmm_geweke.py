@@ -16,11 +16,11 @@ from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.diagnostics import geweke_test
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
-from sklearn_subanneal.mixtures._slice import SliceSampler
-from sklearn_subanneal.mixtures._split_merge import SplitMerge
+from sklearn_subanneal.mixtures._slice import SliceKernel
+from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
 from sklearn_subanneal.partitions import NGGP
 from sklearn_subanneal.partitions._nggp import NGGPPrior
-from sklearn_subanneal.trees._pilot import TreePilot
+from sklearn_subanneal.trees._tree_guided import TreeGuidedKernel
 
 N_ROWS = 5
 PARAMS = {"mu": np.array([0.2, -0.3]), "kappa": 0.5, "psi": np.array([[1.0, 0.3], [0.3, 0.8]]), "nu": 5.0}
@@ -79,15 +79,15 @@ def gibbs(mixture, rng):
 
 
 def slices(mixture, rng):
-    SliceSampler(mixture.columns, N_ROWS).sweep(mixture, 1.0, rng)
+    SliceKernel(mixture.columns, N_ROWS).sweep(mixture, 1.0, rng)
 
 
 def split_merge(mixture, rng):
-    SplitMerge(mixture.columns, N_ROWS, n_scans=1).propose(mixture, 4, 1.0, rng)
+    SplitMergeKernel(mixture.columns, N_ROWS, n_scans=1).propose(mixture, 4, 1.0, rng)
 
 
 def tree_guided(mixture, rng):
-    TreePilot(mixture.columns, N_ROWS).propose(mixture, 4, 1.0, rng)
+    TreeGuidedKernel(mixture.columns, N_ROWS).propose(mixture, 4, 1.0, rng)
 
 
 def transition(move):

@@ -15,7 +15,7 @@ from support.tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.columns import real as reals
-from sklearn_subanneal.partitions import CRP, PitmanYor
+from sklearn_subanneal.partitions import PitmanYor
 
 REAL = {"mu": 0.5, "kappa": 0.5, "sigma2": 0.3, "nu": 6.0}
 BLOCK = {"mu": [0.5, -0.2], "kappa": 0.5, "psi": [[1.2, 0.5], [0.5, 0.9]], "nu": 6.0}
@@ -62,8 +62,7 @@ def tiny(table):
     columns = TINY[table]
     given = {"gaussian": BLOCK} if table == "full" else {kind: params for kind, params, _ in columns}
     model = SubsampleAnnealedDPMM(
-        concentration=1.3,
-        discount=0.2,
+        PitmanYor(1.3, 0.2),
         covariance_type="full" if table == "full" else "diag",
         feature_types=[kind for kind, _, _ in columns],
         feature_params=given,
@@ -202,7 +201,7 @@ def test_log_joint_is_that_of_the_data_given(learn):
     X = np.column_stack([x, np.where(np.isnan(x), 0, x > ORIGIN + 4 * UNIT), rng.poisson(3, 40)])
     X[3, 1] = X[4, 2] = NAN
     model = SubsampleAnnealedDPMM(
-        concentration=None if learn else 0.7,
+        PitmanYor("learn" if learn else 0.7),
         feature_types={1: "categorical", 2: "count"},
         feature_params={"real": {"mu": ORIGIN, "sigma2": UNIT**2}},
         learn_hyperparameters=learn,
@@ -227,12 +226,12 @@ def test_log_joint_of_a_block_includes_the_fillings(learn):
         n_draws=1,
         random_state=0,
     ).fit(X)
-    (block,), resume = model._models, model._results[0].resume
-    gaps = np.isnan(X).any(axis=1)[resume["order"]]
-    completed = X[resume["order"]]
-    completed[gaps] = block.restore(resume["model"]["columns"][0]["completed"])
+    (block,), state = model._models, model._results[0].state
+    gaps = np.isnan(X).any(axis=1)[state.order]
+    completed = X[state.order]
+    completed[gaps] = block.restore(state.model["columns"][0]["completed"])
     filled = np.empty_like(X)
-    filled[resume["order"]] = completed
+    filled[state.order] = completed
     np.testing.assert_array_equal(np.isnan(X) | np.isclose(filled, X), True)
     np.testing.assert_allclose(model.log_joint_, joint(model, [("gaussian", "gaussian", filled)]), rtol=1e-9)
 
@@ -240,7 +239,9 @@ def test_log_joint_of_a_block_includes_the_fillings(learn):
 def test_fixed_hyperparameters_are_reported_as_given():
     X = UNIT * blobs(30) + ORIGIN
     given = {"real": {"mu": 900.0, "kappa": 0.2, "sigma2": 50.0, "nu": 3.0}, "x1": {"mu": 1100.0}}
-    model = SubsampleAnnealedDPMM(0.6, 0.1, feature_params=given, learn_hyperparameters=False, n_draws=2).fit(X)
+    model = SubsampleAnnealedDPMM(
+        PitmanYor(0.6, 0.1), feature_params=given, learn_hyperparameters=False, n_draws=2
+    ).fit(X)
     for name, mu in (("x0", 900.0), ("x1", 1100.0)):
         for key, value in (given["real"] | {"mu": mu}).items():
             np.testing.assert_allclose(model.hyperparameters_["columns"][name][key], np.full((4, 2), value), rtol=1e-12)
@@ -257,10 +258,11 @@ def test_fixed_parts_of_the_prior_stay_fixed():
     short = {"n_chains": 2, "n_draws": 5, "random_state": 0}
     free = SubsampleAnnealedDPMM(**short).fit(X).hyperparameters_
     assert len(np.unique(free["concentration"])) > 1
-    dirichlet = SubsampleAnnealedDPMM(discount=0.0, **short).fit(X)
+    dirichlet = SubsampleAnnealedDPMM(PitmanYor(discount=0.0), **short).fit(X)
     assert (dirichlet.hyperparameters_["discount"] == 0).all()
-    same = SubsampleAnnealedDPMM(partition=CRP(), concentration=3.0, **short).fit(X)
+    same = SubsampleAnnealedDPMM(partition="dp", **short).fit(X)
     np.testing.assert_array_equal(same.log_joint_, dirichlet.log_joint_)
+    assert "discount" not in same.hyperparameters_
     fixed = SubsampleAnnealedDPMM(partition=PitmanYor(2.5, 0.3), **short).fit(X).hyperparameters_
     assert (fixed["concentration"] == 2.5).all()
     assert (fixed["discount"] == 0.3).all()

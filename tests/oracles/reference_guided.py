@@ -81,7 +81,7 @@ class Move:
 
     model: Model
     kind: str = "similar"
-    subset: int = 50
+    subset_size: int = 50
     n_scans: int = 0
     by_evidence: bool = False
     share: float = 0.3
@@ -197,7 +197,7 @@ def _similar(move: Move, state: Blocks, choose: Choose) -> Blocks:
     other = list(odds)[choose([exp(x) for x in odds.values()])]
     if other is None and len(c) == 1:
         return state
-    halves = _planted(move, move.subset, c, other, n if other is None else n - 1, choose)
+    halves = _planted(move, move.subset_size, c, other, n if other is None else n - 1, choose)
     halves.assign(halves.order[halves.n_in_tree :], None, choose)
     for _ in range(move.n_scans):
         halves.assign(halves.order, None, choose)
@@ -248,7 +248,7 @@ def _pilot(move: Move, state: Blocks, choose: Choose) -> Blocks:
         other = others[choose(chances)]
     blind = choose([move.blind, 1.0 - move.blind]) == 0
     n_together = len(c) + (0 if splits else len(other))
-    n_some = min(move.subset, n_together)
+    n_some = min(move.subset_size, n_together)
     blind = blind and n_some < n_together
     halves = _planted(move, 2 if blind else n_some, c, other, n if splits else n - 1, choose)
     least = move.effort * n_some / n_together

@@ -208,14 +208,14 @@ def test_what_is_given_is_fixed_and_the_rest_is_learned():
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        (NGGP(0.0), "mass must be a positive number, or None to learn it; got 0.0"),
+        (NGGP(0.0), 'mass must be a positive number, or "learn"; got 0.0'),
         (NGGP(np.inf), "mass must be a positive number"),
-        (NGGP("1"), "mass must be a positive number, or None to learn it; got '1'"),
-        (NGGP(sigma=1.0), "sigma must be a number above 0 and below 1, or None to learn it; got 1.0"),
+        (NGGP("1"), "mass must be a positive number, or .learn.; got '1'"),
+        (NGGP(sigma=1.0), 'sigma must be a number above 0 and below 1, or "learn"; got 1.0'),
         (NGGP(sigma=0.0), "sigma must be a number above 0"),
         (NGGP(mass_prior=(1.0,)), r"mass_prior must be two positive numbers, got \(1.0,\)"),
         (NGGP(sigma_prior=(1.0, 0.0)), "sigma_prior must be two positive numbers"),
-        (NIG(True), "mass must be a positive number, or None to learn it; got True"),
+        (NIG(True), 'mass must be a positive number, or "learn"; got True'),
     ],
 )
 def test_bad_parameters_are_refused(prior, message):

@@ -130,8 +130,8 @@ def test_nothing_is_learned_where_learning_is_off():
         (PitmanYor(concentration_grid=[1.0, np.nan]), "concentration > -discount"),
         (PitmanYor(discount_grid=[]), "0 <= discount < 1"),
         (CRP(0.0), "concentration > -discount"),
-        (CRP("1"), "concentration must be a number or None, got '1'"),
-        (CRP(True), "concentration must be a number or None, got True"),
+        (CRP("1"), "concentration must be a number or .learn., got '1'"),
+        (CRP(True), 'concentration must be a number or "learn", got True'),
     ],
 )
 def test_bad_parameters_are_refused(prior, message):

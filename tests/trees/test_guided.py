@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mixtures.test_split_merge import BLOCK, CASES, MIXED, exact, statistics
 from oracles.enumeration import canonical, partitions
 from oracles.reference_chain import (
     effective_draws,
@@ -16,12 +15,13 @@ from oracles.reference_chain import (
 from oracles.reference_guided import Model, Move, transition_matrix
 from scipy import stats
 from support.column_examples import BY_NAME
+from support.small_tables import BLOCK, CASES, MIXED, exact, statistics
 
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions import PitmanYor
-from sklearn_subanneal.trees._guided import TreeGuided
-from sklearn_subanneal.trees._pilot import TreePilot
+from sklearn_subanneal.trees._tree_guided import TreeGuidedKernel
+from sklearn_subanneal.trees._tree_guided_similar import TreeGuidedSimilarKernel
 
 # Four rows of an example, spread over its clusters.
 ROWS = {"gaussian": [0, 24, 25, 40], "categorical": [0, 8, 15, 16]}
@@ -29,13 +29,13 @@ PROCESSES = {"dp": (0.0, 1.0, 0.0), "nggp": (-0.5, 0.8, 0.0), "pitman-yor": (-0.
 MOVES = {
     "similar": {},
     "similar-evidence": {"by_evidence": True},
-    "similar-3": {"subset": 3},
-    "similar-2": {"subset": 2},
+    "similar-3": {"subset_size": 3},
+    "similar-2": {"subset_size": 2},
     "pilot": {"kind": "pilot", "by_evidence": True, "effort": 0.1},
-    "pilot-3": {"kind": "pilot", "subset": 3, "effort": 0.05},
-    "pilot-2": {"kind": "pilot", "subset": 2, "even": 0.2, "share": 0.6},
-    "near-3": {"kind": "pilot", "subset": 3, "near": 0.9, "effort": 0.2, "blind": 0.4},
-    "near-2": {"kind": "pilot", "subset": 2, "near": 1.0, "by_evidence": True, "effort": 0.5},
+    "pilot-3": {"kind": "pilot", "subset_size": 3, "effort": 0.05},
+    "pilot-2": {"kind": "pilot", "subset_size": 2, "even": 0.2, "share": 0.6},
+    "near-3": {"kind": "pilot", "subset_size": 3, "near": 0.9, "effort": 0.2, "blind": 0.4},
+    "near-2": {"kind": "pilot", "subset_size": 2, "near": 1.0, "by_evidence": True, "effort": 0.5},
 }
 SOME = [("gaussian", "nggp", "similar-2"), ("gaussian", "dp", "pilot")] + [
     (name, process, "near-3") for name in ROWS for process in PROCESSES
@@ -93,8 +93,8 @@ def test_a_factor_left_out_is_seen(move, without):
 def kernel_of(move, columns, n_rows, **options):
     options = {**MOVES[move], **options}
     if options.pop("kind", "") == "pilot":
-        return TreePilot(columns, n_rows, **{"by_evidence": False, "near": 0.0, "blind": 0.0, **options})
-    return TreeGuided(columns, n_rows, **{"n_scans": 0, **options})
+        return TreeGuidedKernel(columns, n_rows, **{"by_evidence": False, "near": 0.0, "blind": 0.0, **options})
+    return TreeGuidedSimilarKernel(columns, n_rows, **{"n_scans": 0, **options})
 
 
 def mixture_of(columns, concentration, discount, labels):
@@ -219,7 +219,7 @@ def test_more_clusters_than_there_was_room_for(move, n_clusters):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"subset": 1}, "subset is 1"),
+        ({"subset_size": 1}, "subset_size is 1"),
         ({"share": 1.0}, "share is 1.0"),
         ({"effort": 0.0}, "effort is 0.0"),
         ({"near": 1.5}, "near is 1.5"),
@@ -227,4 +227,4 @@ def test_more_clusters_than_there_was_room_for(move, n_clusters):
 )
 def test_options_that_cannot_be(options, message):
     with pytest.raises(ValueError, match=message):
-        TreePilot(statistics(MIXED), 5, **options)
+        TreeGuidedKernel(statistics(MIXED), 5, **options)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mixtures.test_split_merge import CASES, MIXED, exact, statistics
 from oracles.reference_chain import effective_draws, noise_floor, partition_codes, partition_counts, total_variation
-from trees.test_trees import blobs, gaussian
+from support.blobs import blobs, gaussian
+from support.small_tables import CASES, MIXED, exact, statistics
 
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.trees._ibhc import IBHC
-from sklearn_subanneal.trees._paper import TreeGuidedPaper
+from sklearn_subanneal.trees._tree_guided_paper import TreeGuidedPaperKernel
 
 
 def start(columns, prior, labels):
@@ -24,7 +24,7 @@ def start(columns, prior, labels):
 def test_too_few_clusters(n_draws=6000):
     columns, concentration, discount, beta, _ = CASES["crp-mixed"]
     mixture, generator = start(statistics(columns), PitmanYor(concentration, discount), np.zeros(5))
-    sampler = TreeGuidedPaper(mixture.columns, 5, n_global=3)
+    sampler = TreeGuidedPaperKernel(mixture.columns, 5, n_proposals=3)
     draws = np.empty((n_draws, 5), np.int32)
     for t in range(n_draws):
         sampler.sweep(mixture, beta, generator)
@@ -49,34 +49,34 @@ def test_the_forest_stays_that_of_the_partition(start_with):
         forest.insert_rows(np.arange(len(X), dtype=np.int32))
         labels = forest.labels
     mixture, generator = start([gaussian(X)], CRP(1.0), labels)
-    sampler = TreeGuidedPaper(mixture.columns, len(X), n_global=5)
+    sampler = TreeGuidedPaperKernel(mixture.columns, len(X), n_proposals=5)
     for _ in range(60):
         sampler.sweep(mixture, 1.0, generator)
-        np.testing.assert_array_equal(sampler.labels, mixture.labels)
+        np.testing.assert_array_equal(sampler.forest.labels, mixture.labels)
         # Statistics and potentials of all nodes are those that a forest of this shape has.
-        again = IBHC([gaussian(X)], len(X), CRP(1.0).bind(), sampler.hierarchy())
-        np.testing.assert_allclose(sampler.log_joint, again.log_joint, rtol=1e-8)
-        np.testing.assert_allclose(sampler.log_potential, again.log_potential, rtol=1e-8)
+        again = IBHC([gaussian(X)], len(X), CRP(1.0).bind(), sampler.forest.hierarchy())
+        np.testing.assert_allclose(sampler.forest.log_joint, again.log_joint, rtol=1e-8)
+        np.testing.assert_allclose(sampler.forest.log_potential, again.log_potential, rtol=1e-8)
     other, _ = start([gaussian(X)], CRP(1.0), mixture.labels)
     assert mixture.log_joint() == pytest.approx(other.log_joint(), abs=1e-7)
 
 
 def test_it_follows_a_partition_that_has_changed():
     mixture, generator = start(statistics(MIXED), CRP(1.0), [0, 0, 1, -1, 1])
-    sampler = TreeGuidedPaper(mixture.columns, 5)
+    sampler = TreeGuidedPaperKernel(mixture.columns, 5)
     sampler.sweep(mixture, 1.0, generator)
     np.testing.assert_array_equal(mixture.labels < 0, [False, False, False, True, False])
     mixture.set_labels(np.array([0, 1, 2, 3, 4], np.int32), generator)
-    sampler.follow(mixture, 1.0)
-    np.testing.assert_array_equal(sampler.labels, np.arange(5))
+    sampler.forest.follow(mixture, 1.0)
+    np.testing.assert_array_equal(sampler.forest.labels, np.arange(5))
 
 
 def test_state_goes_on():
     X, _ = blobs(60, n_blobs=4, seed=1)
     mixture, generator = start([gaussian(X)], CRP(1.0), np.arange(60) % 3)
-    sampler = TreeGuidedPaper(mixture.columns, 60)
+    sampler = TreeGuidedPaperKernel(mixture.columns, 60)
     sampler.sweep(mixture, 1.0, generator)
-    other = TreeGuidedPaper(mixture.columns, 60)
-    other.follow(mixture, 1.0)
+    other = TreeGuidedPaperKernel(mixture.columns, 60)
+    other.forest.follow(mixture, 1.0)
     other.set_state(sampler.get_state())
-    np.testing.assert_allclose(other.log_potential, sampler.log_potential, rtol=1e-9)
+    np.testing.assert_allclose(other.forest.log_potential, sampler.forest.log_potential, rtol=1e-9)

@@ -14,9 +14,9 @@ from scipy.cluster import hierarchy as scipy_hierarchy
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+from support.blobs import blobs, gaussian
 from support.column_examples import BY_NAME, EXAMPLES
 
-from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.plotting import DendrogramDisplay
 from sklearn_subanneal.trees._ibhc import IBHC
@@ -49,18 +49,6 @@ def shapes(tree: Hierarchy):
         nodes.append((nodes[a], nodes[b]))
         roots -= {a, b}
     return {nodes[root] for root in roots}
-
-
-def blobs(n_rows, n_blobs=5, width=2, seed=0):
-    rng = np.random.default_rng(seed)
-    centers = rng.normal(0, 8, (n_blobs, width))
-    labels = rng.integers(0, n_blobs, n_rows)
-    return centers[labels] + rng.normal(size=(n_rows, width)), labels
-
-
-def gaussian(X):
-    width = X.shape[1]
-    return GaussianStatistics(GaussianData(X), {"mu": np.zeros(width), "kappa": 0.1, "psi": np.eye(width), "nu": 5.0})
 
 
 # --- Against the reference --------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from support.view_draws import make_draw
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.columns.models import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import Cells
@@ -44,7 +44,7 @@ class Fitted(PredictiveQueries, BaseEstimator):
 
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)
-        self._table, self.arrays = read_table(self, X, feature_types)
+        self._table, self.arrays = read_table(self, X, feature_types, types=KINDS)
         n_categories = [0 if c.categories is None else len(c.categories) for c in self._table.columns]
         self._models = bind_columns(self._table.names, self._table.kinds, n_categories, self.arrays)
         self.states, self._draws = [], []
@@ -577,7 +577,8 @@ def test_unknown_columns_and_kinds(fitted):
 
 
 def test_unknown_columns_of_wide_tables_are_told_the_likeliest_names():
-    table, _ = read_table(BaseEstimator(), pd.DataFrame(np.zeros((2, 40)), columns=[f"price_{i}" for i in range(40)]))
+    wide = pd.DataFrame(np.zeros((2, 40)), columns=[f"price_{i}" for i in range(40)])
+    table, _ = read_table(BaseEstimator(), wide, types=KINDS)
     with pytest.raises(
         ValueError, match=r"unknown column 'prize_7'\. Columns are .*'price_7'.*, \.\.\., or the"
     ) as info:

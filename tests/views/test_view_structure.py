@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from support.view_draws import make_draw
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.columns.models import KINDS, bind_columns
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.posterior import variation_of_information
 from sklearn_subanneal.tables.schema import read_table
@@ -28,7 +28,7 @@ class Fitted(StructureQueries, BaseEstimator):
     """A fitted cross-categorization put together from partitions: those of the columns and of the rows, by draw."""
 
     def fit(self, X, states):
-        self._table, arrays = read_table(self, X, TYPES)
+        self._table, arrays = read_table(self, X, TYPES, types=KINDS)
         columns = self._table.columns
         n_categories = [0 if column.categories is None else len(column.categories) for column in columns]
         self._models = bind_columns(self._table.names, self._table.kinds, n_categories, arrays)

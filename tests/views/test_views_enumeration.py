@@ -8,15 +8,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from mixtures.test_enumeration_kernels import CORRELATION, Chain, check_distance, column, in_batches
 from numpy.testing import assert_allclose
 from oracles.enumeration import blocks, canonical, log_eppf, partitions
 from oracles.reference_chain import effective_draws, noise_floor, total_variation
 from oracles.views_enumeration import fixed_views, grid_views
+from support.enumerated_chains import CORRELATION, Chain, check_distance, column, in_batches
+from support.view_moves import round_of_moves
 
 from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.views import ColumnBirthDeath, ColumnBlocks, ColumnGibbs, ColumnGroups, ViewSplitMerge
 from sklearn_subanneal.views._views import Views
-from sklearn_subanneal.views.kernels import ViewKernel
 
 FAST, COMPLETE = 5_000, 100_000
 NAN = np.nan
@@ -78,32 +79,32 @@ PRIORS = {
 DISCOUNTS = {"crp": [0.0], "pitman-yor": [0.0, 0.2, 0.5]}
 ROW_CONCENTRATIONS, COLUMN_CONCENTRATIONS = [0.1, 1.0, 8.0], [0.1, 0.6, 3.0]
 
-KERNELS = {
-    "prior-1": ViewKernel(("prior",), n_auxiliary=1),
-    "prior-2": ViewKernel(("prior",), n_auxiliary=2),
-    "data-driven-1": ViewKernel(("data-driven",), n_auxiliary=1),
-    "data-driven-2": ViewKernel(("data-driven",), n_auxiliary=2),
-    "birth-death": ViewKernel(("birth-death",)),
-    "block-1": ViewKernel(("block",), n_pool=1),
-    "block-2": ViewKernel(("block",), n_pool=2),
-    "block-4": ViewKernel(("block",), n_pool=4),
+MOVES = {
+    "prior-1": [ColumnGibbs("prior", n_auxiliary=1)],
+    "prior-2": [ColumnGibbs("prior", n_auxiliary=2)],
+    "data-driven-1": [ColumnGibbs(n_auxiliary=1)],
+    "data-driven-2": [ColumnGibbs(n_auxiliary=2)],
+    "birth-death": [ColumnBirthDeath()],
+    "block-1": [ColumnBlocks(n_pool=1)],
+    "block-2": [ColumnBlocks(n_pool=2)],
+    "block-4": [ColumnBlocks(n_pool=4)],
     # So many that one of them starts from what another has left.
-    "group": ViewKernel(("group",), n_groups=20),
-    "split-merge": ViewKernel(("split-merge",), n_split_merges=8),
-    "default": ViewKernel(),
+    "group": [ColumnGroups(n_proposals=20)],
+    "split-merge": [ViewSplitMerge(n_proposals=8)],
+    "default": [ColumnGibbs(), ColumnGroups(), ViewSplitMerge()],
 }
 
 
 @dataclass(frozen=True)
 class Case:
-    kernel: str
+    moves: str
     table: str
     prior: str
     learned: bool
     beta: float = 1.0
 
     def __str__(self):
-        parts = [self.kernel, self.table, self.prior, "learned" if self.learned else "fixed"]
+        parts = [self.moves, self.table, self.prior, "learned" if self.learned else "fixed"]
         return "-".join(parts + ([f"heated{self.beta}"] if self.beta != 1.0 else []))
 
     def row_grid(self):
@@ -138,7 +139,7 @@ def exact_law(table, prior, learned, beta):
 
 
 class ViewsChain(Chain):
-    """Views of one of the tables, with a kernel and a generator: columns move, then the rows of all views."""
+    """Views of one of the tables, with some moves and a generator: columns move, then the rows of all views."""
 
     def __init__(self, case, subsample=False, seed=0):
         self.case, self.rng = case, np.random.default_rng(seed)
@@ -152,7 +153,7 @@ class ViewsChain(Chain):
         columns = [longer(c, n_rows, self.places).statistics(learn=case.learned) for c in TABLES[case.table]]
         self.views = Views(columns, *(prior.bind() for prior in priors), n_rows)
         self.views.churn(np.full(N_ROWS, -1, np.int32), self.places, 1.0, [self.rng] * self.views.n_views)
-        self.update = KERNELS[case.kernel].bind(self.views)
+        self.update = round_of_moves(self.views, MOVES[case.moves])
 
     def parameters(self):
         views = self.views
@@ -227,8 +228,8 @@ def hyperparameters(case, history):
 
 
 MATRIX = [
-    Case(kernel, *rest)
-    for kernel in KERNELS
+    Case(moves, *rest)
+    for moves in MOVES
     for rest in [
         *(("real", prior, False) for prior in PRIORS),
         ("boolean", "pitman-yor", False),
@@ -238,7 +239,7 @@ MATRIX = [
         ("real", "pitman-yor", True, 0.4),
     ]
 ]
-# Part of the matrix and beyond: every kernel, each with two tables or priors if it has ratios of acceptance.
+# Part of the matrix and beyond: every move, each with two tables or priors if it has ratios of acceptance.
 PART = [
     Case("prior-1", "real", "pitman-yor", False),
     Case("prior-2", "boolean", "crp", True),
@@ -271,19 +272,19 @@ def test_columns_and_rows_follow_the_posterior_complete(case):
     check(case, COMPLETE)
 
 
-@pytest.mark.parametrize("kernel", ["default", "block-4"])
-def test_a_subsample_follows_its_own_posterior(kernel):
-    check(Case(kernel, "real", "crp", False), FAST, subsample=True)
+@pytest.mark.parametrize("moves", ["default", "block-4"])
+def test_a_subsample_follows_its_own_posterior(moves):
+    check(Case(moves, "real", "crp", False), FAST, subsample=True)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_new_view_draws_its_own_prior(kernel):
+@pytest.mark.parametrize("moves", MOVES)
+def test_a_new_view_draws_its_own_prior(moves):
     # Where the cells do not count, draws from the prior stay such, whatever was in the mixtures that become views.
     rng, priors = np.random.default_rng(6), []
     columns = [c.statistics() for c in TABLES["real"]]
     row_prior = PitmanYor(discount=0.0, concentration_grid=ROW_CONCENTRATIONS)
     views = Views(columns, PitmanYor(1.0, 0.0).bind(), row_prior.bind(), N_ROWS)
-    update = KERNELS[kernel].bind(views)
+    update = round_of_moves(views, MOVES[moves])
     for _ in range(800):
         views.set_state(np.arange(N_COLUMNS), np.zeros((N_COLUMNS, N_ROWS), np.int32))
         for mixture in views.mixtures:
@@ -297,14 +298,14 @@ def test_a_new_view_draws_its_own_prior(kernel):
 
 
 @pytest.mark.parametrize("learned", [False, True], ids=["fixed", "learned"])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_many_views_come_and_go(kernel, learned):
+@pytest.mark.parametrize("moves", MOVES)
+def test_many_views_come_and_go(moves, learned):
     n_rows, n_columns, rng = 40, 12, np.random.default_rng(5)
     kinds = [*TABLES["real"], *TABLES["boolean"]]
     examples = [replace(c, cells=rng.permutation(np.resize(c.cells, n_rows))) for c in kinds * (n_columns // 6)]
     columns = [example.statistics(learn=learned) for example in examples]
     views = Views(columns, PitmanYor(8.0, 0.2).bind(), PitmanYor(0.8).bind(), n_rows)
-    update, numbers = KERNELS[kernel].bind(views), set()
+    update, numbers = round_of_moves(views, MOVES[moves]), set()
     entering = rng.permutation(n_rows).astype(np.int32)[:30]
     views.churn(np.full(30, -1, np.int32), entering, 1.0, [rng] * views.n_views)
     for _ in range(20):

@@ -6,25 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from mixtures.test_geweke import CONCENTRATIONS, DISCOUNTS, N_ROWS, Feature, Joint, redrawn, statistics_of
-from mixtures.test_geweke import draw_prior as draw_mixture
-from mixtures.test_geweke import statistics as of_mixture
 from oracles.enumeration import blocks, draw_partition
+from support.geweke_mixtures import CONCENTRATIONS, DISCOUNTS, N_ROWS, Feature, Joint, redrawn, statistics_of
+from support.geweke_mixtures import draw_prior as draw_mixture
+from support.geweke_mixtures import statistics as of_mixture
+from support.view_moves import round_of_moves
 
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.diagnostics import geweke_test
 from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.views import ColumnBirthDeath, ColumnBlocks, ColumnGibbs, ColumnGroups, ViewSplitMerge
 from sklearn_subanneal.views._views import Views
-from sklearn_subanneal.views.kernels import ViewKernel
 
 FEATURES = [Feature("real", (2,)), Feature("categorical", (1,)), Feature("boolean"), Feature("count", (0, 4))]
-KERNELS = {
-    "default": ViewKernel(n_groups=3),
-    "prior": ViewKernel(("prior",), n_auxiliary=2),
-    "data-driven": ViewKernel(("data-driven",), n_auxiliary=2),
-    "birth-death": ViewKernel(("birth-death",)),
-    "block": ViewKernel(("block",), n_pool=3),
-    "group": ViewKernel(("group",), n_groups=4),
+MOVES = {
+    "default": [ColumnGibbs(), ColumnGroups(n_proposals=3), ViewSplitMerge()],
+    "prior": [ColumnGibbs("prior", n_auxiliary=2)],
+    "data-driven": [ColumnGibbs(n_auxiliary=2)],
+    "birth-death": [ColumnBirthDeath()],
+    "block": [ColumnBlocks(n_pool=3)],
+    "group": [ColumnGroups(n_proposals=4)],
 }
 PATTERN = PitmanYor(concentration_grid=CONCENTRATIONS, discount_grid=DISCOUNTS)
 
@@ -55,7 +56,7 @@ def draw_prior(rng):
     return ViewsJoint(alpha, d, members, [draw_mixture([FEATURES[j] for j in block], rng) for block in members])
 
 
-def transition(kernel, cyclic):
+def transition(moves, cyclic):
     """A sweep over rows and columns given the observed cells, then new data."""
 
     def sweep(state, rng):
@@ -69,7 +70,7 @@ def transition(kernel, cyclic):
         views.prior.parameters = {"concentration": state.concentration, "discount": state.discount}
         for mixture, view in zip(views.mixtures, state.views, strict=True):
             mixture.prior.parameters = {"concentration": view.concentration, "discount": view.discount}
-        KERNELS[kernel].bind(views)(1.0, rng)
+        round_of_moves(views, MOVES[moves])(1.0, rng)
         window = Window([0, N_ROWS], [1.0], cyclic)
         window.fill()
         views.churn(*window.plan(N_ROWS, 2 * N_ROWS, rng), 1.0, [rng] * views.n_views)
@@ -118,10 +119,10 @@ def statistics(state):
     return out
 
 
-def run(kernel, cyclic, n_independent, n_successive, seed=0, sweep=None):
+def run(moves, cyclic, n_independent, n_successive, seed=0, sweep=None):
     return geweke_test(
         draw_prior,
-        sweep or transition(kernel, cyclic),
+        sweep or transition(moves, cyclic),
         statistics,
         n_independent=n_independent,
         n_successive=n_successive,
@@ -137,9 +138,9 @@ def test_geweke():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cyclic", [False, True], ids=["random", "cyclic"])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_geweke_long(kernel, cyclic):
-    result = run(kernel, cyclic, n_independent=10_000, n_successive=800, seed=1)
+@pytest.mark.parametrize("moves", MOVES)
+def test_geweke_long(moves, cyclic):
+    result = run(moves, cyclic, n_independent=10_000, n_successive=800, seed=1)
     assert result.passed(0.01), str(result)
 
 

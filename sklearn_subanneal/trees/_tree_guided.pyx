@@ -16,7 +16,7 @@ from sklearn_subanneal.trees._launch cimport Launch
 cdef double PARTS = 64.0
 
 
-cdef class TreePilot(Launch):
+cdef class TreeGuidedKernel(Launch):
     """Tree-guided proposals that spend their time where something may come of it.
 
     *Splits* are informed: a cluster is drawn, half by size, and a tree over (some of) its rows says which two rows stay
@@ -40,7 +40,7 @@ cdef class TreePilot(Launch):
     columns : list of ColumnStatistics
         Those of the mixtures that proposals will be made for.
     n_rows : int
-    subset : int, default=50
+    subset_size : int, default=50
         Rows that a tree is made of at most.
     share : float, default=0.3
         Proposals that are splits; the others cost next to nothing, most of them.
@@ -55,12 +55,10 @@ cdef class TreePilot(Launch):
         Share of the proposals that take two rows at random for a tree, where not all rows would be in it: in many
         columns, what a tree of some rows shows are those that lie far out. They are tried with the least probability.
     by_evidence : bool, default=True
-        How the node at which a tree is cut is drawn, see :class:`TreeGuided`.
+        How the node at which a tree is cut is drawn, see :class:`TreeGuidedSimilarKernel`.
 
     Attributes
     ----------
-    pace : float
-        Proposals to make where moves that always go over their rows would make one.
     n_passes : int
         Proposals that went over the rows of their clusters.
 
@@ -72,12 +70,12 @@ cdef class TreePilot(Launch):
     J. A. Christen, C. Fox (2005), Markov chain Monte Carlo using an approximation, doi:10.1198/106186005X76983.
     """
 
-    cdef readonly double share, effort, even, near, blind, pace
+    cdef readonly double share, effort, even, near, blind
     cdef readonly Py_ssize_t n_passes
     cdef int32_t[::1] standing, ordered     # of each cluster, in the eyes of a row; and room to sort them
 
     def __init__(
-        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset=50, double share=0.3, double effort=10.0,
+        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset_size=50, double share=0.3, double effort=10.0,
         double even=0.5, double near=0.9, double blind=0.5,
         bint by_evidence=True
     ):
@@ -90,15 +88,10 @@ cdef class TreePilot(Launch):
             raise ValueError(f"effort is {effort}, but must be positive: a split that is never tried has no reverse")
         self.share, self.effort, self.even, self.near, self.blind = share, effort, even, near, blind
         self.by_evidence = by_evidence
-        self.n_passes, self.pace = 0, 1.5
+        self.n_passes = 0
         self.standing, self.ordered = np.zeros((2, 16), np.int32)
 
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
-        """Make proposals for one mixture; returns how many were accepted.
-
-        ``rows``: all that are assigned, int32; None: found here. The number of proposals must not depend on the
-        partition, else the moves would not leave the posterior as it is.
-        """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n_accepted = 0
         self.hold(mixture, rows)

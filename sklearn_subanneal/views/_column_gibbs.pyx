@@ -7,32 +7,46 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal._core._random cimport categorical, integer_below, open_uniform
+from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 from sklearn_subanneal.views._views cimport Views
 
 
-def gibbs(
-    Views views, Py_ssize_t n_columns, Py_ssize_t n_auxiliary, bint from_data, double inverse_temperature, generator
-):
-    """Redraw the views of so many random columns, one after the other, by Algorithm 8; returns how many moved.
+cdef class ColumnGibbsKernel(MoveKernel):
+    """Redraw the views of some random columns, one after the other, by Algorithm 8.
 
     Candidates are the present views and ``n_auxiliary`` new ones, drawn afresh for each column: their row partitions
     from the prior, or by sequential allocation given the column (``from_data``), with the weight that makes either
     exact. A column that has a view of its own counts it among the new ones.
+
+    Parameters
+    ----------
+    n_auxiliary : int
+    from_data : bool
 
     References
     ----------
     R. M. Neal (2000), Markov chain sampling methods for Dirichlet process mixture models, Journal of Computational and
     Graphical Statistics 9, 249-265, algorithm 8. doi:10.1080/10618600.2000.10474879
     """
-    cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-    cdef int32_t[::1] columns = generator.permutation(views.n_columns).astype(np.int32)
-    cdef Py_ssize_t i, n_moved = 0
-    if not views.begin(n_auxiliary, inverse_temperature, generator):
-        return 0
-    with generator.bit_generator.lock, nogil:
-        for i in range(n_columns):
-            n_moved += redraw_view(views, columns[i], n_auxiliary, from_data, bits)
-    return n_moved
+
+    cdef readonly Py_ssize_t n_auxiliary
+    cdef readonly bint from_data
+
+    def __init__(self, Py_ssize_t n_auxiliary, bint from_data):
+        self.n_auxiliary, self.from_data = n_auxiliary, from_data
+
+    def propose(self, Views views, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef int32_t[::1] columns = generator.permutation(views.n_columns).astype(np.int32)
+        cdef Py_ssize_t i, n_moved = 0
+        if not views.begin(self.n_auxiliary, inverse_temperature, generator):
+            return 0
+        with generator.bit_generator.lock, nogil:
+            for i in range(n_proposals):
+                n_moved += redraw_view(views, columns[i], self.n_auxiliary, self.from_data, bits)
+        self.n_proposed += n_proposals
+        self.n_accepted += n_moved
+        return n_moved
 
 
 cdef int redraw_view(Views views, int32_t j, Py_ssize_t n_auxiliary, bint from_data, bitgen_t* bits) except -1 nogil:
@@ -71,31 +85,34 @@ cdef int redraw_view(Views views, int32_t j, Py_ssize_t n_auxiliary, bint from_d
     return 1
 
 
-def birth_death(Views views, Py_ssize_t n_proposals, double inverse_temperature, generator):
-    """Propose new views for single columns, with row partitions from the prior, and their deaths (Metropolis-Hastings).
-
-    Returns how many were accepted.
+cdef class ColumnBirthDeathKernel(MoveKernel):
+    """Propose new views for single columns, with row partitions from the prior, and their deaths, by Metropolis-Hastings.
 
     References
     ----------
     F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via Subsample-Annealing,
     AISTATS, section 4.
     """
-    cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-    cdef Py_ssize_t n_moved = 0
-    if not views.begin(1, inverse_temperature, generator):
-        return 0
-    with generator.bit_generator.lock, nogil:
-        for _ in range(n_proposals):
-            n_moved += propose_birth_or_death(views, integer_below(bits, views.n_columns), bits)
-    return n_moved
+
+    def propose(self, Views views, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t n_moved = 0
+        if not views.begin(1, inverse_temperature, generator):
+            return 0
+        with generator.bit_generator.lock, nogil:
+            for _ in range(n_proposals):
+                n_moved += propose_birth_or_death(self, views, integer_below(bits, views.n_columns), bits)
+        return n_moved
 
 
-cdef int propose_birth_or_death(Views views, Py_ssize_t j, bitgen_t* bits) except -1 nogil:
+cdef int propose_birth_or_death(
+    MoveKernel kernel, Views views, Py_ssize_t j, bitgen_t* bits
+) except -1 nogil:
     cdef Py_ssize_t old = views.home[j], n_views = views.n_views, v, number
     cdef bint alone = views.sizes[views.position[old]] == 1
     cdef Py_ssize_t n_others = n_views - alone
     cdef double ratio
+    cdef bint accepted
     if n_others == 0:
         return 0
     # The prior odds of a view for the column alone against all views of the others.
@@ -110,7 +127,9 @@ cdef int propose_birth_or_death(Views views, Py_ssize_t j, bitgen_t* bits) excep
             views.logs[v] = views.log_weight(views.sizes[v], n_views) if views.order[v] != old else -1e300
         number = views.order[categorical(&views.logs[0], &views.work[0], n_views, 1.0, bits)]
         ratio = views.evidence_of(j, number) - views.evidence_of(j, old) - ratio
-    if log_double(open_uniform(bits)) >= ratio:
+    accepted = log_double(open_uniform(bits)) < ratio
+    kernel.count(ratio, accepted)
+    if not accepted:
         return 0
     if not alone:
         views.open_view(number)

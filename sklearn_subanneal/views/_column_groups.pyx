@@ -5,29 +5,32 @@ from numpy.random cimport bitgen_t
 
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma
 from sklearn_subanneal._core._random cimport categorical, integer_below, open_uniform, uniform
+from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 from sklearn_subanneal.views._views cimport Views
 
 
-def group_moves(Views views, Py_ssize_t n_proposals, double inverse_temperature, generator):
-    """Propose that groups of columns leave or join a view together; returns how many columns moved.
+cdef class ColumnGroupsKernel(MoveKernel):
+    """Propose that groups of columns leave a view for a new one, or join another view, together.
 
     A column founds a group, by a partition of the rows allocated sequentially to it alone. The other columns of its
     view join the group if that partition explains them better than their own, and the rows are allocated anew given
     all of the group. The reverse move attaches a whole view to another one. Both are accepted by the ratio of
     Metropolis and Hastings, which sequential allocation gives exactly.
     """
-    cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-    cdef Py_ssize_t founder, n_moved = 0
-    if views.n_columns < 2 or not views.begin(2, inverse_temperature, generator):
-        return 0
-    with generator.bit_generator.lock, nogil:
-        for _ in range(n_proposals):
-            founder = integer_below(bits, views.n_columns)
-            if uniform(bits) < 0.5:
-                n_moved += propose_birth(views, founder, bits)
-            else:
-                n_moved += propose_attachment(views, founder, bits)
-    return n_moved
+
+    def propose(self, Views views, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t founder, n_moved = 0
+        if views.n_columns < 2 or not views.begin(2, inverse_temperature, generator):
+            return 0
+        with generator.bit_generator.lock, nogil:
+            for _ in range(n_proposals):
+                founder = integer_below(bits, views.n_columns)
+                if uniform(bits) < 0.5:
+                    n_moved += propose_birth(self, views, founder, bits)
+                else:
+                    n_moved += propose_attachment(self, views, founder, bits)
+        return n_moved
 
 
 cdef double log_share(double difference) noexcept nogil:
@@ -58,11 +61,12 @@ cdef double explained(Views views, Py_ssize_t n_group, Py_ssize_t apart, Py_ssiz
     return views.logs[views.position[chosen]] - top - log_double(total) if chosen >= 0 else 0.0
 
 
-cdef int propose_birth(Views views, int32_t founder, bitgen_t* bits) except -1 nogil:
+cdef int propose_birth(MoveKernel kernel, Views views, int32_t founder, bitgen_t* bits) except -1 nogil:
     cdef int32_t old = views.home[founder], c
     cdef Py_ssize_t launch = views.order[views.n_views], fresh = views.order[views.n_views + 1]
     cdef Py_ssize_t n_group = 0, n_rest = 0, i
     cdef double log_q = 0.0, log_ratio = 0.0, difference
+    cdef bint accepted
     if views.sizes[views.position[old]] < 2:
         return 0
     views.allocate(launch, &founder, 1, -1, bits)
@@ -84,7 +88,9 @@ cdef int propose_birth(Views views, int32_t founder, bitgen_t* bits) except -1 n
     log_ratio += (log_odds_of_views(views, n_group, n_rest, views.n_views)
                   + views.allocate(fresh, &views.group[0], n_group, -1, bits)
                   + explained(views, n_group, -1, old) - log_q)
-    if log_double(open_uniform(bits)) >= log_ratio:
+    accepted = log_double(open_uniform(bits)) < log_ratio
+    kernel.count(log_ratio, accepted)
+    if not accepted:
         return 0
     views.open_view(fresh)
     for i in range(n_group):
@@ -95,11 +101,12 @@ cdef int propose_birth(Views views, int32_t founder, bitgen_t* bits) except -1 n
     return <int> n_group
 
 
-cdef int propose_attachment(Views views, int32_t founder, bitgen_t* bits) except -1 nogil:
+cdef int propose_attachment(MoveKernel kernel, Views views, int32_t founder, bitgen_t* bits) except -1 nogil:
     cdef int32_t old = views.home[founder], c
     cdef Py_ssize_t launch = views.order[views.n_views], fresh = views.order[views.n_views + 1]
     cdef Py_ssize_t n_group = 0, n_rest, target, i
     cdef double log_q = 0.0, log_ratio, difference
+    cdef bint accepted
     if views.n_views < 2:
         return 0
     for c in range(<int32_t> views.n_columns):
@@ -118,7 +125,9 @@ cdef int propose_attachment(Views views, int32_t founder, bitgen_t* bits) except
         if views.home[c] == old:
             log_ratio -= views.evidence_of(c, target)
     log_ratio += views.allocate(fresh, &views.group[0], n_group, old, bits) - log_q
-    if log_double(open_uniform(bits)) >= -log_ratio:
+    accepted = log_double(open_uniform(bits)) < -log_ratio
+    kernel.count(-log_ratio, accepted)
+    if not accepted:
         return 0
     for i in range(n_group):
         views.move(views.group[i], target)

@@ -5,12 +5,13 @@ from numpy.random cimport bitgen_t
 
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal._core._random cimport integer_below, open_uniform
-from sklearn_subanneal.views._group_moves cimport log_odds_of_views, log_share
+from sklearn_subanneal.views._column_groups cimport log_odds_of_views, log_share
+from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 from sklearn_subanneal.views._views cimport Views
 
 
-def split_merge_moves(Views views, Py_ssize_t n_proposals, double inverse_temperature, generator):
-    """Propose to split views, or to merge them, with new partitions of the rows; returns how many columns moved.
+cdef class ViewSplitMergeKernel(MoveKernel):
+    """Propose to split views, or to merge them, with new partitions of the rows.
 
     Two columns are drawn, and for each a partition of the rows, allocated sequentially to it alone. If they share a
     view, it is proposed to split it: each other column goes to the one of the two whose partition explains it better.
@@ -18,28 +19,32 @@ def split_merge_moves(Views views, Py_ssize_t n_proposals, double inverse_temper
     each view that is proposed, so that two views whose partitions are both bad can become one good one. Accepted by
     the ratio of Metropolis and Hastings; the partitions of the single columns are drawn alike in both directions.
     """
-    cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-    cdef Py_ssize_t n_moved = 0
-    cdef int32_t one, other
-    if views.n_columns < 2 or not views.begin(4, inverse_temperature, generator):
-        return 0
-    with generator.bit_generator.lock, nogil:
-        for _ in range(n_proposals):
-            one = <int32_t> integer_below(bits, views.n_columns)
-            other = <int32_t> integer_below(bits, views.n_columns - 1)
-            other += other >= one
-            n_moved += propose(views, one, other, bits)
-            if views.order.shape[0] < views.n_views + 4:
-                with gil:
-                    views.reserve(4)
-    return n_moved
+
+    def propose(self, Views views, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t n_moved = 0
+        cdef int32_t one, other
+        if views.n_columns < 2 or not views.begin(4, inverse_temperature, generator):
+            return 0
+        with generator.bit_generator.lock, nogil:
+            for _ in range(n_proposals):
+                one = <int32_t> integer_below(bits, views.n_columns)
+                other = <int32_t> integer_below(bits, views.n_columns - 1)
+                other += other >= one
+                n_moved += propose_pair(self, views, one, other, bits)
+                if views.order.shape[0] < views.n_views + 4:
+                    with gil:
+                        views.reserve(4)
+        return n_moved
 
 
-cdef int propose(Views views, int32_t one, int32_t other, bitgen_t* bits) except -1 nogil:
+cdef int propose_pair(
+    MoveKernel kernel, Views views, int32_t one, int32_t other, bitgen_t* bits
+) except -1 nogil:
     cdef Py_ssize_t launch = views.order[views.n_views], rival = views.order[views.n_views + 1]
     cdef Py_ssize_t fresh = views.order[views.n_views + 2], second = views.order[views.n_views + 3]
     cdef int32_t first_home = views.home[one], last_home = views.home[other], c
-    cdef bint splits = first_home == last_home, joins
+    cdef bint splits = first_home == last_home, joins, accepted
     cdef Py_ssize_t n_one = 0, n_other = 0, n, i
     cdef double log_q = 0.0, log_ratio, difference
     cdef int32_t* group = &views.group[0]
@@ -75,7 +80,9 @@ cdef int propose(Views views, int32_t one, int32_t other, bitgen_t* bits) except
                      + views.allocate(fresh, group, n, -1, bits)
                      - views.allocate(launch, group, n_one, first_home, bits)
                      - views.allocate(rival, group + n_one, n_other, last_home, bits))
-    if log_double(open_uniform(bits)) >= log_ratio:
+    accepted = log_double(open_uniform(bits)) < log_ratio
+    kernel.count(log_ratio, accepted)
+    if not accepted:
         return 0
     views.open_view(fresh)
     if splits:

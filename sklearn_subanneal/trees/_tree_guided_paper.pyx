@@ -1,4 +1,4 @@
-"""Tree-guided sampling as it was printed: for its figures, and to search for a mode. It is biased."""
+"""Tree-guided sampling as printed in the paper, which is biased: to reproduce its figures and to search for a mode."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -9,62 +9,31 @@ from sklearn_subanneal._core._math cimport exp_double, log_double
 from sklearn_subanneal._core._random cimport integer_below, open_uniform, uniform
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.mixtures._mixture cimport Mixture
+from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 from sklearn_subanneal.trees._revision cimport RevisedForest
 from sklearn_subanneal.trees._trees cimport log_sum, softplus
 
 
-cdef class TreeGuidedPaper(RevisedForest):
-    """The printed sampler: the forest is the chain's state, its trees are split, merged, and refined row by row.
-
-    It does *not* leave the posterior as it is, and draws have too few clusters: a merge counts one of the ways in which
-    the trees to merge can be picked, its reverse all of them; a split of a merged tree does not give back the trees
-    there were; and which rows the local moves look at depends on the clusters they are in.
+cdef class PaperForest(RevisedForest):
+    """A forest with the printed moves: global ones split and merge its trees, local ones move rows between them.
 
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixture that is moved.
     n_rows : int
-    n_global : int, default=20
-        Global moves a sweep.
-    n_local : int, default=2
-        How often a subtree of a subtree is drawn, whose rows are then moved; fewer means more rows.
-
-    Attributes
-    ----------
-    n_proposed, n_accepted : int
-    sum_log_ratio : float
-        Of the log acceptance ratios of all proposals, those below -1000 counted as that.
-
-    References
-    ----------
-    J. Lee, S. Choi (2015), Tree-guided MCMC inference for normalized random measure mixture models, NeurIPS.
+    n_local : int
+        As of :class:`TreeGuidedPaperKernel`.
     """
 
-    cdef readonly Py_ssize_t n_global, n_local
-    cdef public Py_ssize_t n_proposed, n_accepted
-    cdef public double sum_log_ratio
+    cdef Py_ssize_t n_local
+    cdef double sum_log_ratio               # of the global moves, each at least -1000
     cdef int32_t[::1] parts, members
     cdef double[::1] chance
 
-    def __init__(self, columns, n_rows, *, Py_ssize_t n_global=20, Py_ssize_t n_local=2):
-        self.n_global, self.n_local, self.n_proposed, self.n_accepted = n_global, n_local, 0, 0
-        self.sum_log_ratio = 0.0
+    def __init__(self, columns, n_rows, *, Py_ssize_t n_local):
+        self.n_local, self.sum_log_ratio = n_local, 0.0
         self.parts, self.members = np.zeros((2, self.capacity), np.int32)
         self.chance = np.zeros(self.capacity)
-
-    def sweep(self, Mixture mixture, double inverse_temperature, generator, rows=None):
-        """Global moves, then local ones, of all rows that are assigned; returns the number of rows that are."""
-        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-        self.follow(mixture, inverse_temperature)
-        with generator.bit_generator.lock, nogil:
-            for _ in range(self.n_global):
-                self.move_globally(bits)
-            self.move_locally(bits)
-        rows = mixture.assigned()
-        mixture.place(self.labels)
-        mixture.rebuild(rows)
-        return len(rows)
 
     # --- Global moves ---
 
@@ -118,7 +87,6 @@ cdef class TreeGuidedPaper(RevisedForest):
                     log_forth -= softplus(log_d)
                 else:
                     log_forth -= softplus(-log_d)
-        self.n_proposed += 1
         if n_members:
             return self.propose_merge(picked, n_members, log_forth, bits)
         if self.left[c] < 0:
@@ -127,10 +95,7 @@ cdef class TreeGuidedPaper(RevisedForest):
 
     cdef bint decide(self, double log_ratio, bitgen_t* bits) noexcept nogil:
         self.sum_log_ratio += log_ratio if log_ratio > -1000.0 else -1000.0
-        if log_double(open_uniform(bits)) >= log_ratio:
-            return False
-        self.n_accepted += 1
-        return True
+        return log_double(open_uniform(bits)) < log_ratio
 
     cdef bint propose_split(self, Py_ssize_t picked, double log_forth, bitgen_t* bits) noexcept nogil:
         cdef Py_ssize_t c = self.root[picked], s, x, above, n_old, n_parts = 2, i, k, n_after, drawn
@@ -294,3 +259,56 @@ cdef class TreeGuidedPaper(RevisedForest):
             self.n_roots += 1
         else:
             self.root[target] = <int32_t> self.insert(self.root[target], leaf)
+
+
+cdef class TreeGuidedPaperKernel(MoveKernel):
+    """The printed sampler: a forest is the chain's state, its trees are split, merged, and refined row by row.
+
+    It does *not* leave the posterior invariant, and draws have too few clusters: a merge counts one of the ways in
+    which the trees to merge can be picked, its reverse all of them; a split of a merged tree does not give back the
+    trees there were; and which rows the local moves look at depends on the clusters they are in.
+
+    Parameters
+    ----------
+    columns : list of ColumnStatistics
+        Those of the mixture that is moved.
+    n_rows : int
+    n_proposals : int, default=20
+        Global moves a sweep.
+    n_local : int, default=2
+        How often a subtree of a subtree is drawn, whose rows are then moved; fewer means more rows.
+
+    References
+    ----------
+    J. Lee, S. Choi (2015), Tree-guided MCMC inference for normalized random measure mixture models, NeurIPS.
+    """
+
+    cdef readonly Py_ssize_t n_proposals
+    cdef readonly PaperForest forest
+
+    def __init__(self, list columns, Py_ssize_t n_rows, *, Py_ssize_t n_proposals=20, Py_ssize_t n_local=2):
+        self.n_proposals = n_proposals
+        self.forest = PaperForest(columns, n_rows, n_local=n_local)
+
+    def sweep(self, Mixture mixture, double inverse_temperature, generator, rows=None):
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        self.forest.follow(mixture, inverse_temperature)
+        with generator.bit_generator.lock, nogil:
+            for _ in range(self.n_proposals):
+                self.n_accepted += self.forest.move_globally(bits)
+            self.forest.move_locally(bits)
+        self.n_proposed += self.n_proposals
+        self.sum_log_ratio += self.forest.sum_log_ratio
+        self.forest.sum_log_ratio = 0.0
+        rows = mixture.assigned()
+        mixture.place(self.forest.labels)
+        mixture.rebuild(rows)
+        return len(rows)
+
+    def get_state(self):
+        """The forest."""
+        return {"hierarchy": self.forest.hierarchy()}
+
+    def set_state(self, state):
+        """Restore the forest."""
+        self.forest.restore(state["hierarchy"])

@@ -1,4 +1,6 @@
-"""Scikit-learn callbacks: one records the trace of running chains and stops idle ones, one keeps chains on disk."""
+"""A scikit-learn callback that records the trace of running chains, and stops chains that no longer improve."""
+
+from __future__ import annotations
 
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
@@ -6,16 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
-from sklearn.callback._transport import can_reuse_listener, open_listener, send
 
-from sklearn_subanneal.annealing.checkpoint import Checkpoint
+from sklearn_subanneal.annealing.mailbox import Mailbox
 
 if TYPE_CHECKING:
     import pandas
-
-    from sklearn_subanneal.plotting import TraceDisplay
-
-__all__ = ["Checkpoint", "TraceMonitor"]
 
 HELD_OUT = "held_out_score"
 
@@ -31,12 +28,14 @@ class TraceMonitor:
     Parameters
     ----------
     X_held_out : array-like or DataFrame, default=None
-        Rows that are not trained on; their `score` (the mean log predictive density) by the model as it stands is
-        recorded, too, as "held_out_score". Making such a model at every sweep takes time.
+        Rows that are not trained on; their `score` by the model as it stands is recorded, too, as "held_out_score": the
+        mean log predictive density, or what `score` is for the estimator. Making a model at every sweep takes time.
+    y_held_out : array-like, default=None
+        Their targets, for classifiers and regressors.
     every : int, default=1
         Sweeps from one held-out score to the next.
     monitor : str, default="log_joint"
-        The field of the record to watch for early stopping, such as "held_out_score". Larger is better.
+        The field of the record to watch for early stopping, for example "held_out_score". Larger is better.
     patience : int, default=None
         Ask the estimator to stop a chain after so many sweeps (with held-out scores: so many scores) in a row without
         an improvement. Only sweeps over the full data count, after annealing. None never stops a chain.
@@ -50,23 +49,27 @@ class TraceMonitor:
 
     Notes
     -----
-    A record comes as `metadata={"trace": record}` at the end of a task, where `record` is a dict by the field names of
-    `trace_`. Tasks without one are passed over.
+    An estimator hands a record over as `metadata={"trace": record}` at the end of a task, where `record` is a dict by
+    the field names of `trace_`. Tasks without a record are ignored. For a figure of the records,
+    :meth:`TraceDisplay.from_trace(monitor.get_logs()) <sklearn_subanneal.plotting.TraceDisplay.from_trace>`.
 
     Examples
     --------
-    >>> from sklearn_subanneal.annealing.callbacks import TraceMonitor
-    >>> from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM  # doctest: +SKIP
+    >>> import numpy as np
+    >>> from sklearn_subanneal import SubsampleAnnealedDPMM
+    >>> from sklearn_subanneal.annealing import TraceMonitor
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> monitor = TraceMonitor(patience=20, tol=1.0)
-    >>> SubsampleAnnealedDPMM(n_chains=2).set_callbacks(monitor).fit(X)  # doctest: +SKIP
-    >>> monitor.get_logs()["log_joint"]  # doctest: +SKIP
-    >>> monitor.plot("n_clusters")  # doctest: +SKIP
+    >>> model = SubsampleAnnealedDPMM(n_chains=2, random_state=0).set_callbacks(monitor).fit(X)
+    >>> len(monitor.get_logs()["log_joint"]) == len(model.trace_)
+    True
     """
 
     def __init__(
         self,
         *,
         X_held_out: Any = None,
+        y_held_out: Any = None,
         every: int = 1,
         monitor: str = "log_joint",
         patience: int | None = None,
@@ -81,14 +84,14 @@ class TraceMonitor:
         if monitor == HELD_OUT and X_held_out is None:
             raise ValueError(f"monitor={HELD_OUT!r} needs rows to score: pass X_held_out, or monitor 'log_joint'.")
         self.X_held_out = X_held_out
+        self.y_held_out = y_held_out
         self.every = every
         self.monitor = monitor
         self.patience = patience
         self.tol = tol
-        self._log: list[tuple[tuple, dict[str, float]]] = []
+        # Pairs of the fit, as the path of its tasks, and a record. Copies in worker processes append to this one.
+        self._log = Mailbox()
         self._best: dict[tuple, tuple[float, int]] = {}
-        # Copies of the callback in other processes send their records here.
-        self._listener_handle = open_listener(self._log.append, owner=self)
 
     def setup(self, estimator: Any, context: CallbackContext) -> None:
         """Do nothing: a fit is known by its first record."""
@@ -105,12 +108,12 @@ class TraceMonitor:
         return self._record if self.X_held_out is None else self._record_and_score
 
     def teardown(self, estimator: Any, context: CallbackContext) -> None:
-        """Forget what early stopping knows; warn if held-out rows could never be scored."""
+        """Clear the state of early stopping; warn if held-out rows were never scored."""
         for chain in [chain for chain in list(self._best) if chain[0] == context.root_uuid]:
             del self._best[chain]
         if self.X_held_out is None:
             return
-        records = [record for key, record in list(self._log) if key[0] == context.root_uuid]
+        records = [record for key, record in self._log if key[0] == context.root_uuid]
         if records and not any(HELD_OUT in record for record in records):
             warnings.warn(
                 f"X_held_out was never scored: {type(estimator).__name__} passed no fitted estimator to its callbacks "
@@ -121,7 +124,7 @@ class TraceMonitor:
 
     def get_logs(
         self, select: Literal["most_recent", "all"] = "most_recent", *, as_frame: bool = False
-    ) -> "NDArray | pandas.DataFrame | list[NDArray | pandas.DataFrame]":
+    ) -> NDArray | pandas.DataFrame | list[NDArray | pandas.DataFrame]:
         """The records so far, sorted by chain and sweep.
 
         Parameters
@@ -146,7 +149,7 @@ class TraceMonitor:
         if select not in ("most_recent", "all"):
             raise ValueError(f"select must be 'most_recent' or 'all', got {select!r}.")
         fits: dict[tuple, list[dict[str, float]]] = {}
-        for key, record in list(self._log):
+        for key, record in self._log:
             fits.setdefault(key, []).append(record)
         if not fits:
             raise ValueError("get_logs has no records: call estimator.set_callbacks(monitor) and fit it first.")
@@ -160,38 +163,9 @@ class TraceMonitor:
             logs = [pandas.DataFrame.from_records(log) for log in logs]
         return logs[0] if select == "most_recent" else logs
 
-    def plot(
-        self, field: str = "log_joint", against: str = "sweep", *, ax: Any = None, **kwargs: Any
-    ) -> "TraceDisplay":
-        """Plot a field of the most recent records, a line a chain.
-
-        Parameters
-        ----------
-        field : str, default="log_joint"
-            The field to plot.
-        against : str, default="sweep"
-            The field on the horizontal axis, such as "seconds".
-        ax : matplotlib Axes, default=None
-            Where to plot; None makes a new figure.
-        **kwargs
-            Passed to :meth:`TraceDisplay.plot <sklearn_subanneal.plotting.TraceDisplay.plot>`.
-
-        Returns
-        -------
-        TraceDisplay
-        """
-        from sklearn_subanneal.plotting import TraceDisplay
-
-        return TraceDisplay.from_trace(self.get_logs(), field, against, ax=ax, **kwargs)
-
     def __getstate__(self) -> dict[str, Any]:
-        # The listener's thread may append while another pickles.
-        return {**self.__dict__, "_log": list(self._log), "_best": dict(self._best)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if not can_reuse_listener(self._listener_handle):
-            self._listener_handle = open_listener(self._log.append, owner=self)
+        # A chain in another thread may add to it while this one pickles.
+        return {**self.__dict__, "_best": dict(self._best)}
 
     def _record(self, estimator: Any, context: CallbackContext, *, metadata: dict | None = None) -> bool:
         if not metadata or "trace" not in metadata:
@@ -205,13 +179,13 @@ class TraceMonitor:
             return False
         record = dict(metadata["trace"])
         if fitted_estimator is not None and record["sweep"] % self.every == 0:
-            record[HELD_OUT] = float(fitted_estimator.score(self.X_held_out))
+            record[HELD_OUT] = float(fitted_estimator.score(self.X_held_out, self.y_held_out))
         return self._keep(context, record)
 
     def _keep(self, context: CallbackContext, record: dict[str, float]) -> bool:
         """Log the record; return whether its chain should stop."""
         key = (context.root_uuid, *_fit_path(context))
-        send(self._listener_handle, (key, record))
+        self._log.append((key, record))
         return self.patience is not None and self._is_idle((*key, record["chain"]), record)
 
     def _is_idle(self, chain: tuple, record: dict[str, float]) -> bool:

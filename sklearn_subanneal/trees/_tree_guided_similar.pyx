@@ -11,7 +11,7 @@ from sklearn_subanneal.trees._launch cimport Launch
 from sklearn_subanneal.trees._trees cimport log_sum
 
 
-cdef class TreeGuided(Launch):
+cdef class TreeGuidedSimilarKernel(Launch):
     """Proposals of a tree-guided sampler that leaves the posterior exactly as it is.
 
     A cluster is drawn, all alike. With the odds of 1 to the sum of its similarities o with the others it is split, else
@@ -24,7 +24,7 @@ cdef class TreeGuided(Launch):
     columns : list of ColumnStatistics
         Those of the mixtures that proposals will be made for.
     n_rows : int
-    subset : int, default=50
+    subset_size : int, default=50
         Rows that a tree is made of at most.
     n_scans : int, default=1
         Scans of restricted Gibbs sampling before the last one, which is the proposal.
@@ -44,17 +44,12 @@ cdef class TreeGuided(Launch):
     cdef double[::1] log_similar
 
     def __init__(
-        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset=50, Py_ssize_t n_scans=1, bint by_evidence=False
+        self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset_size=50, Py_ssize_t n_scans=1, bint by_evidence=False
     ):
         self.n_scans, self.by_evidence = n_scans, by_evidence
         self.log_similar = np.zeros(16)
 
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
-        """Make proposals for one mixture; returns how many were accepted.
-
-        ``rows``: all that are assigned, int32; None: found here. The number of proposals must not depend on the
-        partition, else the moves would not leave the posterior as it is.
-        """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t n_accepted = 0
         self.hold(mixture, rows)

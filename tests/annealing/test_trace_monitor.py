@@ -10,7 +10,7 @@ from sklearn.callback import CallbackSupportMixin, FitCallback, with_callbacks
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_subanneal.annealing.callbacks import TraceMonitor
+from sklearn_subanneal.annealing import TraceMonitor
 
 N_SWEEPS, ANNEALED = 12, 4
 
@@ -83,8 +83,15 @@ def monitored(monitor, **parameters):
     return Chains(**parameters).set_callbacks(monitor).fit(X)
 
 
-@pytest.mark.parametrize("n_jobs, backend", [(1, "threading"), (2, "threading"), (2, "loky")])
-@pytest.mark.parametrize("held_out", [None, HELD_OUT])
+@pytest.mark.parametrize(
+    "n_jobs, backend, held_out",
+    [
+        (1, "threading", None),
+        (2, "threading", HELD_OUT),
+        (2, "loky", HELD_OUT),
+        pytest.param(2, "loky", None, marks=pytest.mark.slow),
+    ],
+)
 def test_records_of_all_chains(n_jobs, backend, held_out):
     monitor = TraceMonitor(X_held_out=held_out)
     monitored(monitor, n_jobs=n_jobs, backend=backend)
@@ -113,7 +120,7 @@ def test_scores_every_so_often():
     assert logs["sweep"][scored].tolist() == [0, 5, 10]
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_early_stopping(backend):
     """The last improvement is at sweep 6; three sweeps without one end at sweep 9."""
     monitor = TraceMonitor(patience=3)
@@ -196,20 +203,6 @@ def test_logs_as_frame(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         monitor.get_logs(as_frame=True)
-
-
-def test_plot():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    monitor = TraceMonitor()
-    monitored(monitor)
-    _, ax = plt.subplots()
-    display = monitor.plot("log_joint", "seconds", ax=ax)
-    assert display.ax_ is ax and len(display.lines_) == 2
-    np.testing.assert_array_equal(display.lines_[0].get_xdata(), 0.25 * np.arange(N_SWEEPS))
-    plt.close("all")
 
 
 @pytest.mark.parametrize(

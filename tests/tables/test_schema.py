@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.columns.models import KINDS
 from sklearn_subanneal.tables.schema import read_table
 
 pd = pytest.importorskip("pandas")
@@ -28,7 +29,7 @@ class Reader(BaseEstimator):
         return tags
 
     def fit(self, X, y=None):
-        self.table_, _ = read_table(self, X)
+        self.table_, _ = read_table(self, X, types=KINDS)
         return self
 
     def predict(self, X):
@@ -42,7 +43,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def read(X, feature_types="from_dtype"):
-    return read_table(Reader(), X, feature_types)
+    return read_table(Reader(), X, feature_types, types=KINDS)
 
 
 def read_column(values, kind=None, dtype=None):
@@ -53,7 +54,7 @@ def read_column(values, kind=None, dtype=None):
 
 def fitted(X, feature_types="from_dtype"):
     estimator = Reader()
-    table, arrays = read_table(estimator, X, feature_types)
+    table, arrays = read_table(estimator, X, feature_types, types=KINDS)
     return estimator, table, arrays
 
 

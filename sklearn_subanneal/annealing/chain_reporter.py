@@ -1,0 +1,53 @@
+"""Reports of a running chain to scikit-learn's callbacks, with all that they need to score it or to save it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.reporter import ProgressReporter
+from sklearn_subanneal.annealing.saved_chain import SavedChain
+
+
+class ChainReporter:
+    """Reports the sweeps of one chain; can be pickled, for chains in other processes.
+
+    Parameters
+    ----------
+    task : ProgressReporter
+        Of the chain.
+    number : int
+        Of the chain.
+    attributes : callable
+        Of a draw and a record of the trace: the attributes that make the estimator a fitted one.
+    identity : dict or None
+        Of the fit, for chains that are saved.
+    """
+
+    def __init__(
+        self,
+        task: ProgressReporter,
+        number: int,
+        attributes: Callable[[Any, dict], dict],
+        identity: dict[str, str] | None = None,
+    ):
+        self.task, self.number, self.attributes, self.identity = task, number, attributes, identity
+
+    def begin(self) -> None:
+        """Report that the chain begins."""
+        self.task.begin()
+
+    def step(self, record: dict, state: Callable[[], Any], result: Callable[[], ChainResult]) -> bool:
+        """Report a sweep; whether a callback asks to end the phase that the chain is in."""
+        return self.task.step(record, lambda: self.attributes(state(), record), chain=lambda: self._saved(result()))
+
+    def end(self, result: ChainResult, n_draws: int | None) -> None:
+        """Report the end; ``n_draws`` is how many draws were asked for, or None if the chain was complete before."""
+        if n_draws is None:
+            self.task.end()
+        else:
+            self.task.end(chain=lambda: self._saved(result, n_draws))
+
+    def _saved(self, result, ended_at=None):
+        return SavedChain(self.number, self.identity, result, ended_at)

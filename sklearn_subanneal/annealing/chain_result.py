@@ -1,0 +1,68 @@
+"""The result of a chain: its draws, its trace, and the state from which it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ChainState:
+    """All from which a chain goes on bit for bit, as arrays and numbers.
+
+    Attributes
+    ----------
+    generator : dict
+        State of the bit generator.
+    order : ndarray of int32, shape (n_rows,)
+        Row of the table at each position.
+    window : dict
+        State of the subsample.
+    model : dict
+        State of the partitions and the hyperparameters, by the chain's own ``get_state``.
+    annealed : bool
+        Whether the schedule is over.
+    done : int
+        Row assignments of the schedule that are done.
+    progress : float
+        Of the schedule, in [0, 1].
+    sweeps_since_draw : int
+    seconds, seconds_of_run : float
+        Of the whole chain, and of the run under way, to which a time limit applies.
+    """
+
+    generator: dict
+    order: np.ndarray
+    window: dict
+    model: dict
+    annealed: bool
+    done: int
+    progress: float
+    sweeps_since_draw: int
+    seconds: float
+    seconds_of_run: float
+
+
+@dataclass(frozen=True)
+class ChainResult:
+    """The draws of a chain, its trace, and the state from which it goes on. Holds no data.
+
+    Attributes
+    ----------
+    draws : list
+        Draws, all at full data.
+    labels : list of ndarray of int
+        Of the rows in each draw, in the order of the table: (n_rows,), or (n_views, n_rows).
+    trace : structured ndarray of shape (n_sweeps,)
+    state : ChainState
+    """
+
+    draws: list
+    labels: list[np.ndarray]
+    trace: np.ndarray
+    state: ChainState
+
+    def cut(self, n_draws: int) -> ChainResult:
+        """The same with the first draws alone."""
+        return replace(self, draws=self.draws[:n_draws], labels=self.labels[:n_draws])

@@ -1,0 +1,119 @@
+"""The chains that a fit continues: those of the fit before (warm start), or those that a checkpoint has on disk."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.checkpoint import Checkpoint
+from sklearn_subanneal.annealing.reporter import callbacks_of
+from sklearn_subanneal.annealing.saved_chain import SavedChain
+
+# Parameters that may change between fits under ``warm_start``: how far chains go on, and not what they sample.
+CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
+# Those of them that must not change where a chain was interrupted: it is in the middle of the schedule, say.
+FIXED_UNDER_WAY = ("schedule", "thin", "time_limit", "random_state")
+
+
+def digest(value: Any) -> str:
+    """A digest of a parameter; of an object by its parameters, since its class need not be one that pickles."""
+    if isinstance(value, BaseEstimator):
+        value = (type(value).__module__, type(value).__qualname__, value.get_params(deep=False))
+    elif isinstance(value, list | tuple) and any(isinstance(part, BaseEstimator) for part in value):
+        value = [digest(part) for part in value]
+    return joblib.hash(value)
+
+
+def table_digest(names: Sequence[str], arrays: Sequence[np.ndarray]) -> str:
+    """A digest of a table: its names and its cells."""
+    return digest([list(names), arrays])
+
+
+class Continuation:
+    """The chains that a fit of an estimator goes on from.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With the parameters ``n_draws`` and ``warm_start``, and those that are named in this module.
+    names : sequence of str
+        Of the columns of the table.
+    arrays : sequence of ndarray
+        The table.
+    results : list of ChainResult or None
+        Of the last fit; None before the first.
+    fitted_identity : dict or None
+        The ``identity`` of that fit.
+
+    Attributes
+    ----------
+    identity : dict of str to str
+        Digests of all that chains must have in common with those that they continue: parameters and table.
+    saved_identity : dict of str to str, or None
+        The same for chains that were interrupted and are on disk; None where no checkpoint is set.
+
+    Raises
+    ------
+    ValueError
+        If the chains to go on from are those of another table or another model, or have more draws than are asked for.
+
+    Warns
+    -----
+    UserWarning
+        If warm start has nothing to do.
+    """
+
+    def __init__(self, estimator: BaseEstimator, names, arrays, results=None, fitted_identity=None):
+        parameters = estimator.get_params(deep=False)
+        self.n_draws = estimator.n_draws
+        self.identity = {name: digest(value) for name, value in parameters.items() if name not in CHANGEABLE}
+        self.identity["X"] = table_digest(names, arrays)
+        self._results = results if estimator.warm_start else None
+        if self._results is not None:
+            self._check_results(fitted_identity)
+        checkpoints = [callback for callback in callbacks_of(estimator) if isinstance(callback, Checkpoint)]
+        self.saved_identity, self._saved = None, {}
+        if checkpoints:
+            under_way = {name: digest(parameters[name]) for name in FIXED_UNDER_WAY}
+            self.saved_identity = {"estimator": type(estimator).__name__} | self.identity | under_way
+            self._load(checkpoints)
+
+    def chain(self, number: int) -> tuple[ChainResult | None, bool]:
+        """What the chain of this number goes on from, or None, and whether it has come to its end already."""
+        if number in self._saved:
+            saved = self._saved[number]
+            return saved.result, (saved.ended_at or 0) >= self.n_draws
+        return None if self._results is None else self._results[number], False
+
+    def _check_results(self, fitted_identity):
+        if changed := [name for name, value in self.identity.items() if value != fitted_identity.get(name)]:
+            raise ValueError(
+                f"warm_start=True continues the chains of the last fit, but {', '.join(changed)} changed since; "
+                "set warm_start=False to start anew"
+            )
+        n_draws = len(self._results[0].draws)
+        if self.n_draws < n_draws:
+            raise ValueError(
+                f"n_draws={self.n_draws} must be at least the {n_draws} draws that there are, since warm_start=True; "
+                "raise it, or set warm_start=False to start anew"
+            )
+        if self.n_draws == n_draws:
+            warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=7)
+
+    def _load(self, checkpoints: list[Checkpoint]):
+        saved: dict[int, SavedChain] = {}
+        for checkpoint in checkpoints:
+            saved |= checkpoint.load(self.saved_identity)
+        n_draws = max((len(chain.result.draws) for chain in saved.values()), default=0)
+        if self.n_draws < n_draws:
+            raise ValueError(
+                f"n_draws={self.n_draws} must be at least the {n_draws} draws in the folder of the Checkpoint; raise "
+                "it, or give this fit a folder of its own"
+            )
+        self._saved = saved

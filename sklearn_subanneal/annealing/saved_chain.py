@@ -1,0 +1,81 @@
+"""One chain in a file: written at once and completely, or not at all, and read only if it is as it was written."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from sklearn_subanneal.annealing.chain_result import ChainResult
+
+HEADER = b"sklearn_subanneal checkpoint 1\n"
+DIGEST_SIZE = sha256().digest_size
+
+
+@dataclass(frozen=True)
+class SavedChain:
+    """A chain, and the fit that it belongs to.
+
+    Attributes
+    ----------
+    number : int
+        Of the chain in its fit.
+    identity : dict
+        Digests of the parameters and the table of the fit.
+    result : ChainResult
+        All from which the chain goes on.
+    ended_at : int or None
+        The ``n_draws`` of the fit in which the chain came to its end; None while it is under way.
+    """
+
+    number: int
+    identity: dict[str, str]
+    result: ChainResult
+    ended_at: int | None
+
+    def write(self, file: Path) -> None:
+        """Put the file in place at once: a process that is killed here leaves the new file or the one before.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written, for example on a full disk; the file before is kept.
+        """
+        content, part = pickle.dumps(self, protocol=5), file.with_suffix(".part")
+        try:
+            with open(part, "wb") as stream:
+                stream.write(HEADER + sha256(content).digest())
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, file)
+            if os.name == "posix":
+                folder = os.open(file.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def read(cls, file: Path) -> SavedChain:
+        """The chain in a file.
+
+        Raises
+        ------
+        ValueError
+            If the file is not as :meth:`write` left it.
+        """
+        data = file.read_bytes()
+        start = len(HEADER) + DIGEST_SIZE
+        content = memoryview(data)[start:]
+        if not data.startswith(HEADER) or data[len(HEADER) : start] != sha256(content).digest():
+            raise ValueError(
+                f"{file} is damaged, or not a checkpoint of this version of sklearn_subanneal. Restore it from a copy, "
+                "or delete it and its chain starts anew."
+            )
+        return pickle.loads(content)

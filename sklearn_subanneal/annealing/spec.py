@@ -1,0 +1,115 @@
+"""The specification of one chain: all that it needs to be built and run, here or in another process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_subanneal.annealing._window import Window
+from sklearn_subanneal.annealing.chain import AnnealedChain
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.pace import Pace
+from sklearn_subanneal.annealing.runner import ChainContext
+from sklearn_subanneal.annealing.schedules import Schedule, SubsampleAnneal
+from sklearn_subanneal.annealing.subsampling import CyclicSubsampling, Subsampling
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChainSpec:
+    """One chain of a fit, as plain data that can be pickled; a subclass adds the model, and builds the chain.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the table.
+    schedule : Schedule
+    subsampling : Subsampling
+    strata : ndarray of shape (n_rows,) or None
+        Cells of the column by which the subsample is stratified, if it is.
+    n_draws : int
+        Draws to make, those of ``previous`` included.
+    thin : int
+        Sweeps between draws.
+    time_limit : float or None
+        Seconds.
+    generator : numpy.random.Generator or None
+        Each chain needs one of its own; None in a template, of which the chains of a fit are copies.
+    number : int
+        Of the chain in its fit.
+    previous : ChainResult or None
+        To go on from.
+    ended : bool
+        Whether ``previous`` is the chain's end already.
+    """
+
+    n_rows: int
+    schedule: Schedule = field(default_factory=SubsampleAnneal)
+    subsampling: Subsampling = field(default_factory=CyclicSubsampling)
+    strata: np.ndarray | None = None
+    n_draws: int = 1
+    thin: int = 1
+    time_limit: float | None = None
+    generator: np.random.Generator | None = None
+    number: int = 0
+    previous: ChainResult | None = None
+    ended: bool = False
+
+    def check(self) -> None:
+        """Refuse all that is unsuitable before any chain starts; a subclass adds what its model requires.
+
+        Raises
+        ------
+        ValueError
+            The message names the parameter, its value and the remedy.
+        """
+        self.schedule.n_assignments(self.n_rows)
+        self.subsampling.strata(self.n_rows, self.strata)
+
+    def build(self, order: np.ndarray, window: Window) -> AnnealedChain:
+        """The chain, at its start.
+
+        Parameters
+        ----------
+        order : ndarray of int, shape (n_rows,)
+            Row of the table at each position.
+        window : Window
+            The empty subsample.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must build a chain")
+
+    def run(self, context: ChainContext) -> ChainResult:
+        """Build the chain, or restore it, and run it to its end: the unit of work that joblib distributes."""
+        context.begin()
+        if self.ended:
+            result = self.previous
+        else:
+            order, window = self.subsampling.bind(self.n_rows, self.generator, self.strata)
+            if self.previous is not None:
+                order = self.previous.state.order
+            chain = self.build(order, window)
+            if self.previous is not None:
+                chain.restore(self.previous)
+            result = chain.run(self.schedule, self.n_draws, self.thin, self.time_limit, context)
+        context.end(result, None if self.ended else self.n_draws)
+        return result
+
+    def n_sweeps(self) -> int | None:
+        """Sweeps to go, from the start or from ``previous``; None where the clock ends them."""
+        if self.ended:
+            return 0
+        if self.time_limit is not None:
+            return None
+        if self.previous is None:
+            return Pace(self.schedule, self.n_rows).n_steps() + self.n_draws * self.thin
+        state = self.previous.state
+        to_draw = max((self.n_draws - len(self.previous.draws)) * self.thin - state.sweeps_since_draw, 0)
+        if state.annealed:
+            return to_draw
+        pace = Pace(self.schedule, self.n_rows, None, state.done, state.progress)
+        return pace.n_steps(int(state.window["sizes"].sum())) + to_draw
+
+
+def run_spec(spec: ChainSpec, context: ChainContext) -> ChainResult:
+    """Run a chain; a function at the top of a module, since workers find it by its name."""
+    return spec.run(context)
