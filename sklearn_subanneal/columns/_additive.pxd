@@ -4,11 +4,11 @@ A kernel says what is summed, and what follows from the sums:
 
 - ``place`` points its own names at the memory that is made here;
 - ``change`` adds a row to the sums of a slot, or subtracts it, and refreshes the slot;
-- ``sum_rows`` adds many rows to the sums of their slots;
+- ``sum_rows`` adds many rows to the sums of their slots, under this or another partition;
 - ``refresh`` computes what follows from the sums of a slot, ``refresh_prior`` what follows from the hyperparameters;
-- ``log_evidence`` and ``add_over_grid`` are log marginal likelihoods of all clusters, as functions of the partition and
-  of one hyperparameter;
-- ``score``, ``score_without``, ``log_marginal``, ``score_values`` and ``draw`` are those of the contract, ``_base.pxd``.
+- ``log_evidence`` and ``add_over_grid`` are log marginal likelihoods of all clusters, as functions of the partition
+  and of one hyperparameter;
+- ``score``, ``score_without``, ``log_marginal``, ``score_values`` and ``draw`` are those of ``_base.pxd``.
 
 Capacity, copies, merges, state, hyperparameters and their grids are kept here.
 """
@@ -21,7 +21,7 @@ cdef enum:
     MAX_HYPERPARAMETERS = 4
 
 
-# Intermediate results of each slot for which there is room.
+# A kernel has at most three float64 sums, and one intermediate result for each slot besides.
 cdef enum:
     N_ROOM = 4
 
@@ -40,7 +40,7 @@ cdef class AdditiveStatistics(ColumnStatistics):
     cdef Sums other                         # room for the sums under another partition
     cdef float* floats                      # (n_floats, capacity), coefficients, contiguous over slots
     cdef double* doubles                    # (n_doubles, capacity), the same in float64
-    cdef double* room                       # (N_ROOM, capacity), for intermediate results
+    cdef double* room                       # (N_ROOM, capacity), for intermediate results of each slot
     cdef double[MAX_HYPERPARAMETERS] hyperparameter
     cdef Py_ssize_t[MAX_HYPERPARAMETERS] n_grid
     cdef double[:, ::1] grid                # (n_hyperparameters, MAX_GRID)
@@ -54,9 +54,11 @@ cdef class AdditiveStatistics(ColumnStatistics):
     cdef void refresh_prior(self) noexcept nogil
     cdef void refresh_slots(self) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
-    # ``constant`` and the log marginal likelihoods of the clusters in ``other``, less what ``sum_rows`` has returned.
+    # ``constant``, which ``sum_rows`` has returned, plus the rest of the log marginal likelihoods of n_clusters. Their
+    # sums are in ``room``, each contiguous over slots so that loops are vectorised; integers are in ``other.count``.
     cdef double log_evidence(self, Py_ssize_t n_clusters, double constant) noexcept nogil
-    # out[g] += the log marginal likelihood of all clusters with the hyperparameter ``axis`` at grid[g], up to a constant.
+    # out[g] += the log marginal likelihood of all clusters with the hyperparameter ``axis`` at grid[g], up to a
+    # constant.
     cdef void add_over_grid(
         self, Py_ssize_t axis, const double* grid, Py_ssize_t n_grid, Py_ssize_t n_clusters, double* out
     ) noexcept nogil

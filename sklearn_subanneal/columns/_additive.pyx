@@ -7,7 +7,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport padded
 from sklearn_subanneal._core._random cimport categorical
-from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, ColumnStatistics, LogQueue
+from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnStatistics, LogQueue
 
 from sklearn_subanneal.columns._base import as_grid
 
@@ -136,8 +136,14 @@ cdef class AdditiveStatistics(ColumnStatistics):
     cdef double log_likelihood(
         self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
     ) noexcept nogil:
+        cdef Py_ssize_t i, k
+        cdef double constant
         clear_sums(self, &self.other, n_clusters)
-        return self.log_evidence(n_clusters, self.sum_rows(rows, slots, n, &self.other))
+        constant = self.sum_rows(rows, slots, n, &self.other)
+        for k in range(n_clusters):
+            for i in range(self.n_sums):
+                self.room[i * self.capacity + k] = self.other.record[k * self.n_record + i]
+        return self.log_evidence(n_clusters, constant)
 
     cdef double log_evidence(self, Py_ssize_t n_clusters, double constant) noexcept nogil:
         return constant

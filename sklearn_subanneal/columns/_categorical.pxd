@@ -25,7 +25,7 @@ cdef class CategoricalStatistics(AdditiveStatistics):
     cdef const void* cells
     cdef int itemsize
     cdef readonly Py_ssize_t n_categories
-    # Of each category and then of all together: the weight in the prior, the cells in each slot, and log(alpha + count).
+    # Of each category, then of all together: the weight in the prior, the cells in each slot, log(alpha + count)
     cdef double[::1] alpha                  # (n_categories + 1,)
     cdef int32_t* count                     # (n_categories + 1, capacity)
     cdef float* log_count                   # (n_categories + 1, capacity)

@@ -46,14 +46,12 @@ cdef simd_void add_over_rate(
 
 
 cdef simd_void take_evidence(
-    const Tally* clusters, double shape, double rate, double* out, Py_ssize_t n
+    const double* count, const double* total, double shape, double rate, double* out, Py_ssize_t n
 ) noexcept nogil:
     # Of each cluster, but for the constant of the prior and the factorials of its cells.
     cdef Py_ssize_t k
-    cdef double a
     for k in range(n):
-        a = shape + clusters[k].total
-        out[k] = log_gamma(a) - a * log_double(rate + clusters[k].count)
+        out[k] = log_gamma(shape + total[k]) - (shape + total[k]) * log_double(rate + count[k])
 
 
 cdef class CountData(ColumnData):
@@ -137,10 +135,11 @@ cdef class CountStatistics(AdditiveStatistics):
 
     cdef double log_evidence(self, Py_ssize_t n_clusters, double constant) noexcept nogil:
         cdef double empty = log_gamma(self.prior.shape) - self.prior.shape * log_double(self.prior.rate)
+        cdef double* parts = self.room + 3 * self.capacity
         cdef Py_ssize_t k
-        take_evidence(<Tally*> self.other.record, self.prior.shape, self.prior.rate, self.room, n_clusters)
+        take_evidence(self.room, self.room + self.capacity, self.prior.shape, self.prior.rate, parts, n_clusters)
         for k in range(n_clusters):
-            constant += self.room[k] - empty
+            constant += parts[k] - empty
         return constant
 
     cdef void add_over_grid(

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_subanneal._core._math cimport log1p_float, simd_void
 from sklearn_subanneal.columns._base cimport ColumnData, LogQueue
 from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
-from sklearn_subanneal.columns._wishart cimport NormalWishart
+from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
 
 from sklearn_subanneal.columns._base import as_grid
 
@@ -61,7 +61,7 @@ cdef class GaussianData(ColumnData):
         self.any_missing = missing.any()
 
 
-cdef class GaussianStatistics(NormalWishart):
+cdef class GaussianStatistics(MultivariateT):
     """Statistics of a block of reals.
 
     Parameters
@@ -85,7 +85,7 @@ cdef class GaussianStatistics(NormalWishart):
         super().__init__(parameters, capacity)
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
-        NormalWishart.reserve(self, capacity)
+        MultivariateT.reserve(self, capacity)
         self.difference = np.zeros((self.width, capacity), np.float32)
         self.projection, self.quadratic = np.zeros((2, capacity), np.float32)
         return 0

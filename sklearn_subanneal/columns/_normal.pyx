@@ -40,18 +40,19 @@ cdef simd_void add_student_t_double(
 
 
 cdef simd_void take_evidence(
-    const Moments* m, double mu, double kappa, double sigma2, double nu, double* out, Py_ssize_t n
+    const double* count, const double* total, const double* square, double mu, double kappa, double sigma2, double nu,
+    double* out, Py_ssize_t n
 ) noexcept nogil:
     # The part of the log marginal likelihood that is not the same for all clusters, nor proportional to their size.
     cdef Py_ssize_t k
     cdef double kappa_n, mean, spread, prior = nu * sigma2
     for k in range(n):
-        kappa_n = kappa + m[k].count
-        mean = (kappa * mu + m[k].total) / kappa_n
-        spread = prior + m[k].square + kappa * mu * mu - kappa_n * mean * mean
+        kappa_n = kappa + count[k]
+        mean = (kappa * mu + total[k]) / kappa_n
+        spread = prior + square[k] + kappa * mu * mu - kappa_n * mean * mean
         spread = spread if spread > prior else prior
-        out[k] = (log_gamma(0.5 * (nu + m[k].count)) - 0.5 * log_double(kappa_n)
-                  - 0.5 * (nu + m[k].count) * log_double(spread))
+        out[k] = (log_gamma(0.5 * (nu + count[k])) - 0.5 * log_double(kappa_n)
+                  - 0.5 * (nu + count[k]) * log_double(spread))
 
 
 cdef class NormalData(ColumnData):
@@ -192,16 +193,19 @@ cdef class NormalStatistics(AdditiveStatistics):
                 - 0.5 * (self.prior.nu + m.count + 1.0) * log_double(1.0 + off * off / reach))
 
     cdef double log_evidence(self, Py_ssize_t n_clusters, double constant) noexcept nogil:
-        cdef Moments* m = <Moments*> self.other.record
+        cdef const double* count = self.room
+        cdef const double* total = count + self.capacity
+        cdef const double* square = total + self.capacity
+        cdef double* parts = self.room + 3 * self.capacity
         cdef NormalPrior* p = self.prior
         cdef double n_cells = 0.0, empty
         cdef Py_ssize_t k
-        take_evidence(m, p.mu, p.kappa, p.sigma2, p.nu, self.room, n_clusters)
+        take_evidence(count, total, square, p.mu, p.kappa, p.sigma2, p.nu, parts, n_clusters)
         empty = log_gamma(0.5 * p.nu) - 0.5 * log_double(p.kappa) - 0.5 * p.nu * log_double(p.nu * p.sigma2)
         for k in range(n_clusters):
-            if m[k].count > 0.0:
-                constant += self.room[k] - empty
-                n_cells += m[k].count
+            if count[k] > 0.0:
+                constant += parts[k] - empty
+                n_cells += count[k]
         return constant - 0.5 * n_cells * LOG_PI
 
     cdef void add_over_grid(

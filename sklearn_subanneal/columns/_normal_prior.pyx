@@ -1,4 +1,4 @@
-"""Marginal likelihoods over grids of mu, kappa, sigma2, nu, the hyperparameters of the normal-inverse-chi-square prior."""
+"""Marginal likelihoods over grids of mu, kappa, sigma2 and nu, of the normal-inverse-chi-square prior."""
 from sklearn_subanneal._core._math cimport log_double, log_gamma, simd_void
 from sklearn_subanneal.columns._normal cimport Moments, NormalPrior, NormalStatistics
 

@@ -106,8 +106,8 @@ def _check_values(counts):
             f"{REMEDY}."
         )
     raise ValueError(
-        f"X holds {value!r}, but likelihood='multinomial' takes counts of words, integers from 0; pass raw "
-        "counts, as of CountVectorizer, or choose another likelihood."
+        f"X holds {value!r}, but a bag of words takes counts of words, integers from 0; pass raw counts, as of "
+        "CountVectorizer, or choose other feature_types."
     )
 
 

@@ -13,14 +13,15 @@ from scipy import sparse
 from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.tables.documents import read_documents
 
 LARGEST = 2**31 - 2
 
 
 def statistics_of(counts, beta=0.3, grids=None):
-    return MultinomialStatistics(MultinomialData(counts), {"beta": beta, "n_words": counts.shape[1]}, grids)
+    return BagOfWordsStatistics(BagOfWordsData(counts), {"beta": beta, "n_words": counts.shape[1]}, grids)
 
 
 def log_marginal(counts, beta=0.3):
@@ -79,7 +80,7 @@ def test_estimators_survive_large_counts():
 
         for count in (10**7, 10**8, 10**9):
             X = with_a_large_count(count, n_rows=40)
-            model = TreeGuidedNRMM(likelihood="multinomial", n_chains=1, n_draws=2, random_state=0).fit(X)
+            model = TreeGuidedNRMM(feature_types="bag-of-words", n_chains=1, n_draws=2, random_state=0).fit(X)
             assert np.isfinite(model.log_joint_).all() and np.isfinite(model.score_samples(X)).all()
             assert model.sample(20, random_state=0).sum(axis=1).max() <= X.sum(axis=1).max()
             print(model.labels_[3] == model.labels_[7])
@@ -156,7 +157,7 @@ def test_totals_of_rows_and_clusters_are_beyond_32_bits():
     assert_array_equal(documents.lengths, counts.sum(axis=1))
     # Rows that are taken out leave no trace.
     for row in range(4):
-        column.take_out(row, 0)
+        column.remove_row(row, 0)
     assert column.log_marginals(1) == 0.0
 
 
@@ -201,13 +202,13 @@ def test_counts_that_are_too_large_are_named(count, container):
     with pytest.raises(ValueError, match=message):
         read_documents(BaseEstimator(), container(X), reset=True)
     with pytest.raises(ValueError, match=message):
-        MultinomialData(container(X))
+        BagOfWordsData(container(X))
 
 
 def test_sums_that_are_too_large_are_named():
     X = np.full((3, 2), 10**9)
     X[:, 0] = 1
-    for read in (MultinomialData, lambda X: read_documents(BaseEstimator(), X, reset=True)):
+    for read in (BagOfWordsData, lambda X: read_documents(BaseEstimator(), X, reset=True)):
         with pytest.raises(ValueError, match=f"column 1 .* 3000000000 .* at most {LARGEST}"):
             read(X)
         with pytest.raises(ValueError, match=f"1200000000000 words .* at most {2**40}"):
@@ -217,16 +218,16 @@ def test_sums_that_are_too_large_are_named():
 def test_the_sums_of_repeated_entries_are_checked():
     twice = sparse.csr_array((np.full(2, LARGEST), np.zeros(2, int), [0, 2]), (1, 2))
     with pytest.raises(ValueError, match="column 0"):
-        MultinomialData(twice)
+        BagOfWordsData(twice)
     huge = sparse.csr_array((np.full(2, 2**62), np.zeros(2, int), [0, 2]), (1, 2))
     with pytest.raises(ValueError, match="row 0, column 0"):
-        MultinomialData(huge)
+        BagOfWordsData(huge)
 
 
 @pytest.mark.parametrize("values", [[-1.0, 2.0], [0.5, 2.0]])
 def test_kernels_refuse_what_is_no_count(values):
     with pytest.raises(ValueError, match="X holds"):
-        MultinomialData(np.array([values]))
+        BagOfWordsData(np.array([values]))
 
 
 def test_the_matrix_of_the_caller_is_left_alone():
@@ -236,8 +237,8 @@ def test_the_matrix_of_the_caller_is_left_alone():
 
     X = matrix()
     [documents] = read_documents(BaseEstimator(), X, reset=True)
-    MultinomialData(documents.counts)
-    MultinomialData(X)
+    BagOfWordsData(documents.counts)
+    BagOfWordsData(X)
     assert_array_equal(X.indices, matrix().indices)
     assert_array_equal(X.data, matrix().data)
     assert_array_equal(documents.counts.toarray(), matrix().toarray())

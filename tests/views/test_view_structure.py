@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from support.view_draws import make_draw
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.columns.models import KINDS, bind_columns
+from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.posterior import variation_of_information
 from sklearn_subanneal.tables.schema import read_table

@@ -1,7 +1,7 @@
 """Bags of words with a Dirichlet prior: the words of a row in the order in which they stand, given their number.
 
-A bag is its sparse counts; nothing is done to it, or to a cluster, that goes through the vocabulary. A word that is not
-in a bag occurs zero times: bags have no missing cells, and an empty one says nothing of its cluster. The multinomial
+A bag is its sparse counts. A word that is not in a bag occurs zero times: bags have no missing cells, and an empty bag
+has probability 1 in every cluster. The multinomial
 coefficient, the number of orders that the words could have, is left out, since it is the same for all partitions.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
@@ -11,12 +11,14 @@ from numpy.random cimport bitgen_t
 import numpy as np
 from scipy import sparse
 
-from sklearn_subanneal._core._math cimport log_double, log_float, log_gamma, padded, simd_void
+from sklearn_subanneal._core._math cimport log_double, log_gamma, padded, simd_void
 from sklearn_subanneal._core._random cimport categorical, integer_below, uniform
-from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, ColumnStatistics, LogQueue
+from sklearn_subanneal.columns._bag_data cimport BagOfWordsData
+from sklearn_subanneal.columns._base cimport MAX_GRID, LogQueue
+from sklearn_subanneal.columns._word_counts cimport WordCounts
 
 from sklearn_subanneal.columns._base import as_grid
-from sklearn_subanneal.tables.documents import checked_counts
+from sklearn_subanneal.tables.documents import Documents
 
 
 cdef simd_void add_logs(const float* logs, double* out, Py_ssize_t n) noexcept nogil:
@@ -55,35 +57,12 @@ cdef simd_void take_shares(
         scores[k] += <float> (sums[k] - log_gamma(beta_total + total[k] + length) + log_gamma_total[k] - reference)
 
 
-cdef class MultinomialData(ColumnData):
-    """Bags of words, as counts of shape (n_rows, n_words), sparse or dense."""
-
-    def __init__(self, documents):
-        documents = self.keep(checked_counts(documents))
-        self.start = documents.indptr.astype(np.int64)
-        self.word = documents.indices.astype(np.int32)
-        self.times = documents.data
-        self.length = np.asarray(documents.sum(axis=1, dtype=np.int64)).ravel()
-        self.occurrences = np.asarray(documents.sum(axis=0, dtype=np.int64)).ravel().astype(np.int32)
-        self.reference = self.references()
-
-    def references(self):
-        """The log probability of each long bag under its own frequencies, the largest there is; 0 for the others."""
-        cdef double[::1] out = np.zeros(self.n_rows)
-        cdef Py_ssize_t row, i
-        for row in range(self.n_rows):
-            if self.length[row] > LONG:
-                for i in range(self.start[row], self.start[row + 1]):
-                    out[row] += self.times[i] * log_double(<double> self.times[i] / self.length[row])
-        return np.asarray(out)
-
-
-cdef class MultinomialStatistics(ColumnStatistics):
+cdef class BagOfWordsStatistics(WordCounts):
     """Statistics of bags of words.
 
     Parameters
     ----------
-    data : MultinomialData or None
+    data : BagOfWordsData or None
         None where only the predictive densities are wanted.
     parameters : dict
         "beta": of the symmetric Dirichlet prior; "n_words": the length of the vocabulary.
@@ -103,66 +82,6 @@ cdef class MultinomialStatistics(ColumnStatistics):
         self.histogram = np.zeros(self.n_tabulated if len(self.grid) else 0, np.int32)
         self.reserve(padded(capacity))
         self.parameters = parameters
-
-    @property
-    def parameters(self):
-        return {"beta": self.beta, "n_words": self.width}
-
-    @parameters.setter
-    def parameters(self, values):
-        self.beta = values["beta"]
-        self.refresh_all()
-
-    cdef void refresh_all(self) noexcept nogil:
-        cdef Py_ssize_t k, i, v
-        cdef float fresh = log_float(<float> self.beta)
-        self.beta_total = self.beta * self.width
-        for i in range(self.n_tabulated):
-            self.table[i] = log_gamma(self.beta + i)
-        for v in range(self.width):
-            for k in range(self.capacity):
-                self.log_count[v, k] = fresh
-        for k in range(self.capacity):
-            self.count_total(k, 0)
-            for i in range(self.n_listed[k]):
-                self.bump(self.listed[k, i], k, 0)
-
-    cdef int reserve(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t present = self.capacity
-        cell, logs = np.zeros((self.width, capacity), np.int32), np.zeros((self.width, capacity), np.float32)
-        listed, n_listed = np.empty((capacity, self.width), np.int32), np.zeros(capacity, np.int32)
-        total = np.zeros(capacity)
-        if present:
-            cell[:, :present] = self.cell
-            logs[:] = log_float(<float> self.beta)
-            logs[:, :present] = self.log_count
-            total[:present] = self.total
-            n_listed[:present] = self.n_listed
-            for k in range(present):
-                listed[k, :n_listed[k]] = self.listed[k, :n_listed[k]]
-        self.cell, self.log_count, self.listed, self.n_listed, self.total = cell, logs, listed, n_listed, total
-        self.log_gamma_total, self.sums = np.zeros((2, capacity))
-        self.capacity = capacity
-        if present:
-            for k in range(capacity):
-                self.count_total(k, 0)
-        return 0
-
-    cdef double rising(self, Py_ssize_t count) noexcept nogil:
-        # log Gamma(beta + count)
-        return self.table[count] if count < self.n_tabulated else log_gamma(self.beta + count)
-
-    cdef void bump(self, Py_ssize_t word, Py_ssize_t k, int32_t by) noexcept nogil:
-        if self.cell[word, k] == 0:
-            self.listed[k, self.n_listed[k]] = <int32_t> word
-            self.n_listed[k] += 1
-            self.cell[word, k] = 1
-        self.cell[word, k] += by
-        self.log_count[word, k] = log_float(<float> (self.beta + (self.cell[word, k] - 1)))
-
-    cdef void count_total(self, Py_ssize_t k, double by) noexcept nogil:
-        self.total[k] += by
-        self.log_gamma_total[k] = log_gamma(self.beta_total + self.total[k])
 
     cdef void change(self, Py_ssize_t row, Py_ssize_t k, int32_t sign) noexcept nogil:
         cdef Py_ssize_t i
@@ -202,26 +121,6 @@ cdef class MultinomialStatistics(ColumnStatistics):
     cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(row, k, -1)
 
-    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
-        if other is self and source == target:
-            return
-        self.clear(target)
-        add_cluster(self, <MultinomialStatistics> other, source, target)
-
-    cdef void clear(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, v
-        cdef float fresh = log_float(<float> self.beta)
-        for i in range(self.n_listed[k]):
-            v = self.listed[k, i]
-            self.cell[v, k] = 0
-            self.log_count[v, k] = fresh
-        self.n_listed[k] = 0
-        self.total[k] = 0
-        self.count_total(k, 0)
-
-    cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
-        add_cluster(self, self, source, target)
-
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(self.capacity):
@@ -253,11 +152,6 @@ cdef class MultinomialStatistics(ColumnStatistics):
             count = max(self.cell[self.data.word[i], k] - 1, 0)
             out += self.rising(count + self.data.times[i]) - self.rising(count)
         return out
-
-    def adopt(self, MultinomialStatistics source not None):
-        """Take over the hyperparameters of other statistics of the same column."""
-        if self.beta != source.beta:
-            self.parameters = source.parameters
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[MAX_GRID] logs
@@ -304,7 +198,7 @@ cdef class MultinomialStatistics(ColumnStatistics):
                     out += log_gamma(beta + count) - empty
         return out
 
-    # What follows is of rows that are not in the data.
+    # The rest is for rows that are not in the data.
 
     cdef void add_log_densities(
         self, const int32_t* words, const int32_t* times, Py_ssize_t n_words, Py_ssize_t n_clusters, double* out
@@ -323,15 +217,16 @@ cdef class MultinomialStatistics(ColumnStatistics):
 
     def log_densities(self, values, Py_ssize_t n_clusters):
         """Log predictive densities (n_rows, n_clusters), float64, of bags, sparse or dense; NaN counts as 0."""
-        cdef MultinomialData bags
+        cdef BagOfWordsData bags
         cdef Py_ssize_t row, at, n_words
         cdef double[:, ::1] out
         if n_clusters > self.capacity:
             raise ValueError(f"{n_clusters} slots asked for, capacity is {self.capacity}")
-        values = getattr(values, "counts", values)
+        if isinstance(values, Documents):
+            values = values.counts
         if not sparse.issparse(values):
             values = np.nan_to_num(np.asarray(values, np.float64).reshape(-1, self.width))
-        bags = MultinomialData(values)
+        bags = BagOfWordsData(values)
         out = np.zeros((bags.n_rows, n_clusters))
         with nogil:
             for row in range(bags.n_rows):
@@ -388,32 +283,3 @@ cdef class MultinomialStatistics(ColumnStatistics):
             bag[:] = generator.multinomial(lengths[row], generator.dirichlet(weights))
         counts = sparse.coo_array(counts)
         return sparse.csr_array((counts.data, (rows[counts.row], counts.col)), (len(lengths), self.width))
-
-    def get_state(self, Py_ssize_t n_clusters):
-        """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
-        counts = sparse.csr_array(np.maximum(np.asarray(self.cell)[:, :n_clusters].T - 1, 0))
-        return {"start": counts.indptr, "word": counts.indices, "times": counts.data, "parameters": self.parameters}
-
-    def set_state(self, state):
-        """Restore what ``get_state`` gave; all other slots are empty."""
-        cdef Py_ssize_t k, i, n = len(state["start"]) - 1
-        self._make_room(n + 1)
-        self.parameters = state["parameters"]
-        for k in range(self.capacity):
-            self.clear(k)
-        for k in range(n):
-            for i in range(state["start"][k], state["start"][k + 1]):
-                self.bump(state["word"][i], k, state["times"][i])
-                self.total[k] += state["times"][i]
-            self.count_total(k, 0)
-
-
-cdef void add_cluster(
-    MultinomialStatistics here, MultinomialStatistics other, Py_ssize_t source, Py_ssize_t target
-) noexcept nogil:
-    """Add all words of a slot, perhaps of other statistics, to a slot."""
-    cdef Py_ssize_t i, v
-    for i in range(other.n_listed[source]):
-        v = other.listed[source, i]
-        here.bump(v, target, other.cell[v, source] - 1)
-    here.count_total(target, other.total[source])
