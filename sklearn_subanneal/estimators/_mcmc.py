@@ -21,7 +21,7 @@ from sklearn_subanneal.annealing.continuation import Continuation, table_digest
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
-from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.tables.schema import read_table
 

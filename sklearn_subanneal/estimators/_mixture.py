@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.columns.models import bind_bags, bind_columns
+from sklearn_subanneal.columns.binding import bind_bags, bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec

@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.columns.binding import bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
-from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.schema import Column, Table, read_table

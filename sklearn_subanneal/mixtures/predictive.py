@@ -139,7 +139,7 @@ def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarra
         own = np.flatnonzero(chosen == index)
         shares = np.exp(predictive.log_weights)
         clusters = generator.choice(len(shares), len(own), p=shares / shares.sum()).astype(np.int32)
-        parts.append(predictive.columns[0].draw_bags(clusters, lengths[own].astype(np.int32), generator))
+        parts.append(predictive.columns[0].draw_bags(clusters, lengths[own], generator))
         rows.append(own)
     return sparse.vstack(parts, format="csr")[np.argsort(np.concatenate(rows))]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.columns.models import DECLARED
+from sklearn_subanneal.columns.binding import DECLARED
 
 if TYPE_CHECKING:
     import pandas as pd

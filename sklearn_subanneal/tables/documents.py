@@ -1,4 +1,4 @@
-"""Bags of words: reading of sparse counts, and the schema that replaces that of a table."""
+"""Bags of words: sparse counts of words, how they are checked and read, and the schema of a table of documents."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+# How often one word may occur in all documents together: kernels keep 1 + its count in int32.
+MOST_OF_A_WORD = 2**31 - 2
+# How many words there may be in all documents: log Gamma of more has errors of whole hundredths.
+MOST_WORDS = 2**40
+REMEDY = "divide the counts by a common factor, or model them as columns of type 'count' or 'real'"
+
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Bags of words as one typed column, with `len` and slices of rows like the arrays of other columns.
+    """Bags of words as one typed column, with the length and the slices of rows that arrays have.
 
     Attributes
     ----------
     counts : csr_array of int32, shape (n_rows, n_words)
+        Each word of a row once, in order, with a positive count.
     """
 
     counts: sparse.csr_array
@@ -28,8 +35,8 @@ class Documents:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Words of each bag, with repetition."""
-        return np.asarray(self.counts.sum(axis=1)).ravel()
+        """Words of each bag, with repetition, int64."""
+        return np.asarray(self.counts.sum(axis=1, dtype=np.int64)).ravel()
 
 
 def joined(one: np.ndarray | Documents, other: np.ndarray | Documents) -> np.ndarray | Documents:
@@ -40,7 +47,7 @@ def joined(one: np.ndarray | Documents, other: np.ndarray | Documents) -> np.nda
 
 
 class DocumentTable:
-    """The schema of bags of words, which replaces that of a table; there are no named columns."""
+    """The schema of a table of documents: one column, the bags of words, which has no name."""
 
     columns: tuple = ()
     names: tuple = ()
@@ -49,6 +56,70 @@ class DocumentTable:
     def encode(self, estimator, X, unseen: str = "missing") -> list[Documents]:
         """Type new bags of words."""
         return read_documents(estimator, X, reset=False)
+
+
+def checked_counts(X) -> sparse.csr_array:
+    """Counts of words as the kernels take them; X stays as it is.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_words)
+
+    Returns
+    -------
+    counts : csr_array of int32, shape (n_rows, n_words)
+        In canonical format, without zeros.
+
+    Raises
+    ------
+    ValueError
+        If X holds a number that is not an integer from 0, or counts, or sums of counts, that are too large.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.documents import checked_counts
+    >>> checked_counts([[0.0, 2.0], [1.0, 0.0]]).data
+    array([2, 1], dtype=int32)
+    """
+    counts = sparse.csr_array(X)
+    _check_values(counts)
+    # A copy: sorting the words of a row works in place.
+    counts = sparse.csr_array((counts.data.astype(np.int64), counts.indices, counts.indptr), counts.shape, copy=True)
+    counts.sum_duplicates()
+    counts.eliminate_zeros()
+    _check_sums(counts)
+    return sparse.csr_array((counts.data.astype(np.int32), counts.indices, counts.indptr), counts.shape)
+
+
+def _check_values(counts):
+    data = counts.data
+    if data.dtype.kind == "b":
+        return
+    wrong = np.flatnonzero((data < 0) | (data > MOST_OF_A_WORD) | (data != np.floor(data)))
+    if not wrong.size:
+        return
+    value, column = data[wrong[0]].item(), counts.indices[wrong[0]]
+    row = np.searchsorted(counts.indptr, wrong[0], side="right") - 1
+    if value > MOST_OF_A_WORD:
+        raise ValueError(
+            f"X holds {value!r} in row {row}, column {column}; a word may occur at most {MOST_OF_A_WORD} times: "
+            f"{REMEDY}."
+        )
+    raise ValueError(
+        f"X holds {value!r}, but a bag of words takes counts of words, integers from 0; pass raw counts, as of "
+        "CountVectorizer, or choose other feature_types."
+    )
+
+
+def _check_sums(counts):
+    occurrences = np.asarray(counts.sum(axis=0)).ravel()
+    if occurrences.size and occurrences.max() > MOST_OF_A_WORD:
+        raise ValueError(
+            f"the word of X in column {occurrences.argmax()} occurs {occurrences.max()} times in all rows together, "
+            f"and may occur at most {MOST_OF_A_WORD} times: {REMEDY}."
+        )
+    if (n_words := int(occurrences.sum())) > MOST_WORDS:
+        raise ValueError(f"X holds {n_words} words in all rows together, and may hold at most {MOST_WORDS}: {REMEDY}.")
 
 
 def read_documents(estimator, X, *, reset: bool) -> list[Documents]:
@@ -70,7 +141,7 @@ def read_documents(estimator, X, *, reset: bool) -> list[Documents]:
     Raises
     ------
     ValueError
-        If X is no table of counts. A word that does not occur has the count 0: none is missing.
+        If X is no table of counts, or has too large ones. A word that does not occur has the count 0: none is missing.
 
     Examples
     --------
@@ -81,13 +152,7 @@ def read_documents(estimator, X, *, reset: bool) -> list[Documents]:
     array([3, 4])
     """
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype="numeric")
-    counts = sparse.csr_array(X)
-    if wrong := counts.data[(counts.data < 0) | (counts.data != np.floor(counts.data))].tolist():
-        raise ValueError(
-            f'X holds {wrong[0]!r}, but feature_types="bag-of-words" takes counts of words, integers from 0; pass raw '
-            "counts, as of CountVectorizer, or declare other feature_types."
-        )
-    counts = sparse.csr_array((counts.data.astype(np.int32), counts.indices, counts.indptr), counts.shape)
-    if reset and not counts.sum():
+    counts = checked_counts(X)
+    if reset and not counts.nnz:
         raise ValueError("X holds no word, all counts are 0; fit on documents that are not empty.")
     return [Documents(counts)]
