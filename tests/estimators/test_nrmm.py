@@ -169,7 +169,12 @@ BAGS = np.array([[3, 0, 1, 0], [2, 1, 0, 0], [0, 0, 2, 3], [0, 1, 1, 4], [3, 0, 
 NEW_BAGS = np.array([[2, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
 CASES = {
     "gaussian": (POINTS, NEW_POINTS, ("gaussian", POINTS, NORMAL_WISHART), {"gaussian": NORMAL_WISHART}),
-    "bag-of-words": (BAGS, NEW_BAGS, ("bag-of-words", BAGS, {"beta": np.full(4, 0.6)}), {"bag-of-words": {"beta": 0.6}}),
+    "bag-of-words": (
+        BAGS,
+        NEW_BAGS,
+        ("bag-of-words", BAGS, {"beta": np.full(4, 0.6)}),
+        {"bag-of-words": {"beta": 0.6}},
+    ),
 }
 
 

@@ -96,7 +96,9 @@ def log_weights(draw, view):
 
 def probabilities(model, state):
     """(n_clusters + 1, n_categories)"""
-    weights = np.column_stack([state["counts"][:-1], np.zeros(len(state["counts"]) - 1)]).T + state["parameters"]["alpha"]
+    weights = (
+        np.column_stack([state["counts"][:-1], np.zeros(len(state["counts"]) - 1)]).T + state["parameters"]["alpha"]
+    )
     return weights / weights.sum(axis=1, keepdims=True)
 
 
