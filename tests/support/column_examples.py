@@ -96,7 +96,7 @@ class ColumnExample:
         return known | {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
 
     def reference_params(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """What the kernel calls its parameters, as the reference takes them."""
+        """Parameters of the kernel, as the reference takes them."""
         if self.kind == "boolean":
             return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
         return {name: value for name, value in parameters.items() if name != "n_words"}
