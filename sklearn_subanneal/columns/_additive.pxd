@@ -1,11 +1,11 @@
 """Columns whose sufficient statistics are sums over the rows of a cluster: the bookkeeping that such kernels share.
 
-A kernel says what is summed, and what follows from the sums:
+A kernel defines the sums, and the cached coefficients that are computed from them:
 
 - ``place`` points its own names at the memory that is made here;
 - ``change`` adds a row to the sums of a slot, or subtracts it, and refreshes the slot;
 - ``sum_rows`` adds many rows to the sums of their slots, under this or another partition;
-- ``refresh`` computes what follows from the sums of a slot, ``refresh_prior`` what follows from the hyperparameters;
+- ``refresh`` computes the coefficients of a slot, ``refresh_prior`` those that depend on hyperparameters alone;
 - ``log_evidence`` and ``add_over_grid`` are log marginal likelihoods of all clusters, as functions of the partition
   and of one hyperparameter;
 - ``score``, ``score_without``, ``log_marginal``, ``score_values`` and ``draw`` are those of ``_base.pxd``.
@@ -28,7 +28,7 @@ cdef enum:
 
 # The sums of all slots under one partition.
 cdef struct Sums:
-    double* record          # (capacity, n_record): of each slot the sums, then what follows from them
+    double* record          # (capacity, n_record): of each slot the sums, then coefficients
     int32_t* count          # (n_counts, capacity): sums of integers, contiguous over slots
 
 

@@ -203,7 +203,7 @@ cdef class AdditiveStatistics(ColumnStatistics):
         return state | {"parameters": self.parameters}
 
     def set_state(self, state):
-        """Restore what ``get_state`` gave; all other slots are empty."""
+        """Restore the arrays of ``get_state``; all other slots are empty."""
         sums = [state[name] for name in self.sum_names]
         n_clusters = len(sums[0]) if sums else state["counts"].shape[1]
         self._make_room(n_clusters + 1)
@@ -222,7 +222,7 @@ cdef void* address(array):
 
 
 cdef void clear_sums(AdditiveStatistics self, Sums* sums, Py_ssize_t n) noexcept nogil:
-    """The sums of the first n slots, and what follows from them, become 0."""
+    """The records and counts of the first n slots become 0."""
     cdef Py_ssize_t i
     if self.n_record:
         memset(sums.record, 0, n * self.n_record * sizeof(double))

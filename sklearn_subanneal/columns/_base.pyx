@@ -263,5 +263,5 @@ cdef class ColumnStatistics:
         return {"parameters": self.parameters}
 
     def set_prior_state(self, state):
-        """Restore what ``get_prior_state`` gave."""
+        """Restore the arrays of ``get_prior_state``."""
         self.parameters = state["parameters"]

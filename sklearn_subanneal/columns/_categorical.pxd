@@ -1,4 +1,5 @@
 """A column of categories; a boolean column is one of two categories."""
+cimport cython
 from libc.stdint cimport int8_t, int16_t, int32_t
 
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics
@@ -21,14 +22,16 @@ cdef class CategoricalData(ColumnData):
     cdef const void* cells
 
 
+@cython.final
 cdef class CategoricalStatistics(AdditiveStatistics):
     cdef const void* cells
     cdef int itemsize
     cdef readonly Py_ssize_t n_categories
-    # Of each category, then of all together: the weight in the prior, the cells in each slot, log(alpha + count)
-    cdef double[::1] alpha                  # (n_categories + 1,)
-    cdef int32_t* count                     # (n_categories + 1, capacity)
-    cdef float* log_count                   # (n_categories + 1, capacity)
+    cdef double[::1] alpha                  # (n_categories,)
+    cdef double alpha_total
+    cdef int32_t* count                     # (n_categories, capacity), cells of each slot
+    cdef int32_t* total                     # (capacity,)
+    cdef float* log_count                   # (n_categories, capacity): log(alpha + count)
+    cdef float* log_total                   # (capacity,): log(alpha_total + total)
     cdef const double[:, ::1] alpha_grid    # (n_categories, n_grid)
     cdef Py_ssize_t next_category           # where the next sweep over the alphas begins
-    cdef void add_up(self) noexcept nogil

@@ -89,15 +89,17 @@ cdef class CategoricalStatistics(AdditiveStatistics):
         if data is not None:
             self.cells, self.itemsize = data.cells, data.itemsize
         self.count, self.log_count = self.own.count, self.floats
+        self.total = self.count + self.n_categories * self.capacity
+        self.log_total = self.log_count + self.n_categories * self.capacity
         return 0
 
     @property
     def parameters(self):
-        return {"alpha": np.array(self.alpha[:self.n_categories])}
+        return {"alpha": np.array(self.alpha)}
 
     @parameters.setter
     def parameters(self, values):
-        self.alpha = np.append(values["alpha"], 0.0)
+        self.alpha = np.array(values["alpha"], np.float64)
         self.refresh_all()
 
     def adopt(self, CategoricalStatistics source not None):
@@ -105,50 +107,46 @@ cdef class CategoricalStatistics(AdditiveStatistics):
         self.alpha[:] = source.alpha
         self.refresh_all()
 
-    cdef void add_up(self) noexcept nogil:
-        # The last weight is the sum of the others.
-        cdef Py_ssize_t v
-        self.alpha[self.n_categories] = 0.0
-        for v in range(self.n_categories):
-            self.alpha[self.n_categories] += self.alpha[v]
-
     cdef void refresh_prior(self) noexcept nogil:
-        self.add_up()
+        cdef Py_ssize_t v
+        self.alpha_total = 0.0
+        for v in range(self.n_categories):
+            self.alpha_total += self.alpha[v]
 
     cdef void refresh_slots(self) noexcept nogil:
-        cdef Py_ssize_t v
-        for v in range(self.n_categories + 1):
-            take_logs(self.alpha[v], self.count + v * self.capacity, self.log_count + v * self.capacity, self.capacity)
+        cdef Py_ssize_t v, first
+        for v in range(self.n_categories):
+            first = v * self.capacity
+            take_logs(self.alpha[v], self.count + first, self.log_count + first, self.capacity)
+        take_logs(self.alpha_total, self.total, self.log_total, self.capacity)
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t v
-        for v in range(self.n_categories + 1):
-            self.log_count[v * self.capacity + k] = log_float(
-                <float> (self.alpha[v] + self.count[v * self.capacity + k]))
+        cdef Py_ssize_t v, at
+        for v in range(self.n_categories):
+            at = v * self.capacity + k
+            self.log_count[at] = log_float(<float> (self.alpha[v] + self.count[at]))
+        self.log_total[k] = log_float(<float> (self.alpha_total + self.total[k]))
 
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
         cdef int32_t v = code_at(self.cells, self.itemsize, row)
         if v >= 0:
-            add_difference(self.log_count + v * self.capacity, self.log_count + self.n_categories * self.capacity,
-                           scores, n)
+            add_difference(self.log_count + v * self.capacity, self.log_total, scores, n)
 
     cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         cdef int32_t v = code_at(self.cells, self.itemsize, row)
-        cdef Py_ssize_t every = self.n_categories
-        if v >= 0:
-            ratio[0] *= ((self.alpha[v] + self.count[v * self.capacity + k] - 1)
-                         / (self.alpha[every] + self.count[every * self.capacity + k] - 1))
+        if v < 0:
+            return 0.0
+        ratio[0] *= (self.alpha[v] + self.count[v * self.capacity + k] - 1) / (self.alpha_total + self.total[k] - 1)
         return 0.0
 
     cdef void change(self, Py_ssize_t row, Py_ssize_t k, double sign, LogQueue* logs) noexcept nogil:
-        cdef int32_t v = code_at(self.cells, self.itemsize, row)
-        cdef Py_ssize_t own = v * self.capacity + k, every = self.n_categories * self.capacity + k
+        cdef int32_t v = code_at(self.cells, self.itemsize, row), step = <int32_t> sign
+        cdef Py_ssize_t at = v * self.capacity + k
         if v >= 0:
-            self.count[own] += <int32_t> sign
-            self.count[every] += <int32_t> sign
-            push_log(logs, <float> (self.alpha[v] + self.count[own]), 1.0, 0.0, &self.log_count[own])
-            push_log(logs, <float> (self.alpha[self.n_categories] + self.count[every]), 1.0, 0.0,
-                     &self.log_count[every])
+            self.count[at] += step
+            self.total[k] += step
+            push_log(logs, <float> (self.alpha[v] + self.count[at]), 1.0, 0.0, &self.log_count[at])
+            push_log(logs, <float> (self.alpha_total + self.total[k]), 1.0, 0.0, &self.log_total[k])
 
     cdef double sum_rows(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Sums* sums) noexcept nogil:
         cdef Py_ssize_t i, v
@@ -161,9 +159,8 @@ cdef class CategoricalStatistics(AdditiveStatistics):
         return 0.0
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t v, every = self.n_categories
-        cdef double out = log_gamma(self.alpha[every]) - log_gamma(
-            self.alpha[every] + self.count[every * self.capacity + k])
+        cdef double out = log_gamma(self.alpha_total) - log_gamma(self.alpha_total + self.total[k])
+        cdef Py_ssize_t v
         cdef int32_t count
         for v in range(self.n_categories):
             count = self.count[v * self.capacity + k]
@@ -173,24 +170,24 @@ cdef class CategoricalStatistics(AdditiveStatistics):
 
     cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
         cdef int32_t v = code_at(self.cells, self.itemsize, row)
-        cdef Py_ssize_t every = self.n_categories
         if v < 0:
             return 0.0
-        return log_double((self.alpha[v] + self.count[v * self.capacity + k])
-                          / (self.alpha[every] + self.count[every * self.capacity + k]))
+        return log_double((self.alpha[v] + self.count[v * self.capacity + k]) / (self.alpha_total + self.total[k]))
 
     cdef double log_evidence(self, Py_ssize_t n_clusters, double constant) noexcept nogil:
+        cdef const int32_t* count = self.other.count
+        cdef double* parts = self.room
+        cdef double* totals = self.room + self.capacity
         cdef Py_ssize_t k, v
-        for k in range(2 * self.capacity):
-            self.room[k] = 0.0
+        for k in range(n_clusters):
+            parts[k] = totals[k] = 0.0
         for v in range(self.n_categories):
-            add_log_rising(self.alpha[v], self.other.count + v * self.capacity, self.room, n_clusters)
-        v = self.n_categories
-        add_log_rising(self.alpha[v], self.other.count + v * self.capacity, self.room + self.capacity, n_clusters)
+            add_log_rising(self.alpha[v], count + v * self.capacity, parts, n_clusters)
+        add_log_rising(self.alpha_total, count + self.n_categories * self.capacity, totals, n_clusters)
         for k in range(n_clusters):
-            constant += self.room[k]
+            constant += parts[k]
         for k in range(n_clusters):
-            constant -= self.room[self.capacity + k]
+            constant -= totals[k]
         return constant
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
@@ -200,13 +197,12 @@ cdef class CategoricalStatistics(AdditiveStatistics):
         cdef double others, n_total, n_count
         cdef const double* grid
         cdef const int32_t* count
-        cdef const int32_t* total = self.count + self.n_categories * self.capacity
         if n_grid == 0:
             return
         for _ in range(min(self.n_categories, <Py_ssize_t> ALPHAS_PER_SWEEP)):
             v = self.next_category
             self.next_category = (v + 1) % self.n_categories
-            others = self.alpha[self.n_categories] - self.alpha[v]
+            others = self.alpha_total - self.alpha[v]
             others = others if self.n_categories > 1 and others > 0.0 else 0.0
             grid = &self.alpha_grid[v, 0]
             count = self.count + v * self.capacity
@@ -215,8 +211,8 @@ cdef class CategoricalStatistics(AdditiveStatistics):
             # Of Gamma(alpha + n) / Gamma(alpha) the denominator is the same for all clusters.
             n_total = n_count = 0.0
             for k in range(n_clusters):
-                if total[k]:
-                    add_log_gammas(-1.0, grid, others, total[k], logs, n_grid)
+                if self.total[k]:
+                    add_log_gammas(-1.0, grid, others, self.total[k], logs, n_grid)
                     n_total += 1.0
                 if count[k]:
                     add_log_gammas(1.0, grid, 0.0, count[k], logs, n_grid)
@@ -224,25 +220,25 @@ cdef class CategoricalStatistics(AdditiveStatistics):
             add_log_gammas(n_total, grid, others, 0.0, logs, n_grid)
             add_log_gammas(-n_count, grid, 0.0, 0.0, logs, n_grid)
             self.alpha[v] = grid[categorical(logs, work, n_grid, power, bits)]
-            self.add_up()
+            self.refresh_prior()
         self.refresh_all()
 
     cdef void score_values(
         self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
         # A code that no category has (-1, NaN) is a missing cell.
-        cdef Py_ssize_t i, v, every = self.n_categories
+        cdef Py_ssize_t i, v
         for i in range(n_rows):
-            if values[i] >= 0.0 and values[i] < every:
+            if values[i] >= 0.0 and values[i] < self.n_categories:
                 v = <Py_ssize_t> values[i]
-                add_log_share(self.alpha[v], self.count + v * self.capacity, self.alpha[every],
-                              self.count + every * self.capacity, out + i * n_clusters, n_clusters)
+                add_log_share(self.alpha[v], self.count + v * self.capacity, self.alpha_total, self.total,
+                              out + i * n_clusters, n_clusters)
 
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
         cdef double u
-        cdef Py_ssize_t v = 0, every = self.n_categories
+        cdef Py_ssize_t v = 0
         if values[0] != values[0]:
-            u = uniform(bits) * (self.alpha[every] + self.count[every * self.capacity + k])
+            u = uniform(bits) * (self.alpha_total + self.total[k])
             while v < self.n_categories - 1:
                 u -= self.alpha[v] + self.count[v * self.capacity + k]
                 if u < 0.0:
@@ -252,7 +248,7 @@ cdef class CategoricalStatistics(AdditiveStatistics):
 
     def probabilities(self, Py_ssize_t n_clusters):
         """Predictive probabilities (n_clusters, n_categories)."""
-        weights = (self.get_state(n_clusters)["counts"].T + np.asarray(self.alpha))[:, :self.n_categories]
+        weights = self.get_state(n_clusters)["counts"][:self.n_categories].T + np.asarray(self.alpha)
         return weights / weights.sum(axis=1, keepdims=True)
 
     def get_prior_state(self):
@@ -260,6 +256,6 @@ cdef class CategoricalStatistics(AdditiveStatistics):
         return {"parameters": self.parameters, "next_category": self.next_category}
 
     def set_prior_state(self, state):
-        """Restore what ``get_prior_state`` gave."""
+        """Restore the arrays of ``get_prior_state``."""
         self.parameters = state["parameters"]
         self.next_category = state["next_category"]

@@ -1,4 +1,5 @@
 """A column of counts."""
+cimport cython
 from libc.stdint cimport int32_t
 
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics
@@ -19,6 +20,7 @@ cdef class CountData(ColumnData):
     cdef const int32_t[::1] cells
 
 
+@cython.final
 cdef class CountStatistics(AdditiveStatistics):
     cdef const int32_t* cells
     cdef Tally* tally

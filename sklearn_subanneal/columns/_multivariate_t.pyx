@@ -117,7 +117,7 @@ cdef class MultivariateT(NormalWishart):
         cdef double constant, power, shrink, q
         cdef const double* x
         for k in range(n_clusters):
-            # What rows without missing cells share is made once.
+            # The terms that all rows without missing cells share are computed once.
             constant = self.constant_of(k, d) - 0.5 * self.log_det[k]
             power = 0.5 * (self.nu + self.count[k] + 1.0)
             shrink = (self.kappa + self.count[k]) / (self.kappa + self.count[k] + 1.0)

@@ -164,7 +164,7 @@ cdef class GaussianStatistics(MultivariateT):
         return state
 
     def set_prior_state(self, state):
-        """Restore what ``get_prior_state`` gave."""
+        """Restore the arrays of ``get_prior_state``."""
         self.parameters = state["parameters"]
         if "completed" in state:
             np.asarray(self.completed)[np.asarray(self.data.missing) > 0] = state["completed"]

@@ -1,4 +1,5 @@
 """A column of reals."""
+cimport cython
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics
 from sklearn_subanneal.columns._base cimport ColumnData
 
@@ -25,6 +26,7 @@ cdef class NormalData(ColumnData):
     cdef const float[::1] cells
 
 
+@cython.final
 cdef class NormalStatistics(AdditiveStatistics):
     cdef const float* cells
     cdef Moments* moments

@@ -137,7 +137,7 @@ cdef class NormalStatistics(AdditiveStatistics):
         r = d * d * m.own_scale
         if r < 0.5:
             return m.own_constant + (self.power[k] - <float> 1.0) * log1p_float(<float> -r)
-        # The floor is what the spread can fall to: the prior's own.
+        # The spread cannot fall below the prior's.
         r = self.prior.kappa + m.count
         r = m.spread - d * d * r / (r - 1.0)
         prior = self.prior.nu * self.prior.sigma2

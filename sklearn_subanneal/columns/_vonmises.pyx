@@ -4,6 +4,7 @@ x ~ vM(m, kappa) in a cluster, m ~ vM(mu, r). With the vector v = r e(mu) + kapp
 cluster of n cells has the marginal likelihood (2 pi I0(kappa))^-n I0(|v|) / I0(r), and m is vM(angle of v, |v|) given
 them.
 """
+cimport cython
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -69,6 +70,7 @@ cdef class VonMisesData(ColumnData):
         self.cells = self.keep(np.ascontiguousarray(cells, np.float64))
 
 
+@cython.final
 cdef class VonMisesStatistics(AdditiveStatistics):
     """Statistics of a column of angles, as :class:`AdditiveStatistics`.
 

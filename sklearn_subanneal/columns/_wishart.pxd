@@ -21,7 +21,7 @@ cdef class NormalWishart(ColumnStatistics):
     cdef int32_t[::1] count
     cdef double[:, ::1] total
     cdef double[:, :, ::1] square
-    # ... and what follows from them: posterior mean, inverse Cholesky factor and log determinant of Psi_n.
+    # ... and the posterior mean, inverse Cholesky factor and log determinant of Psi_n.
     cdef double[:, ::1] mean
     cdef double[:, :, ::1] factor
     cdef double[::1] log_det

@@ -12,7 +12,7 @@ from sklearn_subanneal._core._math cimport log_double, log_gamma, padded
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
 cdef double LOG_PI = 1.1447298858494001741
-# Clusters of fewer rows find what depends on their number alone in a table.
+# For clusters of fewer rows, terms that depend on the number of rows alone are tabulated.
 cdef Py_ssize_t N_KNOWN = 4096
 
 
@@ -243,7 +243,7 @@ cdef class NormalWishart(ColumnStatistics):
         }
 
     def set_state(self, state):
-        """Restore what ``get_state`` gave; all other slots are empty."""
+        """Restore the arrays of ``get_state``; all other slots are empty."""
         cdef Py_ssize_t n = len(state["count"])
         self._make_room(n + 1)
         for name, array in (("count", self.count), ("total", self.total), ("square", self.square)):

@@ -108,7 +108,7 @@ cdef class WordCounts(ColumnStatistics):
         return {"start": counts.indptr, "word": counts.indices, "times": counts.data, "parameters": self.parameters}
 
     def set_state(self, state):
-        """Restore what ``get_state`` gave; all other slots are empty."""
+        """Restore the arrays of ``get_state``; all other slots are empty."""
         cdef Py_ssize_t k, i, n = len(state["start"]) - 1
         self._make_room(n + 1)
         self.parameters = state["parameters"]

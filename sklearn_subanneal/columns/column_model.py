@@ -31,7 +31,7 @@ class ColumnModel:
     largest : int or None
         Of integers, which begin with 0; None: the cells are reals.
     remedy : str
-        Advice for a cell that is no such number, part of an error message.
+        Advice for a cell that is not such a number, part of an error message.
     categories : tuple or None
         The values that the type has in every table.
     coded : bool
@@ -55,7 +55,7 @@ class ColumnModel:
         Standard units are (x - center) / scale.
     stateful : bool
         Whether missing cells of this table are part of a chain's state, drawn anew whenever their row moves: where the
-        type is not conjugate with a cell missing. Moves that need conjugate columns refuse such models.
+        type is not conjugate with a cell missing. Moves that need conjugate columns refuse a model with such state.
     """
 
     kind: ClassVar[str]

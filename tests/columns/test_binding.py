@@ -1,4 +1,4 @@
-"""Types of columns bound to the columns of a table: what models say of themselves before a chain starts."""
+"""Types of columns bound to the columns of a table: names, hyperparameters, and whether missing cells are state."""
 
 from __future__ import annotations
 

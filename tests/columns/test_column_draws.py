@@ -1,4 +1,4 @@
-"""What columns draw: values against their own densities, and hyperparameters against exact conditionals."""
+"""Draws of columns: values against their own densities, and hyperparameters against exact conditionals."""
 
 from __future__ import annotations
 

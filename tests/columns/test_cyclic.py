@@ -1,4 +1,4 @@
-"""Cyclic columns as users meet them: ranges and periods, densities, imputations, samples; and what a type is."""
+"""Cyclic columns in estimators: ranges and periods, densities, imputations, samples; and the definition of the type."""
 
 from __future__ import annotations
 
