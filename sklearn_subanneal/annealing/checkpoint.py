@@ -144,8 +144,8 @@ class Checkpoint:
             chain.write(file)
         except OSError as error:
             warnings.warn(
-                f"Chain {chain.number} was not saved to {file}: {error}. The fit goes on; make room, or the next run "
-                "starts from the file before.",
+                f"Chain {chain.number} was not saved to {file}: {error}. The fit continues; free some space, or the "
+                "next run resumes from the previous file.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -30,8 +30,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     calibrated where there are few rows, and all modes of the posterior contribute. The cost is that of some thousand
     factorisations: up to about 1,000 rows.
 
-    Callbacks hear of every draw after warm-up: :class:`~sklearn_subanneal.TraceMonitor` records
-    them, and :class:`~sklearn_subanneal.Checkpoint` saves the chains, so that a fit that was killed goes on.
+    Callbacks receive every draw after warm-up: :class:`~sklearn_subanneal.TraceMonitor` records the draws, and
+    :class:`~sklearn_subanneal.Checkpoint` saves the chains, so that a killed fit can resume.
 
     Features and target are standardised internally; the priors are of the standardised data.
 

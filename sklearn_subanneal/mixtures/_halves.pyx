@@ -40,7 +40,7 @@ cdef class Halves(MoveKernel):
         free(self.logs.target)
 
     def begin(self, Mixture mixture, rows=None):
-        """Make proposals for this mixture from now on, as it is; ``rows``: all that are assigned, None: found here."""
+        """Use the present state of this mixture for the next proposals; ``rows``: its assigned rows, or None."""
         self.mixture = mixture
         self.assigned = mixture.assigned() if rows is None else rows
         self.n_assigned = self.assigned.shape[0]

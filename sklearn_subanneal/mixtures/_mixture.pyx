@@ -278,7 +278,7 @@ cdef class Mixture(RowPartition):
                     flush_logs(&self.logs)
 
     def relabel(self, labels):
-        """Assign all rows anew, as :meth:`RowPartition.relabel`, without their statistics."""
+        """Relabel all rows as by :meth:`RowPartition.relabel`, without changing the statistics."""
         RowPartition.relabel(self, labels)
         self.weigh()
 

@@ -1,4 +1,4 @@
-"""Bags of words: sparse counts of words, how they are checked and read, and the schema of a table of documents."""
+"""Bags of words: checking and reading of sparse word counts, and the schema of a table of documents."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-# How often one word may occur in all documents together: kernels keep 1 + its count in int32.
+# Maximum count of one word in all documents: kernels keep 1 + its count in int32.
 MOST_OF_A_WORD = 2**31 - 2
-# How many words there may be in all documents: log Gamma of more has errors of whole hundredths.
+# Maximum number of words in all documents: with more, log Gamma has errors of hundredths.
 MOST_WORDS = 2**40
 REMEDY = "divide the counts by a common factor, or model them as columns of type 'count' or 'real'"
 
@@ -59,7 +59,7 @@ class DocumentTable:
 
 
 def checked_counts(X) -> sparse.csr_array:
-    """Counts of words as the kernels take them; X stays as it is.
+    """Counts of words in the form that the kernels read; X is not changed.
 
     Parameters
     ----------
