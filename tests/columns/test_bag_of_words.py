@@ -12,33 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.base import BaseEstimator
+from support.large_counts import LARGEST, log_marginal, statistics_of, with_a_large_count
 
 from sklearn_subanneal.columns._bag_data import BagOfWordsData
-from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.tables.documents import read_documents
-
-LARGEST = 2**31 - 2
-
-
-def statistics_of(counts, beta=0.3, grids=None):
-    return BagOfWordsStatistics(BagOfWordsData(counts), {"beta": beta, "n_words": counts.shape[1]}, grids)
-
-
-def log_marginal(counts, beta=0.3):
-    """Log marginal likelihood of the rows as one cluster, by SciPy."""
-    words = np.sum(counts, axis=0, dtype=float)
-    n_words = len(words)
-    return (
-        np.sum(gammaln(beta + words) - gammaln(beta)) + gammaln(n_words * beta) - gammaln(n_words * beta + sum(words))
-    )
-
-
-def with_a_large_count(count, n_rows=12, n_words=5):
-    counts = np.random.default_rng(0).poisson(2.0, (n_rows, n_words)).astype(np.int64)
-    counts[3, 1] = count
-    counts[7, 1] = count // 3
-    counts[3, 4] = 1
-    return counts
 
 
 def run(code):
@@ -59,7 +36,7 @@ def run(code):
 def test_kernels_survive_large_counts():
     run("""
         import numpy as np
-        from test_bag_of_words import statistics_of, with_a_large_count
+        from support.large_counts import statistics_of, with_a_large_count
 
         for count in (10**5, 3 * 10**6, 10**7, 10**8, 10**9):
             counts = with_a_large_count(count)
@@ -76,7 +53,7 @@ def test_estimators_survive_large_counts():
     labels = run("""
         import numpy as np
         from sklearn_subanneal import TreeGuidedNRMM
-        from test_bag_of_words import with_a_large_count
+        from support.large_counts import with_a_large_count
 
         for count in (10**7, 10**8, 10**9):
             X = with_a_large_count(count, n_rows=40)
@@ -134,11 +111,11 @@ def test_beta_given_large_counts_has_its_posterior():
     exact = np.exp(logs - np.max(logs)) / np.exp(logs - np.max(logs)).sum()
     assert exact.max() < 0.95
     rng, seen = np.random.default_rng(1), []
-    for _ in range(4000):
+    for _ in range(1500):
         column.learn(3, rng)
         seen.append(column.parameters["beta"])
     frequency = (np.array(seen)[:, None] == betas).mean(axis=0)
-    assert_allclose(frequency, exact, atol=0.03)
+    assert_allclose(frequency, exact, atol=0.05)
 
 
 def test_tables_are_as_long_as_the_data_not_as_the_largest_count():
