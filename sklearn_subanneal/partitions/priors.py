@@ -22,8 +22,7 @@ DISCOUNT_GRID = np.linspace(0.0, 0.5, 6)
 class Partition(BaseEstimator):
     """Base class of the priors of a partition: a set of parameters, from which :meth:`bind` makes the prior of a chain.
 
-    A parameter is a number, or ``"learn"`` to infer it, with the initial value given by the parameter that ends in
-    ``_start``. None means ``"learn"``.
+    A parameter is a number, or ``"learn"`` (or None) to infer it; parameters named ``..._start`` are initial values.
     """
 
     def bind(self, learn: bool = True) -> PartitionPrior:
