@@ -44,7 +44,7 @@ def crosscat(arguments: argparse.Namespace, **parameters):
     """One chain on one thread unless `--chains` or `--set` change this, with the parameters of the command line."""
     model = CrossCat(**({"n_chains": 1, "n_jobs": 1, "column_pacing": ColumnPacing()} | parameters))
     chosen = dict(pair.split("=", 1) for pair in arguments.set)
-    model.schedule = schedules.resolve(chosen.pop("schedule", model.schedule))
+    model.schedule = schedules.resolve_schedule(chosen.pop("schedule", model.schedule))
     return model.set_params(**{name: _literal(text) for name, text in chosen.items()})
 
 

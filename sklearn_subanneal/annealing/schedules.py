@@ -188,6 +188,6 @@ NAMED = {
 }
 
 
-def resolve(schedule: str | Schedule) -> Schedule:
+def resolve_schedule(schedule: str | Schedule) -> Schedule:
     """The schedule with this name; objects are returned unchanged."""
     return NAMED[schedule]() if isinstance(schedule, str) else schedule

@@ -155,6 +155,6 @@ class TableOrder(Subsampling):
 NAMED = {"cyclic": CyclicSubsampling, "random": RandomSubsampling}
 
 
-def resolve(subsampling: str | Subsampling) -> Subsampling:
+def resolve_subsampling(subsampling: str | Subsampling) -> Subsampling:
     """The subsampling with this name; objects are returned unchanged."""
     return NAMED[subsampling]() if isinstance(subsampling, str) else subsampling

@@ -93,12 +93,12 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         table, arrays = self._read(X)
         models = self._bind(table, arrays)
         continuation = Continuation(self, table.names, arrays, self._results, self._fitted_identity)
-        chooser = subsampling.resolve(self.subsampling)
+        chooser = subsampling.resolve_subsampling(self.subsampling)
         template = self._spec(
             models,
             arrays,
             n_rows=len(arrays[0]),
-            schedule=schedules.resolve(self.schedule),
+            schedule=schedules.resolve_schedule(self.schedule),
             subsampling=chooser,
             strata=self._strata(chooser, table, arrays),
             n_draws=self.n_draws,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn_subanneal.estimators._mixture import MixtureEstimator
+from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 
 
 class SubsampleAnnealedDPMM(MixtureEstimator):

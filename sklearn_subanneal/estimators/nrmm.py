@@ -7,7 +7,7 @@ from sklearn.base import _fit_context
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.subsampling import TableOrder
-from sklearn_subanneal.estimators._mixture import MixtureEstimator
+from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.tables.documents import joined
 from sklearn_subanneal.trees import Hierarchy, IncrementalHierarchy, TreeGuided
@@ -218,7 +218,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             n_rows=len(arrays[0]),
             models=models,
             arrays=arrays,
-            partition=partitions.resolve(self.partition),
+            partition=partitions.resolve_partition(self.partition),
             moves=(IncrementalHierarchy(),),
             learn=self.learn_hyperparameters,
             learn_from=self.learn_from,
@@ -251,7 +251,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             n_rows=len(arrays[0]),
             models=self._models,
             arrays=arrays,
-            partition=partitions.resolve(self.partition),
+            partition=partitions.resolve_partition(self.partition),
             moves=(IncrementalHierarchy(),),
             learn=False,
             generator=spawn_generators(0, 1)[0],

@@ -257,7 +257,7 @@ class NIG(Partition):
 NAMED = {"dp": CRP, "pitman-yor": PitmanYor, "nggp": NGGP, "nig": NIG}
 
 
-def resolve(partition: str | Partition, parameter: str = "partition") -> Partition:
+def resolve_partition(partition: str | Partition, parameter: str = "partition") -> Partition:
     """The prior that a name stands for; objects are returned unchanged.
 
     Parameters
@@ -274,8 +274,8 @@ def resolve(partition: str | Partition, parameter: str = "partition") -> Partiti
 
     Examples
     --------
-    >>> from sklearn_subanneal.partitions import resolve
-    >>> resolve("nig")
+    >>> from sklearn_subanneal.partitions import resolve_partition
+    >>> resolve_partition("nig")
     NIG()
     """
     if isinstance(partition, str) and partition in NAMED:

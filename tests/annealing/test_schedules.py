@@ -378,10 +378,10 @@ def test_parameter_objects(parameters):
 
 
 def test_names():
-    assert {name: type(schedules.resolve(name)) for name in schedules.NAMED} == schedules.NAMED
-    assert {name: type(subsampling.resolve(name)) for name in subsampling.NAMED} == subsampling.NAMED
+    assert {name: type(schedules.resolve_schedule(name)) for name in schedules.NAMED} == schedules.NAMED
+    assert {name: type(subsampling.resolve_subsampling(name)) for name in subsampling.NAMED} == subsampling.NAMED
     mine = SubsampleAnneal(passes=2)
-    assert schedules.resolve(mine) is mine
+    assert schedules.resolve_schedule(mine) is mine
     assert repr(SubsampleAnneal(passes=50)) == "SubsampleAnneal(passes=50)"
     assert repr(Accelerating(n_small=10)) == "Accelerating(n_small=10)"
 
