@@ -5,9 +5,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -qq
 LINTED := sklearn_subanneal tests benchmarks examples doc/conf.py setup.py
 QUICK ?=
+# Processes that share the tests; "auto": one for each core.
+WORKERS ?= auto
+PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
-	$(shell find sklearn_subanneal -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.csv' -o -name '*.css')
+	$(shell find sklearn_subanneal -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.csv' -o -name '*.css')
 BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies against_lace \
 	crosscat_planted crosscat_hospitals crosscat_imputation crosscat_kdd crosscat_strategies stratified_kdd \
 	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density \
@@ -18,7 +21,7 @@ BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies aga
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: help venv build demo test test-all lint format bench figures doc clean
+.PHONY: help venv build demo test test-all bugs lint format bench figures doc clean
 
 help: ## what there is
 	@echo "usage: make [PYTHON=python3] TARGET"
@@ -32,11 +35,14 @@ build: $(VENV)/.package ## compile the package and install it into the environme
 demo: $(VENV)/.demo ## learn the hospitals table by three strategies; figure in output/
 	@$(BIN)/python benchmarks/demo_hospitals.py
 
-test: $(VENV)/.test ## all tests but the slow ones, on the installed package
-	@$(BIN)/pytest -q
+test: $(VENV)/.test ## the quick tests, on the installed package (WORKERS=auto)
+	@$(PYTEST)
 
 test-all: $(VENV)/.test ## every test
-	@$(BIN)/pytest -q -m "slow or not slow"
+	@$(PYTEST) -m "slow or not slow"
+
+bugs: $(VENV)/.test ## plant the bugs of tests/bugs one by one; the quick tests must catch each
+	@$(BIN)/python tests/bugs/run.py --jobs 2
 
 lint: $(VENV)/.lint ## ruff and cython-lint
 	@$(BIN)/ruff check --quiet $(LINTED)

@@ -12,6 +12,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("sklearn_subanneal")
+HEADERS = sorted(map(str, PACKAGE.rglob("*.h")))
 GENERATED = Path("build", f"cython-{Cython.__version__}")
 UTILITY = "sklearn_subanneal._core._cyutility"
 DIRECTIVES = {
@@ -54,7 +55,9 @@ modules = [
     Extension(
         ".".join(path.with_suffix("").parts),
         [str(path)],
-        include_dirs=[np.get_include()],
+        # The headers of the package are included by their path from here.
+        include_dirs=[".", np.get_include()],
+        depends=HEADERS,
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
     )
     for path in sorted(PACKAGE.rglob("*.pyx"))

@@ -1,4 +1,4 @@
-"""What all benchmarks share: arguments, the clock of the processor, the machine's name, and JSON."""
+"""Helpers of all benchmarks: arguments, CPU time, peak memory, splits, description of the machine, JSON output."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def parser(description: str, seeds: int = 5) -> argparse.ArgumentParser:
     """Arguments that every benchmark takes."""
     out = argparse.ArgumentParser(description=description)
     out.add_argument("--seeds", type=int, default=seeds, help=f"number of seeds (default {seeds})")
-    out.add_argument("--quick", action="store_true", help="a trial on small sizes; its figures mean nothing")
+    out.add_argument("--quick", action="store_true", help="a trial on small sizes, with meaningless results")
     return out
 
 
 class Clock:
-    """Wall and processor seconds of a block, all threads of this process included."""
+    """Wall and CPU seconds of a block, including all threads of this process."""
 
     def __enter__(self) -> Clock:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
@@ -39,7 +39,7 @@ class Clock:
 
 
 class PeakMemory:
-    """Bytes that a block holds at its peak above what the process held before it; None where Linux does not tell."""
+    """Peak memory of a block in bytes, in addition to the memory of the process before it; None without Linux."""
 
     def __enter__(self) -> PeakMemory:
         self.bytes = None
@@ -84,7 +84,7 @@ def split(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_data(given: str | None, *parts: str) -> Path | None:
-    """A file of the development data: below ``given``, $SUBANNEAL_DATA, or ../shared/data beside the checkout."""
+    """Path of a data file below ``given``, $SUBANNEAL_DATA, or ../shared/data next to the checkout; None if missing."""
     for root in (given, os.environ.get("SUBANNEAL_DATA"), SHARED_DATA):
         if root and (path := Path(root).joinpath(*parts)).exists():
             return path
@@ -92,7 +92,7 @@ def find_data(given: str | None, *parts: str) -> Path | None:
 
 
 def machine() -> dict:
-    """The machine and the versions that a figure belongs to."""
+    """Description of the machine and versions of the packages."""
     versions = {}
     for name in PACKAGES:
         try:
@@ -133,7 +133,7 @@ def report(benchmark: str, arguments: argparse.Namespace, results, **more) -> No
 
 
 def skip(benchmark: str, arguments: argparse.Namespace, reason: str) -> None:
-    """Say why there are no figures, and end without an error."""
+    """Report why there are no results, and exit without an error."""
     print(f"{benchmark}: skipped, {reason}", file=sys.stderr)
     report(benchmark, arguments, None, skipped=reason)
 
@@ -151,5 +151,5 @@ def pyplot():
 
 
 def note(message: str) -> None:
-    """A line about progress, apart from the JSON."""
+    """Print a line about progress to standard error, separate from the JSON."""
     print(message, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What the benchmarks of CrossCat share: the model from the command line, and lace's figures beside it."""
+"""Helpers of the CrossCat benchmarks: the model from command-line parameters, and results of lace for comparison."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LACE_TRANSITIONS = {"sams": "sams", "defaults": None}
 
 
 def crosscat_parser(description: str, seeds: int, engines=("ours",), lace_seconds=None) -> argparse.ArgumentParser:
-    """Arguments of a benchmark of CrossCat; those of lace only where there are seconds to look at it."""
+    """Arguments of a CrossCat benchmark; arguments of lace only if ``lace_seconds`` are given."""
     given = parser(description, seeds=seeds)
-    given.add_argument("--engines", nargs="+", choices=engines, default=list(engines), help="what is run")
+    given.add_argument("--engines", nargs="+", choices=engines, default=list(engines), help="engines to run")
     given.add_argument(
         "--set",
         nargs="+",
@@ -32,7 +32,7 @@ def crosscat_parser(description: str, seeds: int, engines=("ours",), lace_second
     if lace_seconds is not None:
         given.add_argument("--lace-python", help="interpreter that has pylace (default: $LACE_PYTHON)")
         given.add_argument(
-            "--lace-seconds", type=float, nargs="+", default=lace_seconds, help="CPU seconds at which lace is looked at"
+            "--lace-seconds", type=float, nargs="+", default=lace_seconds, help="CPU seconds at which lace is evaluated"
         )
         given.add_argument(
             "--lace-transitions", nargs="+", choices=list(LACE_TRANSITIONS), default=list(LACE_TRANSITIONS)
@@ -49,7 +49,7 @@ def crosscat(arguments: argparse.Namespace, **parameters):
 
 
 def lace_python(arguments: argparse.Namespace) -> str | None:
-    """The interpreter for lace, or None with a note where lace is not to be run or not at hand."""
+    """The interpreter for lace, or None with a note if lace is not requested or not installed."""
     if "lace" not in arguments.engines:
         return None
     python = interpreter(arguments.lace_python)
@@ -61,7 +61,7 @@ def lace_python(arguments: argparse.Namespace) -> str | None:
 def lace_curves(python, arguments, train, test, kinds, seed: int, columns=None, origin: float = 0.0) -> dict:
     """Held-out density of one state of lace over CPU seconds, by each set of transitions.
 
-    ``columns`` are the true views, ``origin`` what is taken from the mean log densities. "averaged" is the density of
+    ``columns`` are the true views, ``origin`` is subtracted from the mean log densities. "averaged" is the density of
     the mean of the states at the checkpoints of the second half.
     """
     curves = {}
@@ -89,12 +89,12 @@ def lace_curves(python, arguments, train, test, kinds, seed: int, columns=None, 
 
 
 def described(figures: dict) -> str:
-    """Figures in one line."""
+    """The results in one line."""
     return ", ".join(f"{key} {value:.4g}" for key, value in figures.items() if value is not None)
 
 
 def summarize_curves(curves: list[dict]) -> dict:
-    """The same figures over seeds, checkpoint by checkpoint."""
+    """Spread of the results over seeds, for each checkpoint."""
     return {
         name: [
             {key: spread([curve[name][number][key] for curve in curves]) for key in point}
@@ -105,7 +105,7 @@ def summarize_curves(curves: list[dict]) -> dict:
 
 
 def _literal(text: str):
-    """A number, None, True and the like; else the text itself."""
+    """The text as a Python literal if it is one, else the text itself."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""One annealed fit of a big table, with its processor time and its peak memory."""
+"""One annealed fit of a large table, with its CPU time and peak memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from _common import Clock, PeakMemory
 
 
 def timed_fit(model, X, typed_bytes: int, score_rows) -> dict:
-    """Fit a model; ``score_rows`` are rows to score by it, after the clock has stopped."""
+    """Fit a model and measure it; ``score_rows`` are scored after the clock has stopped."""
     with PeakMemory() as memory, Clock() as clock:
         model.fit(X)
     return {

@@ -1,7 +1,7 @@
-"""lace in a process of its own: the request goes there as arrays in a file, the figures come back as JSON.
+"""Runs lace in a separate process: the request is a file of arrays, the results are JSON.
 
-pylace asks for older pandas and polars than this package's tests do, so that it wants an environment of its own.
-Run as a script, this file is the other side, which imports nothing of this package.
+pylace needs older versions of pandas and polars than the tests of this package, hence an environment of its own.
+Run as a script, this file is the process with lace, which imports nothing of this package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NEVER = 1_000_000
 
 
 def interpreter(given: str | None) -> str | None:
-    """The Python that has pylace: as given, or of $LACE_PYTHON; None if there is none."""
+    """The Python interpreter with pylace: the given one, or $LACE_PYTHON; None if neither is set."""
     return given or os.environ.get("LACE_PYTHON")
 
 
@@ -37,7 +37,7 @@ def run_lace(
     n_states: int = 1,
     seed: int = 0,
 ) -> list[dict]:
-    """Learn by lace on one thread and look at the model whenever a number of CPU seconds is spent.
+    """Fit lace on one thread, and evaluate the model after each of the given numbers of CPU seconds.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def run_lace(
 
 
 def _cell(value: float, kind: str):
-    """A cell as lace takes it: numbers, and strings for categories."""
+    """A cell in lace's format: a number, or a string for a category."""
     if np.isnan(value):
         return None
     return float(value) if kind == "real" else f"v{int(value)}"
@@ -133,7 +133,7 @@ def _score_cells(engine, train, kinds, rows, columns, truth) -> list[float]:
 
 
 def _impute(engine, kinds, rows, columns) -> list[float]:
-    """Codes and numbers that lace puts into the cells."""
+    """Codes and numbers that lace imputes for the cells."""
     out = np.empty(len(rows))
     for column in np.unique(columns):
         places = np.flatnonzero(columns == column)

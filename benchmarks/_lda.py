@@ -1,8 +1,9 @@
-"""What the benchmarks of topic models share: corpora, split; held-out document completion; curves as a model learns.
+"""Helpers of the topic-model benchmarks: corpora, splits, held-out document completion, and learning curves.
 
-One document in ten is held out. Half of the distinct words of each is observed; topic proportions are fitted to these,
-with the topics at their means, and the tokens of the other half are predicted: nats a token. All systems are judged by
-the same evaluator, with alpha = 1 / K. Seconds are of the processor, of training alone.
+A tenth of the documents is held out. Half of the distinct words of each held-out document is observed; topic
+proportions are fitted to them, with the topics at their means. The score is the mean log probability of the tokens of
+the other half, in nats per token. All packages are scored by the same evaluator, with alpha = 1 / K. Seconds are CPU
+seconds of the training alone.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from _common import Clock, find_data
 from scipy import sparse
 
 from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.topics.inference import lengths, local_step
-from sklearn_subanneal.topics.scores import log_likelihoods, split_words
-from sklearn_subanneal.topics.topics import Topics
+from sklearn_subanneal.topics.local_step import local_step
+from sklearn_subanneal.topics.topic_scores import document_lengths, log_likelihoods, split_words
+from sklearn_subanneal.topics.word_statistics import Topics
 
 FILES = {
     "kos": ("kos", "docword.kos.txt.gz"),
@@ -26,12 +27,12 @@ FILES = {
 }
 N_TOPICS = {"kos": 50, "nips": 50, "arxiv": 100}
 SHORTEST = 20
-# The paper's steps, at which plain stochastic variational inference is at its best here.
+# The paper's step sizes, which are the best ones here for stochastic variational inference without tempering.
 PAPER = {"learning_offset": 1024.0, "learning_decay": 0.7, "batch_size": 100}
 
 
 class Corpus(NamedTuple):
-    """Documents to train on, and the halves of those held out."""
+    """Training documents, and the two halves of the held-out documents."""
 
     train: sparse.csr_matrix
     observed: sparse.csr_matrix
@@ -39,7 +40,7 @@ class Corpus(NamedTuple):
 
 
 def read(name: str, data: str | None) -> sparse.csr_matrix | None:
-    """Counts of the words of all documents, float32; None if the file is not there."""
+    """Word counts of all documents, float32; None if the file is missing."""
     path = find_data(data, *FILES[name])
     if path is None:
         return None
@@ -58,34 +59,34 @@ def read(name: str, data: str | None) -> sparse.csr_matrix | None:
 
 
 def load(name: str, data: str | None, quick: bool = False) -> Corpus | None:
-    """The corpus without its shortest documents, split; None if its file is not there."""
+    """The corpus without its shortest documents, split; None if its file is missing."""
     X = read(name, data)
     if X is None:
         return None
-    return split(X[lengths(X) >= SHORTEST], 400 if quick else None)
+    return split(X[document_lengths(X) >= SHORTEST], 400 if quick else None)
 
 
 def split(X: sparse.csr_matrix, n_documents: int | None = None) -> Corpus:
-    """A tenth of the documents, or of so many random ones, held out."""
+    """Hold out a tenth of the documents, or of ``n_documents`` random ones."""
     generator = np.random.default_rng(0)
     order = generator.permutation(X.shape[0])[:n_documents]
     n_test = round(0.1 * len(order))
     train = X[np.sort(order[n_test:])]
     observed, held_out = split_words(X[np.sort(order[:n_test])], generator)
-    # A word without training is predicted by nobody.
+    # Words without training data cannot be predicted.
     held_out.data[~np.asarray(train.sum(axis=0) > 0).ravel()[held_out.indices]] = 0.0
     return Corpus(train, observed, held_out)
 
 
 def completion(corpus: Corpus, probabilities: np.ndarray) -> float:
-    """Nats a held-out token, for topics given as weights of their words (n_topics, n_words)."""
+    """Nats per held-out token, for topics given as weights of their words (n_topics, n_words)."""
     probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
     topics = Topics(np.ascontiguousarray(probabilities.T, dtype=np.float32), 0.0, "plug-in")
     prior = np.full(topics.n_topics, 1.0 / topics.n_topics)
     gamma = local_step(corpus.observed, topics, prior, max_iter=200, tol=1e-4).gamma
     proportions = gamma / gamma.sum(axis=1, keepdims=True)
     total = log_likelihoods(corpus.held_out, topics.mean_weights(), proportions).sum()
-    return float(total / lengths(corpus.held_out).sum())
+    return float(total / document_lengths(corpus.held_out).sum())
 
 
 def point(corpus: Corpus, probabilities: np.ndarray, cpu: float, **more) -> dict:
@@ -94,7 +95,7 @@ def point(corpus: Corpus, probabilities: np.ndarray, cpu: float, **more) -> dict
 
 
 def fitted(corpus: Corpus, n_topics: int, seed: int, settings: dict) -> list[dict]:
-    """What ``fit`` comes to, as a curve of one point, with the trace of E[1/T] (the median over documents)."""
+    """Result of ``fit`` as a curve with one point, with the trace of E[1/T] (the median over documents)."""
     model = VariationalTemperingLDA(n_topics, random_state=seed, **settings)
     with Clock() as clock:
         model.fit(corpus.train)
@@ -104,7 +105,7 @@ def fitted(corpus: Corpus, n_topics: int, seed: int, settings: dict) -> list[dic
 def learned(
     corpus: Corpus, n_topics: int, seed: int, settings: dict, parts: int = 1, n_points: int | None = None
 ) -> list[dict]:
-    """The curve of a plan of ``max_iter`` passes, by ``partial_fit`` on so many parts of each, at ``n_points`` of all.
+    """The curve of ``max_iter`` passes by ``partial_fit``, with ``parts`` parts per pass, at ``n_points`` points.
 
     The last point has the trace of E[1/T] (the median over documents).
     """
@@ -129,5 +130,5 @@ def learned(
 
 def trace(model, n_points: int = 60) -> list[float]:
     """E[1/T] at some minibatches, evenly spaced."""
-    values = np.median(np.atleast_2d(model.temperatures_.T), axis=0)
+    values = np.median(np.atleast_2d(model.inverse_temperatures_.T), axis=0)
     return [round(float(value), 4) for value in values[np.linspace(0, len(values) - 1, n_points).astype(int)]]

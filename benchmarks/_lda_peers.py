@@ -1,4 +1,4 @@
-"""Curves of other packages' topic models; one that is not installed gives None."""
+"""Learning curves of the topic models of other packages; None for a package that is not installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 
 def scikit_learn(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> list[dict]:
-    """Scikit-learn, online, with the paper's steps; a point after each pass."""
+    """Scikit-learn, online, with the paper's step sizes; a point after each pass."""
     n = corpus.train.shape[0]
     model = LatentDirichletAllocation(n_topics, learning_method="online", total_samples=n, random_state=seed, **PAPER)
     generator = np.random.default_rng(seed)
@@ -24,7 +24,7 @@ def scikit_learn(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> lis
 
 
 def gensim(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> list[dict] | None:
-    """Gensim, online, with the paper's steps; a point after each pass."""
+    """Gensim, online, with the paper's step sizes; a point after each pass."""
     try:
         from gensim.matutils import Sparse2Corpus
         from gensim.models import LdaModel
@@ -55,7 +55,7 @@ def gensim(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> list[dict
 
 
 def tomotopy(corpus: Corpus, n_topics: int, seed: int, sweeps: list[int]) -> list[dict] | None:
-    """Collapsed Gibbs sampling by tomotopy on one worker; a point at some numbers of sweeps."""
+    """Collapsed Gibbs sampling by tomotopy on one worker; a point after each of the given numbers of sweeps."""
     try:
         from tomotopy import LDAModel
     except ImportError:

@@ -1,4 +1,4 @@
-"""Data and chains of the benchmarks of normalized random measure mixtures."""
+"""Data sets and single chains for the benchmarks of normalized random measure mixtures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sklearn_subanneal.trees._tree_guided_paper import TreeGuidedPaperKernel
 from sklearn_subanneal.trees._tree_guided_similar import TreeGuidedSimilarKernel
 
 PROCESSES = {"dp": partial(CRP, 1.0), "nggp": NGGP}
-# What moves clusters, beside Gibbs sampling of a share of the rows; None: all rows, by Gibbs sampling alone.
+# Proposals of clusters, in addition to Gibbs sampling of a share of the rows; None: Gibbs sampling of all rows alone.
 GLOBAL = {
     "gibbs": None,
     "split-merge": SplitMergeKernel,
@@ -38,7 +38,7 @@ SAMPLERS = [*GLOBAL, *WHOLE]
 
 
 def blobs(n_rows: int = 1300, n_clusters: int = 13, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the plane in clusters of equal size, of which some touch."""
+    """Points in the plane in clusters of equal size, some of which touch."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n_rows) % n_clusters
     centers = np.empty((0, 2))
@@ -51,7 +51,7 @@ def blobs(n_rows: int = 1300, n_clusters: int = 13, seed: int = 0) -> tuple[np.n
 
 
 def power_law(n_rows: int = 10_000, width: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Points in clusters whose sizes are those of a Pitman-Yor process, with full covariances."""
+    """Points in clusters with sizes drawn from a Pitman-Yor process, with full covariances."""
     rng = np.random.default_rng(seed)
     prior = PitmanYor(1.0, 0.3).bind(learn=False)
     labels = prior.draw_partition(n_rows, np.random.Generator(np.random.PCG64(seed + 3)))
@@ -62,7 +62,7 @@ def power_law(n_rows: int = 10_000, width: int = 6, seed: int = 0) -> tuple[np.n
 
 
 def documents(given: str | None, n_documents: int | None = None):
-    """The NIPS corpus, 1,500 documents by the 7,605 words that occur more than 20 times; None where it is not."""
+    """The NIPS corpus, 1,500 documents by the 7,605 words that occur more than 20 times; None if it is missing."""
     path = find_data(given, "nips", "nips_uci_1500x7605.npz")
     if path is None:
         return None
@@ -98,7 +98,7 @@ def run(
     n_local: int = 2,
     share: float = 0.1,
 ) -> dict:
-    """One chain for some processor seconds: its trace, and the counters of its moves.
+    """Run one chain for the given CPU seconds; returns its trace and the counters of its moves.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def run(
     seconds : float
     seed : int
     start : {"entering", "one"}
-        Rows enter in random order, each to a cluster drawn by its conditional; or are one cluster.
+        "entering": rows are assigned in random order by their conditionals; "one": all rows are in one cluster.
     n_global, n_local : int
-        Proposals an iteration; and how deep the printed sampler goes for the rows to move.
+        Proposals per iteration; depth to which the printed sampler descends for the rows to move.
     share : float
-        Of the rows, moved by Gibbs sampling in an iteration of the samplers with proposals.
+        Fraction of the rows that Gibbs sampling moves per iteration, for the samplers with proposals.
     """
     generator = np.random.Generator(np.random.PCG64(seed))
     mixture = Mixture(columns, PROCESSES[process]().bind(), n_rows)
@@ -153,7 +153,7 @@ def run(
 
 
 def summary(found: dict) -> dict:
-    """The figures of one chain."""
+    """The results of one chain."""
     seconds, log_joint, n_clusters = found["trace"].T
     later = slice(len(seconds) // 2, None)
     n_proposed = max(found["n_proposed"], 1)
@@ -172,7 +172,7 @@ def summary(found: dict) -> dict:
 
 
 def curve(chains: list[dict], seconds: float, n_points: int = 50) -> dict:
-    """Mean log joint of some chains over processor seconds, at points evenly spaced on the logarithmic scale."""
+    """Mean log joint of some chains against CPU seconds, at points evenly spaced on the logarithmic scale."""
     at = np.geomspace(seconds / 1000, seconds, n_points)
     means = np.zeros(n_points)
     for found in chains:
@@ -182,6 +182,6 @@ def curve(chains: list[dict], seconds: float, n_points: int = 50) -> dict:
 
 
 def seconds_to(found: dict, level: float) -> float:
-    """Processor seconds until the log joint first reaches a level; infinite if it never does."""
+    """CPU seconds until the log joint first reaches a level; infinite if it never does."""
     seconds, log_joint, _ = found["trace"].T
     return float(seconds[np.argmax(log_joint >= level)]) if (log_joint >= level).any() else np.inf

@@ -20,9 +20,9 @@ NAMES = {
     "anneal": "subsample annealing",
     "accelerating": "accelerating annealing",
 }
-# Those of the paper.
+# The strategies of the paper.
 STRATEGIES = ("prior", "sequential", "anneal")
-# As many draws as the time bound admits.
+# As many draws as the time bound allows.
 ALL_DRAWS = 1_000_000
 
 
@@ -60,7 +60,7 @@ def _halves(X, train, test):
 
 
 def _of_views(model) -> dict:
-    """What the trace of a model with views tells of them; nothing of other models."""
+    """Results from the trace that concern views; empty for models without views."""
     trace = model.trace_
     if "n_views" not in trace.dtype.names:
         return {}
@@ -83,14 +83,14 @@ def compare(
     estimators: dict[str, BaseEstimator] | None = None,
     progress: Callable[[Iterable, int], Iterable] | None = None,
 ) -> list[dict]:
-    """Every strategy under every bound with every seed; a seed has one split and the same for all strategies.
+    """Run every strategy under every bound with every seed; a seed has one split, the same for all strategies.
 
-    Chains run in processes of their own, side by side, so that none waits for the interpreter of another.
+    Chains run in parallel processes, so that none waits for the GIL of another.
 
     Parameters
     ----------
     X : array, DataFrame or MixedTable
-        The reals of a MixedTable are standardised by the rows that are learned.
+        The real columns of a MixedTable are standardised by the training rows.
     bounds : sequence of float
         Seconds of a chain.
     n_seeds : int
@@ -100,7 +100,7 @@ def compare(
     estimators : dict of str to estimator, default=None
         By the names of their strategies; None: a mixture by each of the paper's strategies.
     progress : callable, default=None
-        Passes records on and tells of them, such as :func:`show_progress`.
+        Yields the records and shows the progress, such as :func:`show_progress`.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def compare(
         average of all its chains.
     """
     estimators = estimators or {name: SubsampleAnnealedDPMM(schedule=name) for name in STRATEGIES}
-    # Neighbours in this list share bound and split, so that a disturbance of the machine hits all strategies.
+    # Neighbours in this list share bound and split, so that a disturbance of the machine affects all strategies.
     tasks = [
         (strategy, bound, seed, chain)
         for bound in bounds
@@ -142,7 +142,7 @@ def _average(records: list[dict], n_chains: int) -> None:
 
 
 def show_progress(records: Iterable, total: int) -> Iterable:
-    """Pass records on, with a bar on the terminal, or a line for each tenth where there is none."""
+    """Yield the records and show a progress bar, or a line for each tenth if there is no terminal."""
     started, width = time.perf_counter(), 30
     for done, record in enumerate(records, 1):
         yield record
@@ -158,8 +158,8 @@ def show_progress(records: Iterable, total: int) -> Iterable:
 def summarize(records: list[dict]) -> list[dict]:
     """Mean, median and spread of the scores of each strategy under each bound.
 
-    "sd_same_split" is the spread without the part that is due to easy and difficult splits: a split's difficulty is
-    the median score of all runs on it.
+    "sd_same_split" is the spread without the part that is due to easy and difficult splits. The difficulty of a split
+    is the median score of all runs on it.
     """
     difficulty = {
         seed: np.median([record["score"] for record in records if record["seed"] == seed])

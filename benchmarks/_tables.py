@@ -23,7 +23,7 @@ MIN_OBSERVED = 10
 
 @dataclass(frozen=True)
 class MixedTable:
-    """A table as estimators and other engines can all take it.
+    """A table in a format that the estimators and other packages accept.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class MixedTable:
 
 @dataclass(frozen=True)
 class Resampled(MixedTable):
-    """A table to be learned from more rows than it has.
+    """A table whose training rows are drawn with replacement, more than it has.
 
     Its own rows are split first; those to learn are then drawn with replacement, those held out stay as they are. So no
     row that is scored has been learned.
@@ -139,7 +139,7 @@ class Resampled(MixedTable):
 
 
 def resampled(reader: Callable[[Path], MixedTable], n_rows: int) -> Callable[[Path], Resampled]:
-    """A reader of the same table, to be learned from so many rows."""
+    """A reader of the same table with ``n`` training rows drawn with replacement."""
 
     def read_resampled(path: Path) -> Resampled:
         table = reader(path)
@@ -159,7 +159,7 @@ def gapminder(path: Path) -> MixedTable:
 
 
 def adult(path: Path) -> MixedTable:
-    """48,842 persons x 15, without the column that says train or test."""
+    """48,842 persons x 15, without the column that marks training and test rows."""
     return _by_dtype(pd.read_csv(path).drop(columns="split"))
 
 
@@ -176,7 +176,7 @@ def kdd(path: Path) -> MixedTable:
 
 
 def hospitals(path: Path | None = None) -> MixedTable:
-    """307 hospital regions x 63 real figures, which come with the package."""
+    """307 hospital regions x 63 real columns, included in the package."""
     bunch = load_hospitals(as_frame=False)
     return MixedTable(bunch.data, ["real"] * bunch.data.shape[1], bunch.feature_names)
 
@@ -200,7 +200,7 @@ READERS: dict[str, tuple[Callable[[Path], MixedTable], tuple[str, str] | None]] 
 
 
 def read(name: str, folder: str | None = None) -> MixedTable | None:
-    """A table by its name in ``READERS``, or None where its file is not at hand."""
+    """A table by its name in ``READERS``, or None if its file is missing."""
     reader, parts = READERS[name]
     if parts is None:
         return reader(None)

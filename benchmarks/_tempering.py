@@ -1,4 +1,4 @@
-"""What the benchmarks of tempering share: the paper's two models, its samplers, and a run with its clock."""
+"""Helpers of the tempering benchmarks: the two models of the paper, its samplers, and timed runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from _common import note
 from threadpoolctl import threadpool_limits
 
+from sklearn_subanneal.diagnostics import effective_sample_size, rank_normalized_rhat
+from sklearn_subanneal.gaussian_process import SquaredExponentialModel
 from sklearn_subanneal.tempering import (
     GaussianMean,
     HamiltonianMonteCarlo,
@@ -16,17 +18,16 @@ from sklearn_subanneal.tempering import (
     TemperedTransitions,
     geometric_ladder,
 )
-from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
 
 SAMPLERS = {
-    "none": lambda **parameters: ParallelTempering(**{**parameters, "betas": [1.0]}),
+    "none": lambda **parameters: ParallelTempering(**{**parameters, "inverse_temperatures": [1.0]}),
     "PT": lambda **parameters: ParallelTempering(False, **parameters),
     "TT": lambda **parameters: TemperedTransitions(False, **parameters),
     "SPT": ParallelTempering,
     "STT": TemperedTransitions,
 }
 INNER = {"HMC": HamiltonianMonteCarlo, "MH": MetropolisHastings}
-# Of the paper: seven levels, the lowest at 1/8.
+# The paper's ladder: seven levels, the lowest at 1/8.
 PAPER = geometric_ladder(7, 0.125)
 
 
@@ -49,7 +50,7 @@ def gaussian_mean(n_rows: int, n_parameters: int, seed: int) -> GaussianMean:
 
 
 class Stopwatch:
-    """A sampler that stamps the processor's clock where warm-up ends, and after each draw."""
+    """A sampler that records the CPU time at the end of warm-up and after each draw."""
 
     def __init__(self, sampler):
         self.stamps: list[list[float]] = []
@@ -66,26 +67,26 @@ class Stopwatch:
 
 
 def run(name: str, sampler, model, n_draws: int, seed: int, n_chains: int = 4) -> dict:
-    """Draws of a sampler, and all its rates; chains one after the other, on one thread."""
+    """Draws of a sampler and all its rates; the chains run sequentially on one thread."""
     watch = Stopwatch(sampler)
     start = time.process_time()
     with threadpool_limits(limits=1):
         result = sampler.sample(model, n_draws, n_chains, random_state=seed)
     whole = time.process_time() - start
     sampling = sum(stamps[-1] - stamps[0] for stamps in watch.stamps)
-    ess = result.ess
+    rhat, ess = rank_normalized_rhat(result.draws), effective_sample_size(result.draws)
     found = {
         "cpu_seconds": whole,
         "sampling_seconds": sampling,
         "seconds_a_draw": sampling / (n_chains * n_draws),
-        "rhat": float(result.rhat.max()),
-        "converged": bool(result.rhat.max() < 1.1),
+        "rhat": float(rhat.max()),
+        "converged": bool(rhat.max() < 1.1),
         "ess_min": float(ess.min()),
         "ess_median": float(np.median(ess)),
         "ess_min_a_second": float(ess.min() / sampling),
         "ess_median_a_second": float(np.median(ess) / sampling),
         "ess_min_a_second_with_warmup": float(ess.min() / whole),
-        "betas": result.betas.mean(axis=0),
+        "betas": result.inverse_temperatures.mean(axis=0),
         "acceptance": result.acceptance.mean(axis=0),
         "swap_rates": result.swap_rates.mean(axis=0),
         "transition_rate": float(result.transition_rate.mean()),

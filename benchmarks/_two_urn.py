@@ -1,8 +1,8 @@
 """The two-urn model of the subsample-annealing paper: balls of two colours, each drawn from one of two urns.
 
 A ball is from the left urn with probability P; each urn has a share of red balls with a Beta(A, A) prior, integrated
-out. Balls of a colour are alike, so that the state are the numbers of red and of blue balls on the left. Many runs go
-in step: counts (2 colours, 2 urns, n_runs), red and left first.
+out. Balls of a colour are exchangeable, so the state consists of the numbers of red and of blue balls on the left. Many
+runs advance simultaneously: counts (2 colours, 2 urns, n_runs), red and left first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scipy.special import betaln, gammaln, logsumexp
 from scipy.stats import binom
 
 P, A, RED_SHARE, N_BINS = 0.45, 0.5, 0.4, 20
-# Runs that go in step; their counts stay in the cache.
+# Runs that advance simultaneously; their counts fit into the cache.
 BLOCK = 20_000
 
 
@@ -52,7 +52,7 @@ def transition(red: int, blue: int) -> sparse.csr_array:
     for own, other, total, step in ((x, y, red, blue + 1), (y, x, blue, 1)):
         # A ball of this colour leaves the left urn, or the right one.
         for count, is_left in ((own, 1), (total - own, 0)):
-            # Where there is no such ball the chance is anything, times 0.
+            # Without such a ball the probability is arbitrary, because it is multiplied by 0.
             rest, left = np.maximum(own - is_left, 0), np.maximum(own + other - is_left, 0)
             to_left = chance_left(rest, np.maximum(total - 1 - rest, 0), left, np.maximum(n - 1 - left, 0))
             moved = count / n * np.where(is_left, 1 - to_left, to_left)
@@ -82,7 +82,7 @@ def total_variation(one: np.ndarray, two: np.ndarray) -> float:
 
 
 def noise_floor(exact: np.ndarray, n_runs: int) -> float:
-    """The total variation that so many independent draws of the exact law show on average."""
+    """Mean total variation of the same number of independent draws from the exact distribution."""
     return float(0.5 * np.sqrt(2 * exact * (1 - exact) / (np.pi * n_runs)).sum())
 
 
@@ -96,7 +96,7 @@ def start_from_prior(totals, n_runs, rng):
 
 
 def take(counts, n_assigned, rng):
-    """Take out a random assigned ball of each run; whether it is blue."""
+    """Remove a random assigned ball in each run; returns whether it is blue."""
     place = rng.random(counts.shape[2], np.float32) * np.float32(n_assigned)
     (red_left, red_right), (blue_left, _) = counts
     before = red_left + red_right

@@ -1,8 +1,8 @@
 """The row kernel and held-out density against lace, with all columns in one view, where the models are comparable.
 
 Both learn a Dirichlet- or Pitman-Yor-process mixture of the same mixed table, one chain each. lace's transitions are
-limited to rows, their prior and the columns' hyperpriors; its columns stay in one view. pylace asks for older pandas
-and polars than this package's tests do: give it an environment of its own.
+limited to rows, their prior and the columns' hyperpriors; its columns stay in one view. pylace needs older versions of
+pandas and polars than the tests of this package: install it in a separate environment.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def planted(n_rows: int, n_real: int, n_categorical: int, n_clusters: int, seed:
 
 
 def run_lace(lace, train, test, seconds: int, n_sweeps: int, seed: int) -> dict:
-    """Cells a second of Gibbs sweeps, and the held-out density after ``seconds`` of learning."""
+    """Cells per second of Gibbs sweeps, and the held-out log density after ``seconds`` of learning."""
     engine = lace.Engine.from_df(train, n_states=1, rng_seed=seed, flat_columns=True)
     rows = lace.StateTransition.row_assignment(lace.RowKernel.gibbs())
     learn = [rows, lace.StateTransition.view_prior_process_params(), lace.StateTransition.feature_priors()]
@@ -46,7 +46,7 @@ def run_lace(lace, train, test, seconds: int, n_sweeps: int, seed: int) -> dict:
 
 
 def run_ours(train, test, seconds: int, n_sweeps: int, seed: int) -> dict:
-    """The same of this package; the sweeps are timed as a difference of two fits, one with that many more."""
+    """The same for this package; the sweeps are timed as the difference of two fits, one with more sweeps."""
     model = SubsampleAnnealedDPMM(n_chains=1, n_draws=1, time_limit=seconds, random_state=seed)
     with Clock() as learning:
         model.fit(train)
@@ -74,7 +74,7 @@ def main() -> None:
     try:
         import lace
     except ImportError:
-        return skip("against_lace", arguments, "pylace is not installed: pip install pylace")
+        return skip("against_lace", arguments, "pylace is not installed; run: pip install pylace")
     shape, n_sweeps = (16, 16, 30), 20
     if arguments.quick:
         arguments.rows, arguments.seconds, shape = 1_000, 1, (4, 4, 5)

@@ -1,7 +1,7 @@
-"""A categorical table in the shape of the census of 1990 (10^6 rows, 68 columns), planted: time and memory of a fit.
+"""Time and memory of a fit to a planted categorical table of the shape of the 1990 census (10^6 rows, 68 columns).
 
 The numbers of categories follow the 68 columns of the UCI set. The rows come from a mixture with Dirichlet weights and
-sparse categories, since the set itself is not at hand.
+sparse categories, because the data set itself is not available.
 """
 
 import pandas as pd

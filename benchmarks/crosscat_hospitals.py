@@ -1,10 +1,10 @@
-"""Held-out density on the hospitals table: CrossCat chain by chain and averaged, annealed and not, and lace beside it.
+"""Held-out log density on the hospitals table: CrossCat with and without annealing, single and averaged chains; lace.
 
-307 regions and 63 real columns, standardised on the training rows (7/8). Single chains are scored on their own, then
-the chains of a split together. How well the chains of a split agree about the views is measured by the mean adjusted
-Rand index of their pairs, for annealed chains and for chains that start from the prior with all rows and make as many
-passes (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via Subsample-Annealing,
-AISTATS, section 4).
+307 regions and 63 real columns, standardised on the training rows (7/8). Single chains are scored separately, and then
+the chains of a split together. The agreement of the chains of a split on the views is measured by the mean adjusted
+Rand index of their pairs, for annealed chains and for chains that start from the prior with all rows and the same
+number of passes (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via
+Subsample-Annealing, AISTATS, section 4).
 """
 
 from itertools import combinations
@@ -22,7 +22,7 @@ BARS = {"held_out_median": -25.0, "cpu_seconds": 5.0, "gain_of_four_chains": 1.5
 
 
 def run_chains(arguments, X, train, test, seeds, prior: bool) -> tuple[list[dict], np.ndarray, np.ndarray]:
-    """Figures of each chain, scores (n_chains, n_test) and views (n_chains, n_columns)."""
+    """Results of each chain, scores (n_chains, n_test) and views (n_chains, n_columns)."""
     runs, scores, views = [], [], []
     for seed in seeds:
         model = crosscat(arguments, random_state=seed)
@@ -93,7 +93,7 @@ def main() -> None:
         __doc__, 4, ("annealed", "prior", "lace"), lace_seconds=[1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 18.0, 25.0]
     )
     given.add_argument("--splits", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    given.add_argument("--lace-splits", type=int, nargs="+", default=[0], help="splits on which lace runs too")
+    given.add_argument("--lace-splits", type=int, nargs="+", default=[0], help="splits on which lace is run, too")
     arguments = given.parse_args()
     table = hospitals()
     if arguments.quick:

@@ -1,11 +1,11 @@
-"""Hidden cells of real tables: their density and their imputation by CrossCat, by lace, and by IterativeImputer.
+"""Hidden cells of real tables: log density and imputation by CrossCat, by lace, and by IterativeImputer.
 
-A tenth of the observed cells is hidden at random; the engines learn from the others. Reals are standardised by the
-cells that stay. Density: mean of log p(hidden cell | observed cells of its row); lace is looked at after a few CPU
-seconds and when it has had as many as CrossCat. Imputation: root mean squared error of reals and accuracy of
-categories, column by column; scikit-learn's IterativeImputer with its default estimator sees categories one-hot and
-answers with the largest of them. It makes 10 rounds, but 3 where there are
-many categories: one round of the satellites, 423 columns one-hot, takes half a minute.
+A tenth of the observed cells is hidden at random; the models are fitted to the others. Reals are standardised by the
+remaining cells. Density: mean of log p(hidden cell | observed cells of its row); lace is evaluated after a few CPU
+seconds and after as many as CrossCat took. Imputation: root mean squared error of reals and accuracy of categories, for
+each column. scikit-learn's IterativeImputer with its default estimator gets one-hot categories, and the imputed
+category is the one with the largest value. It makes 10 rounds, but 3 for tables with many categories: one round on the
+satellites, with 423 one-hot columns, takes half a minute.
 """
 
 import warnings
@@ -37,7 +37,7 @@ def one_hot(table):
 
 
 def run_sklearn(table, rows, columns, seed: int, rounds: int) -> dict:
-    """Round trip through one-hot codes."""
+    """Imputation by IterativeImputer with one-hot categories."""
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer
 
@@ -51,7 +51,7 @@ def run_sklearn(table, rows, columns, seed: int, rounds: int) -> dict:
 
 
 def run_ours(arguments, table, rows, columns, truth, seed: int) -> dict:
-    """Density and imputation by one fit."""
+    """Log density and imputation by one fit of CrossCat."""
     model = crosscat(arguments, feature_types=table.kinds, n_chains=arguments.chains, random_state=seed)
     with Clock() as learning:
         model.fit(table.values)
@@ -70,7 +70,7 @@ def run_ours(arguments, table, rows, columns, truth, seed: int) -> dict:
 
 
 def run_lace_on(python, arguments, table, cells, seed: int, equal: float | None) -> dict:
-    """lace's figures at each checkpoint, by each set of transitions; ``equal`` are the CPU seconds of CrossCat."""
+    """Results of lace at each checkpoint and set of transitions; ``equal`` are the CPU seconds of CrossCat."""
     checkpoints = sorted({*arguments.lace_seconds, *([] if equal is None else [equal])})
     out = {}
     for name in arguments.lace_transitions:
@@ -97,7 +97,7 @@ def cell_density(scores) -> dict:
 
 
 def column_errors(table, columns, truth, imputed) -> dict[str, float]:
-    """Root mean squared error of each real column, share of wrong categories of each other one."""
+    """Root mean squared error of each real column, fraction of wrong categories of each other column."""
     out = {}
     for column in np.unique(columns):
         here = columns == column
@@ -109,7 +109,7 @@ def column_errors(table, columns, truth, imputed) -> dict[str, float]:
 
 
 def compared(ours: dict[str, float], theirs: dict[str, float]) -> dict[str, int]:
-    """On how many columns the first has the smaller error."""
+    """Number of columns on which the first has the smaller error."""
     differences = np.array([ours[name] - theirs[name] for name in ours])
     return {
         "better": int((differences < 0).sum()),
@@ -164,7 +164,7 @@ def run_table(arguments, python, name: str, table, seed: int) -> dict:
 
 
 def _lace_name(transitions: str, figures: dict) -> str:
-    """What the figures of a checkpoint are called."""
+    """Name of the results of a checkpoint."""
     when = "equal CPU seconds" if figures["at_equal_cpu_seconds"] else f"{figures['cpu_seconds']:.0f} CPU seconds"
     return f"lace {transitions}, {when}"
 
@@ -195,7 +195,7 @@ def main() -> None:
     for name in arguments.tables:
         table = read(name, arguments.data)
         if table is None:
-            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
         table = table.sample(arguments.rows or ROWS[name] or len(table.values))
         results[name] = summarize([run_table(arguments, python, name, table, seed) for seed in range(arguments.seeds)])

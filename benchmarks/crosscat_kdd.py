@@ -1,7 +1,7 @@
-"""KDD Cup 1999, the 10 % set (494,021 rows, 41 mixed columns): processor time and memory of an annealed CrossCat fit.
+"""CPU time and memory of an annealed CrossCat fit to KDD Cup 1999, 10 % set (494,021 rows, 41 mixed columns).
 
-One chain, views and hyperparameters learned. Memory is what the fit holds at its peak above the process that holds the
-table, also as a multiple of the table in its native types.
+One chain; views and hyperparameters are learned. Memory is the peak of the fit in addition to the process that holds
+the table, also as a multiple of the table in its native types.
 """
 
 from _crosscat import crosscat, crosscat_parser

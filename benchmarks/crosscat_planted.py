@@ -1,7 +1,7 @@
-"""Recovery of planted views and held-out density over CPU seconds: CrossCat, and lace beside it.
+"""Recovery of planted views and held-out log density against CPU seconds, for CrossCat and lace.
 
 The table has 10,000 rows and 40 columns of mixed types in four views of 4, 7, 12 and 20 row clusters; 7/8 of the rows
-are learned. Held-out densities are differences to the true model's, in nats a row.
+are for training. Held-out log densities are relative to those of the true model, in nats per row.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ def summarize(runs: list[dict]) -> dict:
 def main() -> None:
     given = crosscat_parser(__doc__, 20, ("ours", "lace"), lace_seconds=[1.0, 3.0, 6.0, 12.0, 18.0, 30.0, 45.0])
     given.add_argument("--first-seed", type=int, default=0)
-    given.add_argument("--lace-seeds", type=int, default=3, help="seeds on which lace runs too (default 3)")
+    given.add_argument("--lace-seeds", type=int, default=3, help="seeds on which lace is run, too (default 3)")
     arguments = given.parse_args()
     shape = {"n_samples": 10_000, "n_features": 40, "n_clusters": (4, 7, 12, 20)}
     if arguments.quick:

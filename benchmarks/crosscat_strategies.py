@@ -1,10 +1,10 @@
 """Figure 3 of the subsample-annealing paper for CrossCat: held-out density of three strategies at equal time.
 
-Every chain learns 7/8 of the rows within the time bound, and is scored on the others: mean log density of a row, reals
-standardised by the rows that are learned. "prior" and "sequential" start with all rows and then make Gibbs sweeps,
-columns moving after each; "anneal" is linear annealing, "accelerating" the default of the package, left out where it is
-the same because the table is small. The bound is of wall time, so the machine should have nothing else to do; the
-strategies take turns, so that a disturbance hits all of them (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling
+Every chain is fitted to 7/8 of the rows within the time bound. The score is the mean log density of the other rows,
+with reals standardised by the training rows. "prior" and "sequential" start with all rows and then make Gibbs sweeps,
+each followed by moves of columns. "anneal" is linear annealing, and "accelerating" the default of the package, omitted
+if it is the same because the table is small. The bound is on wall time, so the machine should be idle otherwise; the
+strategies take turns, so that a disturbance affects all of them (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling
 Nonparametric Bayesian Inference via Subsample-Annealing, AISTATS, section 4).
 """
 
@@ -48,8 +48,8 @@ def main() -> None:
     given.add_argument("--tables", nargs="+", choices=list(READERS), default=DEFAULT_TABLES)
     given.add_argument("--strategies", nargs="+", choices=list(NAMES), default=list(NAMES))
     given.add_argument("--bounds", type=float, nargs="+", help="seconds of a chain")
-    given.add_argument("--chains", type=int, default=2, help="chains on each split, scored alone and averaged")
-    given.add_argument("--jobs", type=int, default=1, help="chains run side by side")
+    given.add_argument("--chains", type=int, default=2, help="chains on each split, scored separately and averaged")
+    given.add_argument("--jobs", type=int, default=1, help="number of chains run in parallel")
     arguments = given.parse_args()
     if arguments.quick:
         arguments.seeds, arguments.bounds = min(arguments.seeds, 2), arguments.bounds or [0.2, 0.5]
@@ -57,7 +57,7 @@ def main() -> None:
     for name in arguments.tables:
         rows = read(name, arguments.data)
         if rows is None:
-            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
         if arguments.quick:
             rows = rows.sample(600)

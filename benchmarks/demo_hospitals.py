@@ -22,7 +22,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--bounds", type=float, nargs="+", default=BOUNDS, help="seconds of a chain")
     arguments.add_argument("--seeds", type=int, default=8)
-    arguments.add_argument("--jobs", type=int, default=2, help="chains run side by side")
+    arguments.add_argument("--jobs", type=int, default=2, help="number of chains run in parallel")
     arguments.add_argument("--output", type=Path, default=Path("output"), help="folder of figure and JSON")
     given = arguments.parse_args()
 
@@ -36,14 +36,14 @@ def main() -> None:
     records = compare(X, given.bounds, given.seeds, n_jobs=given.jobs, progress=show_progress)
     summary = summarize(records)
     print(f"\nHeld-out log density per row (nats), {given.seeds} seeds\n\n{table(summary)}")
-    print('"sd, split" leaves out what is due to easy and difficult splits.')
+    print('"sd, split" is the standard deviation without the differences between easy and difficult splits.')
     given.output.mkdir(parents=True, exist_ok=True)
     figure, data = given.output / "hospitals.png", given.output / "hospitals.json"
     title = f"Hospitals, {n_rows} × {n_columns}: {given.seeds} splits, one chain each"
     panels([(title, records)]).savefig(figure, dpi=150)
     document = {"machine": machine(), "summary": summary, "runs": records}
     data.write_text(json.dumps(document, indent=1))
-    print(f"Figure: {figure}   figures: {data}   {time.perf_counter() - started:.0f} s")
+    print(f"Figure: {figure}   data: {data}   {time.perf_counter() - started:.0f} s")
 
 
 if __name__ == "__main__":

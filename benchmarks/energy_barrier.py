@@ -1,15 +1,15 @@
-"""Theorem 4 of the subsample-annealing paper: over a barrier that grows with the data, cold inference takes exponential
-time and annealing polynomial.
+"""Theorem 4 of the subsample-annealing paper: to cross a barrier that grows with the data, inference without annealing
+takes exponential time, and annealing polynomial time.
 
-Two modes, a gap of gamma N between their energies and a barrier of delta N: the share x of the better one follows
+The energies of two modes differ by gamma N, with a barrier of delta N. The probability x of the better mode follows
 
     dx / dt = exp(-b delta N) (1 / (1 + exp(-b gamma N)) - x),   x(0) = 0,
 
-with the inverse temperature b = 1 (cold), or b = t / T (annealed). For each N the least time is found at which x is
-within ``--target`` of its limit: cold in closed form, annealed by quadrature in the time that the integrating factor
-makes uniform. "solver" is the error of the annealed solution by an ODE solver at one of the times, as a check.
-The theorem, where gamma N is well above log(2 / target): log T grows as delta N cold; annealed, T grows as N, and as
-target^-(delta / gamma).
+with the inverse temperature b = 1 ("cold", without annealing), or b = t / T (annealed). For each N the script finds the
+shortest time at which x is within ``--target`` of its limit: cold in closed form, annealed by quadrature over time
+transformed by the integrating factor. "solver" is the error of the annealed solution by an ODE solver at one of the
+times, as a check. The theorem, for gamma N well above log(2 / target): without annealing, log T grows as delta N; with
+annealing, T grows as N, and as target^-(delta / gamma).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def cold_log_time(n, gamma, delta, target):
 
 
 def annealed_error(log_time, n, gamma, delta):
-    """The limit less x(T), for b = t / T."""
+    """The limit minus x(T), for b = t / T."""
     # With h the integral of the rate from t to T, x = integral of exp(-h) sigmoid(gamma N b(h)) over h.
     barrier = delta * n
     most = np.exp(log_time) * -np.expm1(-barrier) / barrier
@@ -54,8 +54,8 @@ def by_solver(log_time, n, gamma, delta):
 def main() -> None:
     given = parser(__doc__, seeds=1)
     given.add_argument("--sizes", type=int, nargs="+", default=[1000, 2000, 4000, 8000])
-    given.add_argument("--delta", type=float, default=0.02, help="barrier, for each of N")
-    given.add_argument("--ratios", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="barrier over gap")
+    given.add_argument("--delta", type=float, default=0.02, help="barrier per row")
+    given.add_argument("--ratios", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="barrier / energy difference")
     given.add_argument("--target", type=float, default=0.01, help="total variation")
     arguments = given.parse_args()
     if arguments.quick:

@@ -1,4 +1,4 @@
-"""Factorial mixtures of faces (Extended Yale B, 32 x 32): held-out bounds by VI, annealing, tempering; components."""
+"""Factorial mixtures of faces (Extended Yale B): held-out bounds and components by VI, annealing and tempering."""
 
 import numpy as np
 from _common import Clock, find_data, note, parser, report, skip, spread
@@ -44,7 +44,7 @@ def main() -> None:
     arguments = given.parse_args()
     path = find_data(arguments.data, "yaleb", "YaleB_32x32.mat")
     if path is None:
-        skip("fmm_faces", arguments, "yaleb/YaleB_32x32.mat was not found; name its folder by --data")
+        skip("fmm_faces", arguments, "yaleb/YaleB_32x32.mat was not found; pass its folder by --data")
         return
     X = faces(path)
     if arguments.quick:
@@ -74,7 +74,7 @@ def main() -> None:
     results = {name: {key: spread([run[key] for run in of]) for key in of[0]} for name, of in runs.items()}
     baseline = np.array(results["VI"]["held_out"]["values"])
     for name in METHODS:
-        # On the same split and seed: the spread between splits is larger than what tempering gains.
+        # On the same split and seed, because the spread between splits is larger than the gain of tempering.
         gain = np.array(results[name]["held_out"]["values"]) - baseline
         results[name]["held_out_over_VI"] = spread(gain)
         note(f"{name}: held-out over VI {gain.mean():+.2f} +- {gain.std(ddof=1) / len(gain) ** 0.5:.2f}")

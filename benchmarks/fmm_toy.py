@@ -1,4 +1,4 @@
-"""Components of 4 x 4 images recovered by VI, annealing and tempering, 10,000 images; both updates of components."""
+"""Recovery of the components of 4 x 4 images by VI, annealing and tempering, with both updates of components."""
 
 import numpy as np
 from _common import Clock, note, parser, report, spread
@@ -39,7 +39,7 @@ BARS = {"recovered by AVI, cyclic": ">= 7 where VI, cyclic, recovers 4 to 5", "r
 
 
 def images(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 16) and the components (8, 16) that they are sums of."""
+    """Images (n, 16), which are sums of components with noise, and the components (8, 16)."""
     generator = np.random.default_rng(1000 + seed)
     components = np.array([[float(cell) for cell in shape] for shape in SHAPES]) * generator.uniform(0.5, 1, (8, 1))
     active = generator.random((n, 8)) < PROBABILITY

@@ -1,7 +1,7 @@
-"""Planted Gaussian clusters: this package against scikit-learn's mixtures, in processor time, ARI and held-out density.
+"""Planted Gaussian clusters: CPU time, ARI and held-out log density of this package and of scikit-learn's mixtures.
 
-All estimators see the same 7/8 of the rows in the same process and are judged on the other 1/8: "gap" is the mean log
-density of the true model less that of the estimator, in nats a row.
+All estimators are fitted to the same 7/8 of the rows in the same process and scored on the other 1/8: "gap" is the mean
+log density of the true model minus that of the estimator, in nats per row.
 """
 
 import warnings
@@ -23,7 +23,7 @@ BARS = {
 
 
 def estimators(arguments, seed: int) -> dict:
-    """Everything that is compared; scikit-learn's only for the first ``--competitor-seeds`` seeds."""
+    """All estimators; those of scikit-learn only for the first ``--competitor-seeds`` seeds."""
     covariance = arguments.covariance
     out = {
         "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(
@@ -49,7 +49,7 @@ def main() -> None:
     given.add_argument("--schedule", default="accelerating")
     given.add_argument("--chains", type=int, default=1)
     given.add_argument("--draws", type=int, default=2)
-    given.add_argument("--max-iter", type=int, default=100, help="of BayesianGaussianMixture")
+    given.add_argument("--max-iter", type=int, default=100, help="iterations of BayesianGaussianMixture")
     given.add_argument("--competitor-seeds", type=int, default=None, help="seeds for scikit-learn (default: all)")
     given.add_argument("--rows", type=int, default=50_000)
     arguments = given.parse_args()
@@ -66,7 +66,7 @@ def main() -> None:
         )
         train, test = split(len(X), seed)
         for name, model in estimators(arguments, seed).items():
-            # One thread for all: processor seconds are compared.
+            # One thread for all estimators, because CPU seconds are compared.
             with Clock() as clock, threadpool_limits(limits=1), warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X[train])

@@ -1,4 +1,4 @@
-"""Defaults of the Gaussian-process regressor on posteriors of many sizes, and one of two modes by several samplers."""
+"""Convergence of the Gaussian-process regressor with its defaults, and of several samplers on a bimodal posterior."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from _common import Clock, note, parser, report, spread
 from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
-from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
+from sklearn_subanneal.diagnostics import effective_sample_size, rank_normalized_rhat
+from sklearn_subanneal.gaussian_process import SquaredExponentialModel
 
 # At 512 x 8 the posterior has two modes of many parameters each.
 SIZES = ("64x3", "64x8", "128x3", "128x18", "256x3", "256x8", "256x18", "512x3", "512x8")
 BARS = {"rhat": 1.05, "cpu_seconds": {256: 60.0, 512: 300.0}, "stuck_chains": 3}
 # Inverse temperatures that reach where both modes are one.
-FLAT = {"n_levels": 6, "min_beta": 0.05, "inner": "mh"}
+FLAT = {"n_levels": 6, "min_inverse_temperature": 0.05, "inner": "mh"}
 SAMPLERS = {
     "none": {"sampler": "none"},
     "none, as long": {"sampler": "none", "n_draws": 2000},
@@ -58,8 +59,8 @@ def converge(n_rows: int, n_features: int, seeds: range, parameters: dict) -> di
     for seed in seeds:
         with Clock() as clock:
             result = TemperedGaussianProcessRegressor(random_state=seed, **parameters).fit(X, y).result_
-        figures["rhat"].append(result.rhat.max())
-        figures["least_ess"].append(result.ess.min())
+        figures["rhat"].append(rank_normalized_rhat(result.draws).max())
+        figures["least_ess"].append(effective_sample_size(result.draws).min())
         figures["cpu_seconds"].append(clock.cpu)
         figures["gradients"].append(result.n_gradients.sum())
         figures["acceptance"].append(result.acceptance.mean())
@@ -78,7 +79,7 @@ def cross(name: str, X, y, seeds: range, quick: bool) -> dict:
         figures["share_of_the_short"].append(short.mean())
         figures["chains_in_one_mode"].append((crossings == 0).sum())
         figures["crossings"].append(crossings.mean())
-        figures["rhat"].append(result.rhat.max())
+        figures["rhat"].append(rank_normalized_rhat(result.draws).max())
         figures["cpu_seconds"].append(clock.cpu)
         note(f"{name}, seed {seed}: share {short.mean(axis=1)}, crossings {crossings}, {clock.cpu:.1f} CPU-s")
     return {measure: spread(values) for measure, values in figures.items()}

@@ -1,4 +1,4 @@
-"""Held-out rows of regression tables: hyperparameters sampled, against scikit-learn's optimised Gaussian process."""
+"""Gaussian processes with sampled hyperparameters against scikit-learn's optimised ones, on regression tables."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared
 from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
+from sklearn_subanneal.diagnostics import rank_normalized_rhat
 
 TABLES = {"concrete": "concrete", "energy": "energy", "yacht": "yacht", "Boston": "bostonHousing"}
 LEVEL = 0.9
@@ -21,7 +22,7 @@ BARS = {"gain_in_nats_a_row": 0.0, "coverage_of_90_percent": (0.85, 0.95)}
 
 
 def tabulated(path, n_train: int, seed: int) -> tuple:
-    """Rows to train on, at most nine tenths, and all others."""
+    """Training rows, at most nine tenths, and all other rows."""
     table = np.loadtxt(path)
     order = np.random.default_rng(seed).permutation(len(table))
     n = min(n_train, 9 * len(table) // 10)
@@ -63,7 +64,7 @@ def ours(split: tuple, seed: int, kernel=None, **parameters) -> dict:
         model.fit(X, y)
     lower, upper = model.predict_interval(X_out, LEVEL)
     out = measures(model.log_predictive_density(X_out, y_out), y_out, model.predict(X_out), lower, upper, clock)
-    return out | {"rhat": float(model.result_.rhat.max())}
+    return out | {"rhat": float(rank_normalized_rhat(model.result_.draws).max())}
 
 
 def theirs(split: tuple, seed: int, kernel=None, n_restarts: int = 5) -> dict:
@@ -80,7 +81,7 @@ def theirs(split: tuple, seed: int, kernel=None, n_restarts: int = 5) -> dict:
 
 
 def compare(name: str, path, arguments) -> dict:
-    """Both on the same splits; ``gain`` is the difference of their log densities a row."""
+    """Both models on the same splits; ``gain`` is the difference of their log densities per row."""
     runs = {"ours": [], "scikit-learn": []}
     for seed in range(arguments.seeds):
         kernel, short, restarts = None, {}, arguments.restarts
@@ -111,7 +112,7 @@ def main() -> None:
     given = parser(__doc__)
     given.add_argument("--data", help="folder with gp_uci/ and co2/")
     given.add_argument("--rows", type=int, default=300, help="rows to train on, nine tenths at most (default 300)")
-    given.add_argument("--restarts", type=int, default=5, help="of scikit-learn's optimiser (default 5; CO2: 2)")
+    given.add_argument("--restarts", type=int, default=5, help="restarts of the optimiser (default 5; CO2: 2)")
     given.add_argument("--tables", nargs="+", choices=[*TABLES, "CO2"], default=[*TABLES, "CO2"])
     arguments = given.parse_args()
     files = {name: ("gp_uci", f"{file}.txt.gz") for name, file in TABLES.items()}

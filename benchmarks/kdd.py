@@ -1,4 +1,4 @@
-"""KDD Cup 1999, the 10 % set (494,021 rows, 41 mixed columns): processor time and memory of an annealed fit."""
+"""CPU time and memory of an annealed mixture fit to KDD Cup 1999, 10 % set (494,021 rows, 41 mixed columns)."""
 
 from _common import find_data, note, parser, report, skip, spread
 from _fit import native_bytes, timed_fit
@@ -27,16 +27,16 @@ def load_attacks(path, header: int | None = None):
 
 
 def add_arguments(given) -> None:
-    """Which table, and how much of it."""
+    """Arguments for the folder and the number of rows of the table."""
     given.add_argument("--data", help="folder that holds kdd99/kddcup.data_10_percent.gz (default: $SUBANNEAL_DATA)")
     given.add_argument("--rows", type=int, default=None, help="only the first rows")
 
 
 def measure(benchmark: str, arguments, make, bars: dict) -> None:
-    """Fit ``make(seed)`` to the table for each seed, and report."""
+    """Fit ``make(seed)`` to the table for each seed, and report the results."""
     path = find_data(arguments.data, "kdd99", "kddcup.data_10_percent.gz")
     if path is None:
-        reason = "no kdd99/kddcup.data_10_percent.gz; name its folder by --data or SUBANNEAL_DATA"
+        reason = "no kdd99/kddcup.data_10_percent.gz; pass its folder by --data or SUBANNEAL_DATA"
         return skip(benchmark, arguments, reason)
     if arguments.quick:
         arguments.rows = 3_000

@@ -1,8 +1,8 @@
-"""Held-out document completion of topics against processor seconds: this package, scikit-learn, gensim, tomotopy.
+"""Held-out document completion against CPU seconds: topic models of this package, scikit-learn, gensim and tomotopy.
 
-All systems have the same documents, the same evaluator (see ``_lda.py``) and one thread. "default" is ``fit`` with
-nothing but the number of topics; "two passes" is the same with ``max_iter=2``, a point every quarter of a pass, for the
-time to the score of scikit-learn's four passes.
+All packages have the same documents, the same evaluator (see ``_lda.py``) and one thread. "default" is ``fit`` with all
+parameters at their defaults except the number of topics. "two passes" is the same with ``max_iter=2`` and a point every
+quarter of a pass, to find the time to the score of scikit-learn's four passes.
 
     python lda_completion.py --corpora nips --seeds 5
 """
@@ -23,7 +23,7 @@ BARS = {
 
 
 def methods(n_topics: int, arguments) -> dict:
-    """Functions of a corpus and a seed that give a curve."""
+    """Functions from a corpus and a seed to a learning curve."""
     quick = arguments.quick
     passes, sweeps = (1, [1, 2]) if quick else (4, SWEEPS)
     all_of_them = {
@@ -37,7 +37,7 @@ def methods(n_topics: int, arguments) -> dict:
 
 
 def compared(curves: dict) -> dict:
-    """What the bars ask, seed by seed."""
+    """The quantities of the bars, for each seed."""
     out = {}
     theirs = curves.get("scikit-learn", [])
     ratios = []
@@ -58,14 +58,14 @@ def main() -> None:
     given.add_argument("--corpora", nargs="+", choices=list(FILES), default=list(FILES))
     given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
     given.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
-    given.add_argument("--peer-seeds", type=int, help="seeds of gensim and tomotopy, which take long")
+    given.add_argument("--peer-seeds", type=int, help="number of seeds of gensim and tomotopy, which are slow")
     arguments = given.parse_args()
     n_seeds = 1 if arguments.quick else arguments.seeds
     results = {}
     for name in arguments.corpora:
         corpus = load(name, arguments.data, arguments.quick)
         if corpus is None:
-            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
         n_topics = 5 if arguments.quick else N_TOPICS[name]
         curves: dict[str, list] = {}

@@ -1,4 +1,4 @@
-"""The local step of topic models: documents a second against scikit-learn's, and against the bandwidth of loads."""
+"""Throughput of the local step of topic models, against scikit-learn's and against the bandwidth of loads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from scipy.special import digamma
 from sklearn.decomposition._lda import _update_doc_distribution
 from threadpoolctl import threadpool_limits
 
-from sklearn_subanneal.topics._local import fit_documents, sweeps
-from sklearn_subanneal.topics._tables import add_to_rows, distinct_words, tempered, word_weights
+from sklearn_subanneal.topics._fit_documents import fit_documents, sweeps
+from sklearn_subanneal.topics._word_tables import add_to_rows, distinct_words, tempered, word_weights
 
 N_TOPICS, TOLERANCE, MAX_ITER = 100, 1e-3, 100
 # corpus: file, batch and passes of the training, documents timed
@@ -29,7 +29,7 @@ CORPORA = {
 BARS = {"arxiv": 10.0, "nips": 5.0, "share_of_load_bandwidth": 0.5, "two_threads_arxiv": 1.7}
 GOALS = {"arxiv": 20.0, "nips": 8.0}
 KIBIBYTES = (16, 256, 4096)
-# As many sums side by side as hide the latency of an addition; the barrier keeps the loop.
+# Enough parallel sums to hide the latency of an addition; the barrier prevents removal of the loop.
 LOADS = """
 #include <stdlib.h>
 #include <time.h>
@@ -129,7 +129,7 @@ class Problem:
 
 
 def bandwidth() -> dict | None:
-    """GB a second of float32 loads from buffers of some sizes; None where no C compiler makes a library of it."""
+    """GB per second of float32 loads from buffers of several sizes; None without a C compiler."""
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder, "loads.c"), Path(folder, "loads.so")
         source.write_text(LOADS)
@@ -144,7 +144,7 @@ def bandwidth() -> dict | None:
 
 
 def aligned(values: np.ndarray) -> np.ndarray:
-    """The values in float32, at the start of a cache line as the kernel has them."""
+    """The values in float32, aligned to a cache line as in the kernel."""
     space = np.empty(values.size + 16, np.float32)
     start = -space.ctypes.data // 4 % 16
     out = space[start : start + values.size].reshape(values.shape)
@@ -153,7 +153,7 @@ def aligned(values: np.ndarray) -> np.ndarray:
 
 
 def inner_loop(n_words: int, repeats: int) -> dict:
-    """Cells (word, topic) a second of the inner loop alone, and what loads at the measured bandwidth would allow.
+    """Cells (word, topic) per second of the inner loop, and the limit given by the measured load bandwidth.
 
     A cell is loaded twice: once from where the document's table is, and once more from the cache of level 1.
     """
@@ -183,7 +183,7 @@ def inner_loop(n_words: int, repeats: int) -> dict:
 
 @contextmanager
 def ahead(wanted: bool):
-    """Run before all other work on the machine, which must be for less than a second; then leave it a pause."""
+    """Run with priority over all other work on the machine, for less than a second; then pause."""
     if wanted:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     try:
@@ -195,7 +195,7 @@ def ahead(wanted: bool):
 
 
 def two_threads(problem: Problem, n_pairs: int, first: bool) -> dict:
-    """How many times as fast two threads are as one, in wall time: by pairs of measurements, one after the other."""
+    """Speed-up of two threads over one in wall time, by pairs of consecutive measurements."""
     ratios = []
     for _ in range(n_pairs):
         seconds = []
@@ -254,8 +254,8 @@ def compare(name: str, arguments) -> dict | None:
 def main() -> None:
     given = parser(__doc__, seeds=1)
     given.add_argument("--data", help="folder with nips/ and arxiv/")
-    given.add_argument("--repeats", type=int, default=5, help="interleaved timings, of which the median counts")
-    given.add_argument("--ahead", action="store_true", help="threads ahead of other work on the machine (Linux, root)")
+    given.add_argument("--repeats", type=int, default=5, help="number of interleaved timings; the median is reported")
+    given.add_argument("--ahead", action="store_true", help="give the threads priority over other work (Linux, root)")
     arguments = given.parse_args()
     if arguments.quick:
         arguments.repeats = 1

@@ -1,7 +1,7 @@
-"""One pass over the arXiv abstracts with 500 topics: CPU seconds, memory, and the same topics from chunks on disk.
+"""CPU seconds and memory of one pass over the arXiv abstracts with 500 topics, in memory and from chunks on disk.
 
-Each fit has a process of its own, whose peak memory is that of a program which does nothing else, interpreter and
-libraries included. The chunks are ten files, of which one is in memory at a time.
+Each fit runs in a separate process, whose peak memory includes the interpreter and the libraries. The chunks are ten
+files, of which one is in memory at a time. The topics of both must be the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ N_CHUNKS = 10
 
 
 class Chunks:
-    """The documents in files of a folder, read anew for each pass."""
+    """The documents in the files of a folder, read again for each pass."""
 
     def __init__(self, folder: Path):
         self.paths = sorted(folder.glob("chunk*.npz"))
@@ -37,7 +37,7 @@ class Chunks:
 
 
 def fit(folder: str, kind: str, n_topics: str, seed: str) -> None:
-    """What a process of its own does: learn, and print what was measured."""
+    """Fit in this process, and print the measurements as JSON."""
     model = VariationalTemperingLDA(int(n_topics), max_iter=1, shuffle=False, random_state=int(seed))
     with Clock() as clock:
         if kind == "memory":

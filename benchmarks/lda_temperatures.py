@@ -1,9 +1,9 @@
-"""Figure 2 of the variational-tempering paper: topics by SVI, AVI, VT and LVT at equal passes, held-out completion.
+"""Figure 2 of the variational-tempering paper: document completion by SVI, AVI, VT and LVT at equal passes.
 
-"paper's steps" are coordinate updates of the bound with the paper's minibatches and steps, "default" is the package's
-way; SVI, at T = 1, is once in each. AVI has the package's default schedule; "AVI, tuned" is the best of a grid of
-starting temperatures and shares, chosen on a tenth of the training documents by what is learned of the others: VT,
-which has no schedule, is to come near.
+"paper's steps" are coordinate updates of the bound with the paper's minibatches and step sizes; "default" are the
+defaults of the package. Both include SVI, at T = 1. AVI has the package's default schedule. "AVI, tuned" is the best of
+a grid of starting temperatures and shares, chosen on a tenth of the training documents after fits to the others. VT,
+which has no schedule, should come close to it.
 
 S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS, figure 2.
 """
@@ -23,7 +23,7 @@ METHODS = {
     "LVT": {"tempering": "local"},
 }
 FAMILIES = {"paper's steps": {"topic_update": "variational", **PAPER}, "default": {}}
-# The paper's steps, so small, need more passes where documents are few; else the package's default number of passes.
+# The paper's small steps need more passes on few documents; otherwise the package's default number of passes.
 PASSES = {"kos": {"paper's steps": 20, "default": 7}, "nips": {"paper's steps": 40, "default": 11}}
 STARTS, SHARES = (1.25, 1.6, 2.0, 2.5), (0.3, 0.5, 0.7)
 BARS = {
@@ -34,7 +34,7 @@ BARS = {
 
 
 def tune(run, corpus, n_seeds: int, starts, shares) -> tuple[dict, dict]:
-    """The AVI settings of the highest mean score on some of the training documents, and the scores of all."""
+    """The AVI settings with the highest mean score on a part of the training documents, and all scores."""
     scores, corpus = {}, split(corpus.train)
     for start in starts:
         for share in shares:
@@ -53,14 +53,14 @@ def main() -> None:
     given.add_argument("--families", nargs="+", choices=list(FAMILIES), default=list(FAMILIES))
     given.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
-    given.add_argument("--grid-seeds", type=int, default=2, help="seeds of each point of the grid; 0: no grid")
+    given.add_argument("--grid-seeds", type=int, default=2, help="number of seeds per point of the grid; 0: no grid")
     arguments = given.parse_args()
     quick, results = arguments.quick, {}
     n_seeds, starts, shares = (1, STARTS[:1], SHARES[:1]) if quick else (arguments.seeds, STARTS, SHARES)
     for name in arguments.corpora:
         corpus = load(name, arguments.data, quick)
         if corpus is None:
-            note(f"{name}: skipped, its file is not at hand; name the folder by --data or SUBANNEAL_DATA")
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
         n_topics = 5 if quick else N_TOPICS[name]
         for family in arguments.families:

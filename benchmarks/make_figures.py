@@ -1,7 +1,7 @@
-"""Every figure of the four papers: runs the benchmarks that have no JSON yet, draws from it, and writes a page.
+"""Draws every figure of the four papers: runs the benchmarks without JSON, draws from the JSON, and writes a page.
 
-What `make figures` runs. JSON is in OUTPUT/benchmarks/, pictures and index.html in OUTPUT/figures/; with --quick both
-are below OUTPUT/quick/. A run whose JSON is there, of the same command, is not run again.
+`make figures` runs this script. JSON is in OUTPUT/benchmarks/, pictures and index.html are in OUTPUT/figures/; with
+--quick both are below OUTPUT/quick/. A benchmark with JSON of the same command is not run again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from figures.running import read, run_missing, skipped
 
 def main() -> int:
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("--quick", action="store_true", help="a trial on small sizes; its figures mean nothing")
+    given.add_argument("--quick", action="store_true", help="a trial on small sizes, with meaningless results")
     given.add_argument("--only", nargs="+", choices=list(FIGURES), metavar="NAME", help=", ".join(FIGURES))
     given.add_argument("--fresh", action="store_true", help="run every benchmark again")
-    given.add_argument("--draw", action="store_true", help="run none: draw what there is")
-    given.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="benchmarks run side by side")
+    given.add_argument("--draw", action="store_true", help="run no benchmark; draw from the existing JSON")
+    given.add_argument(
+        "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="number of benchmarks run in parallel"
+    )
     given.add_argument("--output", type=Path, default=Path("output"))
     arguments = given.parse_args()
 
@@ -52,7 +54,7 @@ def main() -> int:
 
 
 def collect(runs, folder: Path, failed: dict[str, str]) -> tuple[dict, dict[str, str]]:
-    """Documents with results, and why the other runs have none."""
+    """JSON documents with results, and the reasons why other runs have none."""
     documents, missing = {}, dict(failed)
     for run in runs:
         document = read(run, folder)
@@ -68,7 +70,7 @@ def collect(runs, folder: Path, failed: dict[str, str]) -> tuple[dict, dict[str,
 
 
 def draw(papers, documents: dict, folder: Path) -> dict[str, Path]:
-    """Pictures of the figures that have something to be drawn from."""
+    """Draw the figures for which there are results."""
     plt, pictures = pyplot(), {}
     for figure in (figure for of in papers for figure in of.figures):
         found = {run.name: documents[run.name] for run in figure.runs if run.name in documents}

@@ -1,10 +1,10 @@
-"""Theorem 2 of the subsample-annealing paper: in the two-urn model mixing takes N^2 steps cold, and N annealed.
+"""Theorem 2 of the subsample-annealing paper: the two-urn model mixes in N^2 steps, and in N steps with annealing.
 
-Cold: relaxation times 1 / (1 - second eigenvalue) of the exact transition matrix of single-ball Gibbs steps. Annealed:
-assignments until the total variation from the exact posterior is down to ``--target``, by interpolation between
-numbers of passes; Monte Carlo, on the grid of 20 x 20 shares. The bars: slopes of the logarithms over the logarithm of
-the size of 2.0 +- 0.1 and 1.0 +- 0.2. "reversible" is how far the transition matrix is from detailed balance, which
-checks it and the posterior against one another.
+"cold" (without annealing): relaxation times 1 / (1 - second eigenvalue) of the exact transition matrix of single-ball
+Gibbs steps. "annealed": assignments until the total variation from the exact posterior is below ``--target``, by
+interpolation between numbers of passes, by Monte Carlo on the grid of 20 x 20 shares. The bars: slopes of the
+logarithms against the logarithm of the size of 2.0 +- 0.1 and 1.0 +- 0.2. "reversible" is the largest deviation of the
+transition matrix from detailed balance, which checks the matrix and the posterior against each other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.sparse.linalg import eigsh
 
 
 def relaxation(n_balls: int) -> dict:
-    """Relaxation time in steps, and the largest flow that has no equal flow back."""
+    """Relaxation time in steps, and the largest difference of the probability flows between two states."""
     matrix, log_p = transition(*colours(n_balls)), log_posterior(*colours(n_balls)).ravel()
     # By a diagonal similarity a reversible matrix is symmetric; its logarithms keep it from underflow.
     pairs = matrix.tocoo()
@@ -37,7 +37,7 @@ def relaxation(n_balls: int) -> dict:
 
 
 def passes_needed(n_balls: int, n_runs: int, passes: list[float], target: float, seed: int) -> dict:
-    """Passes at which annealing comes down to the target."""
+    """Number of passes at which annealing reaches the target."""
     posterior = binned(np.exp(log_posterior(*colours(n_balls))))
     errors = []
     for number, of in enumerate(passes):

@@ -1,7 +1,7 @@
-"""Subsample annealing of the samplers of normalized random measure mixtures, against other starts of the same passes.
+"""Subsample annealing of normalized random measure mixtures against other starts, with equal numbers of passes.
 
-Points in 6 dimensions in clusters of the sizes of a Pitman-Yor process; a run's figure is by how much the highest log
-joint of its draws falls short of the highest of all runs.
+Points in 6 dimensions in clusters with sizes drawn from a Pitman-Yor process. The result of a run is the highest log
+joint of its draws, relative to the highest of all runs.
 """
 
 import numpy as np

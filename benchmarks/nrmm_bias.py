@@ -1,7 +1,7 @@
-"""The bias of the tree-guided sampler as it was printed: against the exact posterior over all partitions of a few rows.
+"""Bias of the tree-guided sampler as printed, against the exact posterior over all partitions of a few rows.
 
-"floor" is the 95 % quantile of the total variation that as many independent draws would show; correlated draws show
-somewhat more. "n_clusters" stands beside its exact expectation.
+"floor" is the 95 % quantile of the total variation of as many independent draws; that of correlated draws is somewhat
+larger. "n_clusters" is printed with its exact expectation.
 """
 
 import numpy as np
@@ -53,7 +53,7 @@ def main() -> None:
         arguments.seeds, arguments.draws = 1, 2000
     results: dict[str, list] = {}
     for seed in range(arguments.seeds):
-        # Rows of which no one can tell how many clusters they are.
+        # Rows without clear clusters, so that the number of clusters is uncertain.
         X = 1.5 * np.random.default_rng(seed).normal(size=(arguments.rows, 2))
         prior = {"mu": np.zeros(2), "kappa": 0.3, "psi": np.eye(2), "nu": 5.0}
         generator = np.random.Generator(np.random.PCG64(seed))

@@ -1,7 +1,7 @@
-"""Total variation of every sampler from the exact posterior over all partitions of a few rows, beside its noise floor.
+"""Total variation of every sampler from the exact posterior over all partitions of a few rows, with its noise floor.
 
-The floor is the 95 % quantile of the total variation of as many independent draws as there are effective ones. The
-cases are those of `tests/test_nrmm_enumeration.py`, which must stand beside this folder.
+The floor is the 95 % quantile of the total variation of the same number of independent draws as effective draws. The
+cases are those of `tests/mixtures/test_nrmm_enumeration.py`, so the folder `tests` must be next to this folder.
 """
 
 import sys
@@ -11,15 +11,16 @@ import numpy as np
 from _common import Clock, parser, report
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "mixtures"))
 
-from reference_chain import (
+from oracles.reference_chain import (
     noise_floor,
     partition_autocorrelation_times,
     partition_codes,
     partition_counts,
     total_variation,
 )
-from reference_nrmm import posterior
+from oracles.reference_nrmm import posterior
 from test_nrmm_enumeration import BIASED, LIKELIHOODS, PROCESSES, SAMPLERS, sample
 
 # Draws from which the autocorrelation time is estimated.
@@ -27,7 +28,7 @@ N_TRIAL = 2**14
 
 
 def measure(likelihood: str, process: str, sampler: str, n_draws: int, n_rows: int) -> dict:
-    """One case, with a chain long enough that its draws count for ``n_draws`` independent ones."""
+    """Measure one case with a chain that is long enough for ``n_draws`` effective draws."""
     _, mass, sigma = PROCESSES[process]
     law = posterior([LIKELIHOODS[likelihood](n_rows)[1]], mass, sigma)
     trial = sample(likelihood, process, sampler, N_TRIAL, n_rows, seed=1)
@@ -54,7 +55,9 @@ def measure(likelihood: str, process: str, sampler: str, n_draws: int, n_rows: i
 
 def main() -> None:
     arguments = parser(__doc__, seeds=1)
-    arguments.add_argument("--draws", type=int, default=100_000, help="effective draws at least (default 100000)")
+    arguments.add_argument(
+        "--draws", type=int, default=100_000, help="minimum number of effective draws (default 100000)"
+    )
     arguments.add_argument("--rows", type=int, default=6, help="rows of the table (default 6, at most 7)")
     arguments.add_argument("--likelihoods", nargs="*", default=list(LIKELIHOODS))
     arguments.add_argument("--processes", nargs="*", default=list(PROCESSES))

@@ -1,6 +1,6 @@
-"""What a Gibbs sweep costs for a row and a cluster: Gaussian blocks over their width, bags over the vocabulary.
+"""Time of a Gibbs sweep per row and cluster: Gaussian blocks by width, bags of words by vocabulary.
 
-A block costs O(width^2), scored and updated by rank-one changes of Cholesky factors; a bag costs O(its words).
+A block takes O(width^2), with rank-one updates of Cholesky factors; a bag takes O(number of its words).
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ VOCABULARIES = ((1000, 100), (10_000, 100), (100_000, 100), (10_000, 400))
 
 
 def sweeps(column, labels: np.ndarray, n_sweeps: int, seed: int) -> dict:
-    """CPU nanoseconds for each row and cluster: of Gibbs sampling, and of churn, which takes and puts every row."""
+    """CPU nanoseconds per row and cluster of Gibbs sampling, and of an exchange that removes and assigns every row."""
     generator, n_rows = np.random.default_rng(seed), len(labels)
     mixture = Mixture([column], NGGP(1.0, 0.25).bind(learn=False), n_rows)
     mixture.set_labels(labels, generator)
@@ -52,7 +52,7 @@ def block(width: int, n_rows: int, seed: int) -> tuple:
 def bags(n_words: int, n_different: int, n_rows: int, seed: int) -> tuple:
     rng = np.random.default_rng(seed)
     labels = (np.arange(n_rows) % N_CLUSTERS).astype(np.int32)
-    # Each cluster has a pool of words of its own: twice as many as a bag has.
+    # Each cluster has its own pool of words, twice as many as a bag has.
     pools = np.array([rng.choice(n_words, 2 * n_different, replace=False) for _ in range(N_CLUSTERS)])
     words = np.array([rng.choice(pools[k], n_different, replace=False) for k in labels])
     times = rng.geometric(0.6, size=words.shape)

@@ -1,12 +1,12 @@
-"""Samplers of normalized random measure mixtures at equal processor time, with the figures of Lee and Choi's tables.
+"""Samplers of normalized random measure mixtures at equal CPU time, with the statistics of Lee and Choi's tables.
 
-Data: "toy" (1,300 points of the plane, 13 clusters), "power-law" (10,000 x 6, labels by a Pitman-Yor process) or
-"nips" (1,500 documents; the copy at hand has the 7,605 words that occur more than 20 times, of 12,419). All chains of
-a seed start from the same partition. "seconds_to_best" is the time until a chain is within 1 nat of the highest log
-joint that any chain has seen, runs that fail counted as the limit; "curve" is the mean log joint over time. The log
-joint of an NGGP is that with u integrated out, at the mass and sigma of the moment.
+Data: "toy" (1,300 points in the plane, 13 clusters), "power-law" (10,000 x 6, labels by a Pitman-Yor process) or
+"nips" (1,500 documents; the copy used here has only the 7,605 words, of 12,419, that occur more than 20 times). All
+chains of a seed start from the same partition. "seconds_to_best" is the time until a chain is within 1 nat of the
+highest log joint of all chains, or the time limit if it never is; "curve" is the mean log joint over time. The log
+joint of an NGGP has u integrated out, at the current mass and sigma.
 
-Sweeps: several values of ``--n-global``, or of ``--n-local``.
+To compare settings, pass several values of ``--n-global`` or of ``--n-local``.
 """
 
 import itertools
@@ -36,10 +36,12 @@ def main() -> None:
     given.add_argument("--data-home", default=None, help="folder of the development data, for nips")
     given.add_argument("--process", choices=tuple(PROCESSES), default="dp")
     given.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=DEFAULT)
-    given.add_argument("--seconds", type=float, default=10.0, help="of processor time, for each chain")
+    given.add_argument("--seconds", type=float, default=10.0, help="CPU seconds of each chain")
     given.add_argument("--n-global", type=int, nargs="+", default=[20])
     given.add_argument("--n-local", type=int, nargs="+", default=[2])
-    given.add_argument("--share", type=float, default=0.1, help="rows moved by Gibbs sampling beside proposals")
+    given.add_argument(
+        "--share", type=float, default=0.1, help="fraction of the rows moved by Gibbs sampling in addition to proposals"
+    )
     given.add_argument("--start", choices=("entering", "one"), default="entering")
     arguments = given.parse_args()
     if arguments.quick:
@@ -48,7 +50,7 @@ def main() -> None:
     if arguments.data == "nips":
         corpus = documents(arguments.data_home, 100 if arguments.quick else None)
         if corpus is None:
-            return skip("nrmm_samplers", arguments, "the NIPS corpus is not there")
+            return skip("nrmm_samplers", arguments, "the NIPS corpus was not found")
         columns, n_rows = multinomial_columns(corpus), corpus.shape[0]
     else:
         X, labels = blobs() if arguments.data == "toy" else power_law(500 if arguments.quick else 10_000)

@@ -1,4 +1,4 @@
-"""Throughput of the row kernel (score, draw, update), in cells of the table a second, on one core."""
+"""Throughput of the row kernel (score, draw, update) on one core, in cells of the table per second."""
 
 import numpy as np
 from _common import Clock, parser, report, spread
@@ -9,7 +9,7 @@ from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions import CRP
 
-# Gibbs sampling and churn under the bar, and under the goal, in million cells a second; sizes as in CASES[0].
+# Bar and goal of Gibbs sampling and of the exchange of rows, in million cells per second; sizes as in CASES[0].
 BARS = {"gibbs": 17.0, "churn": 12.0}
 GOALS = {"gibbs": 30.0, "churn": 20.0}
 # rows, real columns, categorical columns, planted clusters
@@ -17,7 +17,7 @@ CASES = [(20_000, 16, 16, 30), (20_000, 16, 16, 8), (20_000, 16, 16, 128), (20_0
 
 
 def planted(n_rows: int, n_real: int, n_categorical: int, n_clusters: int, seed: int) -> tuple[list, np.ndarray]:
-    """Statistics of a table of well separated clusters, and the labels from which to start."""
+    """Column statistics of a table with well separated clusters, and the initial labels."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, n_clusters, n_rows)
     columns = []
@@ -33,7 +33,7 @@ def planted(n_rows: int, n_real: int, n_categorical: int, n_clusters: int, seed:
 
 
 def measure(case: tuple, seed: int, n_sweeps: int) -> dict:
-    """Million cells a second of Gibbs sweeps over all rows, and of churn between the two halves of the rows."""
+    """Million cells per second of Gibbs sweeps over all rows, and of exchanging rows between the two halves."""
     n_rows, n_columns = case[0], case[1] + case[2]
     columns, labels = planted(*case, seed)
     mixture = Mixture(columns, CRP(1.0).bind(), n_rows)
@@ -66,7 +66,7 @@ def measure(case: tuple, seed: int, n_sweeps: int) -> dict:
 
 def main() -> None:
     given = parser(__doc__)
-    given.add_argument("--sweeps", type=int, default=9, help="timed sweeps for each seed, of which the median counts")
+    given.add_argument("--sweeps", type=int, default=9, help="timed sweeps per seed; the median is reported")
     arguments = given.parse_args()
     n_rows = 2_000 if arguments.quick else None
     results = []

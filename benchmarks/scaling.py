@@ -1,4 +1,4 @@
-"""How processor time and memory grow with rows, columns and clusters; the exponents are slopes of the logarithms."""
+"""Growth of CPU time and memory with rows, columns and clusters; exponents are slopes of the logarithms."""
 
 import numpy as np
 from _common import note, parser, report, spread
@@ -20,7 +20,7 @@ BARS = {"n_samples": 1.1}
 def main() -> None:
     given = parser(__doc__, seeds=3)
     given.add_argument("--axes", nargs="+", choices=list(AXES), default=list(AXES))
-    given.add_argument("--largest", type=int, default=1_000_000, help="rows at most")
+    given.add_argument("--largest", type=int, default=1_000_000, help="maximum number of rows")
     given.add_argument("--schedule", default="anneal")
     given.add_argument("--draws", type=int, default=1)
     arguments = given.parse_args()

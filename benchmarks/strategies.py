@@ -10,11 +10,11 @@ BOUNDS = {"hospitals": (0.25, 1.0, 4.0), "kdd": (1.0, 3.0, 10.0)}
 
 
 def tables(arguments):
-    """Name and table of each data set that is at hand."""
+    """Name and table of each available data set."""
     yield "hospitals", load_hospitals(as_frame=False).data
     path = find_data(arguments.data, "kdd99", "kdd99_10pct_extract_10000.csv.gz")
     if path is None:
-        note("kdd: skipped, no kdd99/kdd99_10pct_extract_10000.csv.gz; name its folder by --data or SUBANNEAL_DATA")
+        note("kdd: skipped, no kdd99/kdd99_10pct_extract_10000.csv.gz; pass its folder by --data or SUBANNEAL_DATA")
     else:
         yield "kdd", load_kdd(path, 1_000 if arguments.quick else None, header=0)
 
@@ -22,7 +22,7 @@ def tables(arguments):
 def main() -> None:
     given = parser(__doc__, seeds=10)
     given.add_argument("--data", help="folder that holds kdd99/ (default: $SUBANNEAL_DATA)")
-    given.add_argument("--only", choices=list(BOUNDS), help="one of the data sets")
+    given.add_argument("--only", choices=list(BOUNDS), help="run only this data set")
     given.add_argument("--bounds", type=float, nargs="+", help="seconds of a chain")
     given.add_argument("--jobs", type=int, default=2)
     arguments = given.parse_args()

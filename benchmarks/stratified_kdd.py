@@ -1,12 +1,12 @@
-"""Stratified subsampling on KDD Cup 1999: do rare attacks get clusters of their own earlier, or better ones?
+"""Stratified subsampling on KDD Cup 1999: whether rare attacks form separate clusters earlier, or better ones.
 
-The type of attack is no column of the model. Strata are these types, which an engine without labels can't have, or the
-values of a column, by default the service of a connection. An attack is rare if 5 to 200 rows of the table are of its
-type. How well a type is found is the F1 score of the cluster that matches it best, precision and recall being over all
-rows that are learned, each assigned to its most probable cluster; in CrossCat the best of the clusters of all views. It
-is looked at when the subsample comes to be a given share of the table, and in the last draw. Held-out densities are
-nats a row, reals standardised (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via
-Subsample-Annealing, AISTATS, section 6: future work).
+The type of attack is not a column of the model. The strata are these types, which are unknown without labels, or the
+values of a column, by default the service of a connection. An attack is rare if 5 to 200 rows of the table have its
+type. The score of a type is the F1 score of the cluster that matches it best, over all training rows, each assigned to
+its most probable cluster; in CrossCat, of the best cluster of all views. It is computed when the subsample reaches
+given shares of the table, and in the last draw. Held-out log densities are in nats per row, with standardised reals
+(F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via Subsample-Annealing, AISTATS,
+section 6: future work).
 """
 
 from pathlib import Path
@@ -28,12 +28,12 @@ SERVICE = 2
 BALANCES = (0.5, 1.0)
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
 END = "end"
-# A cluster that is a type's own.
+# F1 score from which a type has a separate cluster.
 OWN = 0.8
 
 
 class Watch:
-    """Callback that looks at the state when the subsample first has a given share of the rows.
+    """Callback that evaluates the state when the subsample first has a given share of the rows.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ class Watch:
         """Nothing to clean up."""
 
     def on_fit_task_begin(self, estimator, context) -> None:
-        """The state comes at the end of a sweep."""
+        """The state is available at the end of a sweep."""
 
     def on_fit_task_end(self, estimator, context, *, metadata=None, fitted_estimator=None) -> bool:
-        """Look, if it is time to."""
+        """Evaluate the state if the subsample has reached the next share."""
         if fitted_estimator is None or not metadata or "trace" not in metadata:
             return False
         assigned = metadata["trace"]["n_assigned"]
@@ -93,7 +93,7 @@ def best_f1(labels: np.ndarray, of_type: np.ndarray) -> float:
 
 
 def quality(model, X_train, attacks, rare, X_test, rare_test) -> dict:
-    """How well the rare types are found, and the density of held-out rows."""
+    """Scores of the rare types, and the log density of held-out rows."""
     views = assignments(model, X_train)
     of_types = {name: [best_f1(labels, attacks == name) for labels in views] for name in rare}
     f1 = np.array([max(found) for found in of_types.values()])
@@ -119,11 +119,11 @@ def subsamplings(attacks, column: int) -> dict:
 
 
 def run(arguments, rows, attacks, rare, model: str, passes: float, seed: int) -> dict:
-    """One chain by each way to churn, on the same split; figures by way and share."""
+    """Run one chain for each subsampling strategy on the same split; results by strategy and share."""
     train, test = split(len(rows), seed)
     X_train, X_test = rows.halves(train, test)
     rare_test = np.isin(attacks[test], rare)
-    # A type is judged where there is more than one row of it to learn from.
+    # Only types with more than one training row are scored.
     rare = [name for name in rare if (attacks[train] == name).sum() > 1]
     out = {}
 
@@ -143,7 +143,7 @@ def run(arguments, rows, attacks, rare, model: str, passes: float, seed: int) ->
 
 
 def summarize(runs: list[dict]) -> dict:
-    """Spread over seeds of all figures, and of their differences to cyclic churn with the same seed."""
+    """Spread over seeds of all results, and of their differences from cyclic subsampling with the same seed."""
     out: dict = {}
     for name in runs[0]:
         out[name] = {}
@@ -163,7 +163,7 @@ def summarize(runs: list[dict]) -> dict:
 
 
 def table(summary: dict) -> str:
-    """Mean F1 over shares, and what there is at the end: mean, and standard error of the gain on cyclic churn."""
+    """Mean F1 by share and at the end, with the standard error of the gain over cyclic subsampling."""
     heads = [f"{share:g}" for share in SHARES]
     lines = [f"{'subsampling':<14}" + "".join(f"{head:>13}" for head in [*heads, END])]
     lines[0] += f"{'own':>6}{'rare rows':>18}{'all rows':>18}"
@@ -186,7 +186,7 @@ def _error(gain: dict, width: int, digits: int) -> str:
 
 
 def plot(results: dict, path: Path) -> None:
-    """Mean F1 against the share of rows in the subsample, a panel a model and table."""
+    """Plot mean F1 against the share of rows in the subsample, one panel for each model and table."""
     plt = pyplot()
     figure, axes = plt.subplots(
         1, len(results), figsize=(1.0 + 4.0 * len(results), 4.0), layout="constrained", squeeze=False, sharey=True
@@ -215,7 +215,9 @@ def main() -> None:
     given.add_argument("--data", help="folder that holds kdd99/ (default: $SUBANNEAL_DATA)")
     given.add_argument("--tables", nargs="+", choices=("kdd_10000", "kdd_100000"), default=["kdd_10000"])
     given.add_argument("--models", nargs="+", choices=("DPMM", "CrossCat"), default=["DPMM", "CrossCat"])
-    given.add_argument("--passes", type=float, nargs="+", default=[8.0, 64.0], help="of the accelerating schedule")
+    given.add_argument(
+        "--passes", type=float, nargs="+", default=[8.0, 64.0], help="passes of the accelerating schedule"
+    )
     given.add_argument("--column", type=int, default=SERVICE, help="the column whose values are strata")
     given.add_argument("--first-seed", type=int, default=0)
     given.add_argument("--figure", type=Path, help="file for a figure")
@@ -226,7 +228,7 @@ def main() -> None:
     for number in arguments.tables:
         rows = read(number, arguments.data)
         if rows is None:
-            return skip("stratified_kdd", arguments, f"the file of {number} is not at hand; name its folder by --data")
+            return skip("stratified_kdd", arguments, f"the file of {number} was not found; pass its folder by --data")
         attacks = load_attacks(find_data(arguments.data, *READERS[number][1]), header=0)
         names, counts = np.unique(attacks, return_counts=True)
         rare = list(names[(counts >= RARE[0]) & (counts <= RARE[1])])

@@ -1,9 +1,9 @@
-"""Whether parallel tempering helps mixtures: its swaps, and held-out density at equal time, against one chain.
+"""Parallel tempering of mixtures: swap rates, and held-out log density at equal time, against one chain.
 
-Hyperparameters are held where an annealed fit left them, so that all sample the same posterior over partitions. "one"
-has Gibbs sweeps and split-merge proposals; "powers" has levels with powers of the likelihood, "subsets" with the
-likelihood of a part of the rows and the prior of all labels, each with the same moves. Rows outside a subset have
-labels from the prior, drawn when a swap asks for them: the prior of partitions is consistent under leaving rows out.
+Hyperparameters are fixed at the end of an annealed fit, so that all methods sample the same posterior over partitions.
+"one" has Gibbs sweeps and split-merge proposals. "powers" has levels with powers of the likelihood, and "subsets" has
+levels with the likelihood of a part of the rows and the prior of all labels, each with the same moves. Rows outside a
+subset have labels from the prior, drawn when a swap needs them, because the prior of partitions is consistent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TABLES = {
 }
 # Sweeps of each level between swaps, and split-merge proposals after each of them.
 N_PROPOSALS = 4
-# Share of the time before the draws that count.
+# Fraction of the time used for warm-up.
 WARM_UP = 0.5
 
 
@@ -63,11 +63,11 @@ class Level:
         return self.mixture.log_joint() - self.prior.log_eppf(np.asarray(self.mixture.sizes, np.int32))
 
     def labels(self, generator) -> np.ndarray:
-        """Of all rows: those of others by the prior, one after the other, given the labels that there are."""
+        """Labels of all rows; those outside the subset are drawn sequentially from the prior given the others."""
         labels = self.mixture.labels.copy()
         missing = np.flatnonzero(labels < 0)
         if len(missing):
-            # Labels are slots of the mixture or names; either way clusters without rows take the next numbers.
+            # Labels are slots of the mixture or arbitrary; in both cases empty clusters get the next numbers.
             used, labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)
             sizes = np.bincount(labels[labels >= 0], minlength=len(used)).tolist()
             for row in missing:
@@ -80,13 +80,13 @@ class Level:
 
 
 def log_likelihood_of(level: Level, labels, generator) -> float:
-    """Of other labels at this level, which then holds them."""
+    """Log likelihood of other labels at this level, which then holds them."""
     level.hold(labels, generator)
     return level.log_likelihood()
 
 
 def offer_swap(high: Level, low: Level, generator) -> float:
-    """Swap the labels of two levels or not; the probability of it."""
+    """Propose to swap the labels of two levels; returns the acceptance probability."""
     if len(high.rows) == len(low.rows):
         log_ratio = (high.power - low.power) * (low.log_likelihood() - high.log_likelihood())
         if np.log1p(-generator.random()) < log_ratio:
@@ -104,7 +104,7 @@ def offer_swap(high: Level, low: Level, generator) -> float:
 
 
 def run(fixed: dict, kind: str, betas: np.ndarray, seconds: float, held_out: list, seed: int) -> dict:
-    """One chain, or one for each level, from the prior; the average of its later draws scores the held-out rows."""
+    """Run one chain, or one per level, from the prior; the average of the later draws scores the held-out rows."""
     generator = fixed["generator"] = np.random.default_rng(seed)
     n_rows = len(fixed["arrays"][0])
     start, order = PitmanYor(**fixed["prior"]).bind(learn=False).draw_partition(n_rows, generator), None
@@ -127,7 +127,7 @@ def run(fixed: dict, kind: str, betas: np.ndarray, seconds: float, held_out: lis
             rates[m - 1] += offer_swap(levels[m - 1], levels[m], generator)
             n_swaps[m - 1] += 1
         if not adapted and spent > 0.25 * seconds:
-            # Powers closer together where swaps fail.
+            # More closely spaced powers where swaps are rejected.
             powers = adapted_ladder(powers, 1.0 - rates / np.maximum(n_swaps, 1))
             levels = levels_of(sizes, powers, [level.labels(generator) for level in levels])
             rates, n_swaps, adapted = np.zeros(len(rates)), np.zeros(len(rates)), True

@@ -1,9 +1,9 @@
-"""Figures 1 to 3 and tables 1 and 2 of the paper on tempering by subsampling, with exact samplers.
+"""Figures 1 to 3 and tables 1 and 2 of the paper on tempering by subsampling, reproduced with exact samplers.
 
-"run_time": processor time of a draw over the rows, relative to no tempering, on the paper's ladder with fixed steps.
-"convergence": R-hat over draws and processor time. "rows", "parameters": effective draws (least and median over
-parameters) a CPU second of the sampling phase, step sizes and ladders adapted. HMC and MH, each alone and in PT, TT,
-SPT and STT, on the mean of a normal distribution and on hyperparameters of a Gaussian process.
+"run_time": CPU time of a draw against the number of rows, relative to no tempering, on the paper's ladder with fixed
+step sizes. "convergence": R-hat against draws and CPU time. "rows", "parameters": effective draws (minimum and median
+over parameters) per CPU second of the sampling phase, with adapted step sizes and ladders. HMC and MH, alone and in PT,
+TT, SPT and STT, on the mean of a normal distribution and on hyperparameters of a Gaussian process.
 """
 
 import numpy as np
@@ -33,14 +33,14 @@ QUICK = {
 
 
 def run_time(kind: str, sizes: dict, n_draws: int) -> dict:
-    """Figure 1: fixed steps and no warm-up, so that only the work counts."""
+    """Figure 1: fixed step sizes and no warm-up, so that only the work counts."""
     out: dict = {}
     for n_rows in sizes["timed"]:
         model = MODELS[kind](n_rows, sizes["at"], 0)
         inner = HamiltonianMonteCarlo(0.01, n_steps=sizes["steps"], metric="unit", jitter=0.0)
         seconds = {}
         for name, make in SAMPLERS.items():
-            sampler = make(inner=inner, betas=PAPER, n_warmup=0)
+            sampler = make(inner=inner, inverse_temperatures=PAPER, n_warmup=0)
             found = run(f"{kind} N={n_rows} {name}", sampler, model, n_draws, 0, n_chains=1)
             seconds[name] = found["seconds_a_draw"]
         out[n_rows] = {"seconds": seconds, "ratio": {name: value / seconds["none"] for name, value in seconds.items()}}
@@ -48,14 +48,14 @@ def run_time(kind: str, sizes: dict, n_draws: int) -> dict:
 
 
 def convergence(n_rows: int, n_features: int, n_draws: int) -> dict:
-    """Figure 2: the least and the median R-hat would both hide a parameter that lags; the largest does not."""
+    """Figure 2: largest R-hat, because the smallest and the median would hide a parameter that has not converged."""
     model, out = gaussian_process(n_rows, n_features, 0), {}
     for name, make in SAMPLERS.items():
         watch = Stopwatch(make(inner=HamiltonianMonteCarlo()))
         result = watch.sampler.sample(model, n_draws, random_state=0)
         stamps = np.mean([np.array(stamps) - stamps[0] for stamps in watch.stamps], axis=0)
         at = np.unique(np.geomspace(8, n_draws, 12).astype(int))
-        # As in the paper, of the second half of what there is so far.
+        # As in the paper, from the second half of the draws so far.
         rhats = [float(rank_normalized_rhat(result.draws[:, n // 2 : n]).max()) for n in at]
         out[name] = {"draws": at.tolist(), "seconds": stamps[at].round(3).tolist(), "rhat": rhats}
         note(f"convergence {name}: " + ", ".join(f"{n}: {rhat:.2f}" for n, rhat in zip(at, rhats, strict=True)))

@@ -1,13 +1,13 @@
-"""Gaussian processes of 512 rows: effective draws a CPU second of samplers that use subsets, against none.
+"""Effective draws per CPU second on Gaussian processes with 512 rows, of samplers with and without subsets.
 
-All adapt step sizes and metrics in the same way; "ratio" is that to Hamiltonian Monte Carlo alone, seed by seed.
+All adapt step sizes and metrics in the same way; "ratio" is relative to Hamiltonian Monte Carlo alone, for each seed.
 """
 
 from _common import note, parser, report, spread
 from _tempering import SAMPLERS, gaussian_process, run
 
+from sklearn_subanneal.gaussian_process import TotalAndRatio
 from sklearn_subanneal.tempering import GuidedHamiltonianMonteCarlo, HamiltonianMonteCarlo
-from sklearn_subanneal.tempering.coordinates import TotalAndRatio
 
 FIGURES = ("ess_min_a_second", "ess_median_a_second", "ess_min_a_second_with_warmup")
 
@@ -22,7 +22,7 @@ def main() -> None:
     arguments = given.parse_args()
     if arguments.quick:
         arguments.rows, arguments.draws, arguments.seeds = 64, 30, 1
-    # As TemperedGaussianProcessRegressor moves.
+    # The moves of TemperedGaussianProcessRegressor.
     moves = {"trajectory": 1.75, "target_acceptance": 0.9}
     results: dict = {}
     for n_features in arguments.features:

@@ -1,25 +1,26 @@
-"""Figure 1 of the variational-tempering paper: the annealed bound of two Gaussians, which loses its local optimum.
+"""Figure 1 of the variational-tempering paper: the local optimum of the bound of two Gaussians vanishes with tempering.
 
-The bound over the two means at some temperatures, everything else at its optimum; and coordinate ascent from the place
-of the poorer optimum, at T = 1 and annealed from the highest temperature. The paper gives neither data nor weights.
+The bound as a function of the two means at several temperatures, with everything else at its optimum; and coordinate
+ascent from the poorer optimum, at T = 1 and annealed from the highest temperature. The paper gives neither data nor
+weights.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from _common import note, parser, report
+from reproduction.two_gaussians_model import TwoGaussians, n_maxima
 
 from sklearn_subanneal.variational import LinearCooling
-from sklearn_subanneal.variational.two_gaussians import TwoGaussians, n_maxima
 
 TEMPERATURES = (20.0, 13.0, 8.5, 1.0)
 MEANS = (-3.0, 3.0)
-# Components the wrong way round.
+# Start with the components exchanged.
 START = (3.0, -3.0)
 
 
 def ascents(model: TwoGaussians, x: np.ndarray, n_rounds: int) -> dict:
-    """The paths of the means at T = 1 from the start on, and annealed in half of the rounds."""
+    """Paths of the means at T = 1 throughout, and with annealing during half of the rounds."""
     cooling = LinearCooling(TEMPERATURES[0], 0.5)
     schedules = {
         "T = 1": np.ones(n_rounds),
@@ -36,7 +37,7 @@ def ascents(model: TwoGaussians, x: np.ndarray, n_rounds: int) -> dict:
 def main() -> None:
     given = parser(__doc__, seeds=1)
     given.add_argument("--rows", type=int, default=200)
-    given.add_argument("--cells", type=int, default=61, help="of the grid, in each direction")
+    given.add_argument("--cells", type=int, default=61, help="cells of the grid in each direction")
     given.add_argument("--rounds", type=int, default=100)
     arguments = given.parse_args()
     if arguments.quick:

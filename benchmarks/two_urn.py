@@ -1,10 +1,10 @@
-"""Figure 2 of the subsample-annealing paper: where seven strategies end in the two-urn model, and the exact posterior.
+"""Figure 2 of the subsample-annealing paper: seven strategies in the two-urn model against the exact posterior.
 
-All have ten assignments for each ball (the sequential start alone has one, the prior none). The total variation from
-the exact posterior is on a grid of 20 x 20 shares of red and of blue balls on the left; "floor" is what as many
-independent draws of the posterior would show on average, and "shares" are those of the runs in the last of the sizes.
-The bars: prior > sequential > sequential + Gibbs > anneal subsample, with gaps above twice the floor, at every size;
-and the error of annealing does not depend on the size.
+All have ten assignments per ball (the sequential start without Gibbs sampling has one, the prior none). The total
+variation from the exact posterior is computed on a grid of 20 x 20 shares of red and of blue balls on the left. "floor"
+is the mean total variation of as many independent draws from the posterior, and "shares" are those of the runs with the
+last size. The bars: prior > sequential > sequential + Gibbs > anneal subsample, with differences above twice the floor,
+at every size; and the error of annealing does not depend on the size.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ STRATEGIES = (
     "prior", "anneal energy", "prior + Gibbs", "sequential", "sequential + Gibbs", "anneal stepsize", "anneal subsample"
 )  # fmt: skip
 ORDER = ("prior", "sequential", "sequential + Gibbs", "anneal subsample")
-# Of which the exact law is carried along beside the runs, up to this size.
+# Strategies whose exact distribution is computed, too, up to this size.
 CARRIED = 400
 
 
 def exact_error(strategy, n_balls, passes, posterior):
-    """The total variation without Monte Carlo, where there is a small transition matrix."""
+    """The total variation without Monte Carlo, if the transition matrix is small."""
     law = prior(*colours(n_balls))
     if strategy == "prior":
         return total_variation(binned(law), posterior)
@@ -37,7 +37,7 @@ def exact_error(strategy, n_balls, passes, posterior):
 
 
 def bars(results) -> dict:
-    """Which bars are met."""
+    """Which bars are reached."""
     gaps = {
         n: [(found[a]["total_variation"] - found[b]["total_variation"]) / found[b]["floor"] for a, b in pairwise(ORDER)]
         for n, found in results.items()

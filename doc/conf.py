@@ -1,6 +1,6 @@
-"""The site: `make doc`, or `sphinx-build -W doc output/doc` where the package and its extra `doc` are installed.
+"""Sphinx configuration of the documentation site: `make doc`, or `sphinx-build -W doc output/doc` with the extra `doc`.
 
-Nothing is fetched. DOC_LINKS=1 looks up other projects' names, for which there has to be a network.
+The build needs no network, except with DOC_LINKS=1, which links to the documentation of other projects.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 import sklearn_subanneal
 
 ROOT = Path(__file__).resolve().parents[1]
-# The examples import what they share.
+# The examples import helpers from these folders.
 sys.path += [str(ROOT / "examples"), str(ROOT / "benchmarks")]
 from _common import find_data  # noqa: E402
 
@@ -32,9 +32,9 @@ extensions = [
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = True
-# The configuration of the gallery has a function in it.
+# The configuration of the gallery contains a function.
 suppress_warnings = ["config.cache"]
-# What is not of this package is not looked up; see DOC_LINKS.
+# References to other packages are not resolved without DOC_LINKS.
 nitpick_ignore_regex = [("py:.*", r"(?!sklearn_subanneal\.).*")]
 
 html_theme = "furo"
@@ -47,7 +47,7 @@ html_show_sphinx = False
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
-# The templates list members, each with its docstring, below the class.
+# The templates list the members with their docstrings below the class.
 numpydoc_show_class_members = False
 
 myst_heading_anchors = 3
@@ -67,7 +67,7 @@ if os.environ.get("DOC_LINKS"):
 
 
 def runs(example):
-    """Whether the table that an example asks for, if any, is here; else it is shown without what it prints."""
+    """Whether the table of an example, if it needs one, is available; otherwise it is shown without its output."""
     table = re.search(r"Example\(__doc__, (.+)\)", example.read_text(encoding="utf-8"))
     return table is None or find_data(None, *ast.literal_eval(f"({table[1]},)")) is not None
 
@@ -83,19 +83,19 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
-    # What a cell prints, not what its last line is.
+    # Show the printed output, not the value of the last line.
     "capture_repr": (),
     "remove_config_comments": True,
     "write_computation_times": False,
     "show_memory": False,
     "parallel": False,
-    # Figures go into the pages; the files that examples write as well are of no use here.
+    # Figures are shown in the pages; the files that examples also write go to a separate folder.
     "reset_argv": lambda *_: ["--output", str(ROOT / "output" / "gallery")],
 }
 warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")
 
 
-# ---- Pages that are read on a code host, too, link to files; here these are pages.
+# ---- Pages link to files, so that they can be read on a code host; on the site these links lead to pages.
 
 PAGE_OF = [
     (re.compile(r"\]\((?:\.\./)+benchmarks/README\.md\)"), "](/benchmarks.md)"),
@@ -111,7 +111,7 @@ def link_to_pages(app, docname, source):
         source[0] = pattern.sub(page, source[0])
 
 
-# ---- Reference: what scikit-learn brings to every estimator is documented there, and refers to its own pages.
+# ---- Reference: members inherited from scikit-learn are documented there.
 
 INHERITED = {"fit_predict", "fit_transform", "score"}
 

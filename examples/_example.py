@@ -1,4 +1,4 @@
-"""What the examples share: arguments, the table or a clean end where it is absent, headings, figures."""
+"""Helper of the examples: command-line arguments, location of the table, headings, saving of figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from io import BytesIO
 from pathlib import Path
 
-# Where benchmarks find the same tables, examples do.
+# Examples search for tables in the same folders as the benchmarks.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 from _common import find_data
 
@@ -16,44 +16,44 @@ DOTS_PER_INCH = 90
 
 
 class Example:
-    """An example under way.
+    """A running example.
 
     Attributes
     ----------
     data : Path or None
-        The file with the table; None for a table that comes with the package.
+        The file with the table; None for a table that is included in the package.
     output : Path
         The folder of the figures.
     n_jobs : int
     """
 
     def __init__(self, description: str, *parts: str) -> None:
-        """Read the arguments; with ``parts``, find the file of the table, or end."""
+        """Read the arguments; with ``parts``, find the file of the table, or exit."""
         parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         file = "/".join(parts)
         if parts:
             parser.add_argument(
-                "--data", help=f"folder with {file}; else $SUBANNEAL_DATA, or ../shared/data beside the checkout"
+                "--data", help=f"folder with {file} (default: $SUBANNEAL_DATA, or ../shared/data next to the checkout)"
             )
         parser.add_argument("--output", type=Path, default=Path("output"), help="folder of the figures")
-        parser.add_argument("--jobs", type=int, default=2, help="chains run side by side")
+        parser.add_argument("--jobs", type=int, default=2, help="number of chains run in parallel")
         given = parser.parse_args()
         path = find_data(given.data, *parts) if parts else None
         if parts and path is None:
             print(
-                f"{file} is neither in --data, nor in $SUBANNEAL_DATA, nor in ../shared/data beside the "
-                "checkout: nothing to show."
+                f"{file} was not found in --data, in $SUBANNEAL_DATA or in ../shared/data next to the checkout: "
+                "nothing to show."
             )
             sys.exit()
         self.data, self.n_jobs, self.output = path, given.jobs, given.output
         self._started = time.process_time()
 
     def heading(self, text: str) -> None:
-        """A line that parts what is printed, with the processor's seconds so far."""
+        """Print a heading with the CPU seconds used so far."""
         print(f"\n--- {text} ({time.process_time() - self._started:.0f} CPU-s)\n")
 
     def save(self, display, name: str) -> None:
-        """Write a figure, or that of a display, as PNG, in 256 colours: a third of the size."""
+        """Write a figure, or the figure of a display, as PNG with 256 colours, which takes a third of the space."""
         from PIL import Image
 
         self.output.mkdir(parents=True, exist_ok=True)

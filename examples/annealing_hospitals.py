@@ -1,13 +1,13 @@
 """Subsample annealing, step by step
 =================================
 
-The same mixture of the hospital regions of the Dartmouth Atlas, learned by three strategies that cost the same.
+A mixture of the hospital regions of the Dartmouth Atlas, learned by three strategies with the same amount of work.
 """
 
 # %%
-# A schedule says how many rows are in the subsample as the work proceeds. Annealing exchanges rows while their number
-# grows; the sequential start takes each row once and then sweeps over all of them; the third begins with a partition
-# drawn from the prior.
+# A schedule gives the number of rows in the subsample as the work proceeds. Annealing exchanges rows while the
+# subsample grows. The sequential start assigns each row once and then sweeps over all rows. The third strategy starts
+# from a partition drawn from the prior.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,22 +32,23 @@ axes.legend(loc="center left")
 figure.tight_layout()
 
 # %%
-# On ten thousand rows the accelerating schedule does nearly all of its work with a few hundred of them.
+# On ten thousand rows the accelerating schedule does nearly all of its work with a few hundred rows.
 #
-# Seven rows in eight are learned, four chains each, and the others scored: the mean log density of a held-out row.
+# Each strategy learns seven eighths of the rows with four chains. The score is the mean log density of the held-out
+# rows.
 
 held_out = np.random.default_rng(0).permutation(len(X)) < len(X) // 8
 for name, schedule in strategies.items():
     model = SubsampleAnnealedDPMM(schedule=schedule, n_chains=4, random_state=0).fit(X[~held_out])
     seconds = sum(model.trace_["seconds"][model.trace_["chain"] == chain].max() for chain in range(4))
-    print(f"{name:20} {model.score(X[held_out]):7.1f} nats a row, {model.n_clusters_} clusters, {seconds:.1f} s")
+    print(f"{name:20} {model.score(X[held_out]):7.1f} nats per row, {model.n_clusters_} clusters, {seconds:.1f} s")
 
 # %%
-# On some three hundred rows the strategies are near one another: split-merge moves, which all of them make, do what
-# annealing would. The gap opens with the number of rows; the benchmarks have it for 10,000 and more.
+# With about three hundred rows the strategies are similar, because all of them use split-merge moves, which also cross
+# the barriers between modes. The difference grows with the number of rows; the benchmarks compare 10,000 rows and more.
 #
-# What a chain does can be watched. The log joint falls while rows enter, since it is a sum over the rows that are in;
-# the shaded part is the annealing, and only what comes after it is kept.
+# The trace shows the progress of the chains. The log joint density decreases while rows enter, because it is a sum over
+# the rows of the subsample. The shaded part is the annealing; only the draws after it are kept.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5))
 TraceDisplay.from_estimator(model, "n_clusters", ax=left)

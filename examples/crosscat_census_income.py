@@ -1,9 +1,10 @@
 """Census income: any column from any others
 =========================================
 
-Census income (Current Population Survey 1994-95), 10,000 persons x 42 of mixed types: every query of CrossCat.
+Census income (Current Population Survey 1994-95), 10,000 persons x 42 columns of mixed types: every query of CrossCat.
 
-Income from all else, and from little; persons that might be; the effect of a column given others; people who surprise.
+Income is predicted from all other columns and from a few. Further queries draw synthetic persons, measure the
+dependence of two columns given others, and find anomalous persons.
 """
 
 import numpy as np
@@ -27,7 +28,7 @@ def main() -> None:
     example = Example(__doc__, "census_income_kdd", "census_income_test_extract_10000.csv.gz")
     X = pd.read_csv(example.data, na_values="?", keep_default_na=False)
     print(f"{X.shape[0]} persons x {X.shape[1]} columns, {X.isna().sum().sum()} cells missing.")
-    # Codes of industries and occupations are integers, and would be real unless declared.
+    # Codes of industries and occupations are integers, which are real columns unless declared as categorical.
     types = {name: "real" if name in REALS else "categorical" for name in X.columns}
     train, test = train_test_split(X, test_size=0.125, random_state=0)
     model = CrossCat(feature_types=types, n_chains=4, n_draws=5, n_jobs=example.n_jobs, random_state=0).fit(train)
@@ -36,9 +37,9 @@ def main() -> None:
     for view in range(model.n_views_):
         members = ", ".join(X.columns[model.column_labels_ == view])
         print(f"{model.view_labels_[:, view].max() + 1:3} clusters: {members}")
-    print(f"Log density of a person held out: {model.score(test):.2f} nats")
+    print(f"Log density of a held-out person: {model.score(test):.2f} nats")
 
-    example.heading("income, given all else or little")
+    example.heading("income, given all or a few other columns")
     is_rich = test[INCOME] == RICH
     at = list(model.column_categories(INCOME)).index(RICH)
     for columns in (X.columns.drop(INCOME), ["age", "sex", "education", "marital_stat"], ["major_occupation_code"]):
@@ -61,16 +62,16 @@ def main() -> None:
     hidden = pd.DataFrame(np.random.default_rng(0).random(test.shape) < 0.1, test.index, test.columns) & test.notna()
     filled, uncertainty = model.impute(holes.mask(hidden), return_uncertainty=True)
     sure = pd.DataFrame(uncertainty, test.index, test.columns) < 0.1
-    print("Categories hidden at random, share that is right; and of those with an uncertainty below 0.1:")
+    print("Categories hidden at random: accuracy of all imputations, and of those with an uncertainty below 0.1:")
     for name in ("education", "marital_stat", "major_occupation_code", "citizenship"):
         here, right = hidden[name], filled[name] == test[name]
         frequent = (test[name][here] == train[name].mode()[0]).mean()
         print(
-            f"  {name:22}{right[here].mean():.0%} ({frequent:.0%} by the most frequent)   "
+            f"  {name:22}{right[here].mean():.0%} ({frequent:.0%} by the most frequent category)   "
             f"{right[here & sure[name]].mean():.0%}"
         )
 
-    example.heading("what depends on what")
+    example.heading("dependence between columns")
     dependence = pd.DataFrame(model.dependence_, X.columns, X.columns)
     related = [
         (name, model.relatedness(INCOME, name, n_samples=4000, random_state=0).value)
@@ -86,7 +87,7 @@ def main() -> None:
         about = "" if given is None else f" given {given if isinstance(given, str) else ' and '.join(given)}"
         print(f"I(sex; income{about}) = {information.value:.4f} +/- {information.standard_error:.4f} nats")
 
-    example.heading("densities, and persons that might be")
+    example.heading("densities and samples")
     asked = pd.DataFrame({"age": [20.0, 45.0, 70.0]}).reindex(columns=X.columns)
     alone, given = model.score_samples(asked), model.score_samples(asked, given={INCOME: RICH})
     for age, before, after in zip(asked["age"], alone, given, strict=True):
@@ -94,23 +95,23 @@ def main() -> None:
     samples = model.sample(5, given={INCOME: RICH, "sex": "Female"}, random_state=0)
     print(samples[SHOWN].to_string(index=False))
 
-    example.heading("persons who surprise")
+    example.heading("anomalous cells and persons")
     surprisal = pd.DataFrame(model.surprisal(test), test.index, test.columns)
     excess = (surprisal - surprisal.median())[["age", "education", "marital_stat", "citizenship", INCOME]]
     for (person, name), nats in excess.stack().nlargest(6).items():
         others = ", ".join(str(test.loc[person, column]) for column in SHOWN if column != name)
-        print(f"{nats:5.1f} nats  {name} = {test.loc[person, name]}; for the rest: {others}")
+        print(f"{nats:5.1f} nats  {name} = {test.loc[person, name]}; other columns: {others}")
     novelty = pd.Series(model.novelty(test), test.index).nlargest(3)
-    print("Rarest rows, as a whole:\n" + test.loc[novelty.index, SHOWN].to_string(index=False))
+    print("Rows with the highest novelty:\n" + test.loc[novelty.index, SHOWN].to_string(index=False))
 
-    example.heading("persons alike, and clusters")
+    example.heading("similar persons, and clusters")
     person = int(np.argmax(train[INCOME] == RICH))
     alike = pd.Series(model.row_similarity(person, np.arange(len(train)))[0], train.index)
     nearest = alike.drop(train.index[person]).nlargest(3)
     table = train.loc[[train.index[person], *nearest.index], SHOWN]
     print(table.assign(similarity=[1.0, *nearest.round(2)]).to_string(index=False))
     by_origin = model.row_similarity(person, np.arange(len(train)), columns=["citizenship"])[0]
-    print(f"With respect to citizenship, {np.mean(by_origin > 0.9):.0%} of all persons are like the first one.")
+    print(f"With respect to citizenship, {np.mean(by_origin > 0.9):.0%} of all persons are similar to the first one.")
     labels, confidence = model.view_labels_[:, 0], model.view_confidence_[:, 0]
     for cluster in range(5):
         here = train[labels == cluster]
@@ -120,7 +121,7 @@ def main() -> None:
             f"{np.mean(here[INCOME] == RICH):.0%} above 50,000"
         )
 
-    example.heading("pictures")
+    example.heading("figures")
     example.save(ViewsDisplay.from_estimator(model, train), "census_income_views")
     example.save(DependenceDisplay.from_estimator(model), "census_income_dependence")
 

@@ -1,9 +1,10 @@
-"""Gapminder: a table that is half empty
-=====================================
+"""Gapminder: a table with many missing cells
+==========================================
 
 Gapminder, 225 countries x 319 indicators, 44 % of the cells missing: every query of CrossCat.
 
-Indicators that go together, gaps filled with their uncertainty, countries like one another, figures that surprise.
+The example finds dependent indicators, imputes missing cells with their uncertainty, and finds similar countries and
+anomalous cells.
 """
 
 import numpy as np
@@ -25,12 +26,12 @@ def main() -> None:
     example = Example(__doc__, "gapminder", "gapminder_iventure.csv")
     X = pd.read_csv(example.data, index_col="country")
     print(f"{X.shape[0]} countries x {X.shape[1]} indicators, {X.isna().mean().mean():.0%} of the cells missing.")
-    # One observed cell in ten is hidden, to see how good the imputations are.
+    # A tenth of the observed cells is hidden to measure the error of the imputation.
     hidden = X.notna() & (np.random.default_rng(0).random(X.shape) < 0.1)
     model = CrossCat(schedule=SubsampleAnneal(passes=50), n_chains=4, n_draws=5, n_jobs=example.n_jobs, random_state=0)
     model.fit(X.mask(hidden))
-    # Among 319 columns each is best explained by its near-copies. How a few depend on one another, all others aside, is
-    # a question for a model of these few.
+    # Among 319 columns each is best explained by its near-copies. The dependence among a few columns is measured by a
+    # separate model of these columns.
     few = CrossCat(schedule=SubsampleAnneal(passes=200), n_chains=4, n_jobs=example.n_jobs, random_state=0)
     few.fit(X[INDICATORS])
 
@@ -42,7 +43,7 @@ def main() -> None:
             f"{'; '.join(members[:5])}; ..."
         )
     print(
-        f"{model.n_views_} views in all; in each chain",
+        f"{model.n_views_} views; number of views in each chain:",
         *[len(np.unique(draws[-1])) for draws in model.posterior_column_labels_],
     )
 
@@ -54,19 +55,19 @@ def main() -> None:
     print(f"{hidden.sum().sum()} cells. Median absolute error, in standard deviations of the column:")
     print(f"{np.median(np.abs(error)):.2f}, and {np.median(np.abs(by_mean)):.2f} for the mean of the column.")
     covered = np.abs((filled - X).to_numpy()) < 2.0 * uncertainty
-    print(f"{covered[hidden].mean():.0%} are within two standard deviations of what was filled in. Some of them:")
+    print(f"{covered[hidden].mean():.0%} are within two standard deviations of the imputed value. Some of them:")
     column = X.columns.get_loc(INDICATORS[0])
     for country in X.index[hidden.iloc[:, column]][:5]:
         row = X.index.get_loc(country)
         print(
             f"  {INDICATORS[0]}, {country}: {filled.iloc[row, column]:.1f} +/- {uncertainty[row, column]:.1f}, "
-            f"in fact {X.iloc[row, column]:.1f}"
+            f"true value {X.iloc[row, column]:.1f}"
         )
 
     example.heading("prediction of one indicator")
     predicted = pd.Series(model.predict_column("children per woman", X), X.index)
     both = pd.concat([predicted, X["children per woman"]], axis=1, keys=["predicted", "observed"]).dropna()
-    print(f"Children per woman from all else: correlation {both.corr().iloc[0, 1]:.3f}")
+    print(f"Children per woman from all other columns: correlation {both.corr().iloc[0, 1]:.3f}")
 
     example.heading("relatedness of ten indicators, 0 to 1")
     related = pd.DataFrame(few.relatedness_matrix(random_state=0), INDICATORS, range(len(INDICATORS)))
@@ -76,13 +77,13 @@ def main() -> None:
     given = few.mutual_information(life, children, given="income per person", random_state=0)
     print(
         f"\nLife expectancy and children per woman share {alone.value:.2f} +/- {alone.standard_error:.3f} nats, and "
-        f"{given.value:.2f} +/- {given.standard_error:.3f} once income is known."
+        f"{given.value:.2f} +/- {given.standard_error:.3f} given income."
     )
     dependence = pd.DataFrame(model.dependence_, X.columns, X.columns)[life].drop(life)
     print("Among all 319, these are in one view with life expectancy in every draw:")
     print("; ".join(dependence.index[dependence == 1.0][:8]))
 
-    example.heading("densities and samples, given a few figures")
+    example.heading("densities and samples, given some cells")
     asked = pd.DataFrame({life: [50.0, 65.0, 80.0]}).reindex(columns=INDICATORS)
     alone, given = few.score_samples(asked), few.score_samples(asked, given={children: 6.0})
     for years, before, after in zip(asked[life], alone, given, strict=True):
@@ -92,7 +93,7 @@ def main() -> None:
         low, middle, high = samples[name].quantile([0.1, 0.5, 0.9])
         print(f"  {name[:40]}: {middle:.1f} ({low:.1f} to {high:.1f}); all countries {X[name].median():.1f}")
 
-    example.heading("countries like one another")
+    example.heading("similar countries")
     for country in ("Germany", "Brazil", "Kenya"):
         for columns in (None, ["life expectancy at birth", "infant mortality rate"]):
             alike = model.row_similarity(X.index.get_loc(country), np.arange(len(X)), columns=columns)[0]
@@ -100,7 +101,7 @@ def main() -> None:
             about = "in all views" if columns is None else "in life expectancy and infant mortality"
             print(f"{country}, {about}: " + ", ".join(f"{name} {share:.2f}" for name, share in nearest.items()))
 
-    example.heading("what surprises")
+    example.heading("anomalous cells")
     surprisal = pd.DataFrame(model.surprisal(X), X.index, X.columns)
     excess = (surprisal - surprisal.median()).stack().nlargest(8)
     for (country, name), nats in excess.items():
@@ -115,7 +116,7 @@ def main() -> None:
         here = confidence[labels == cluster]
         print(f"{len(here)} countries, confidence {here.mean():.2f}: {', '.join(here.nlargest(6).index)}")
 
-    example.heading("pictures")
+    example.heading("figures")
     example.save(ViewsDisplay.from_estimator(model, X), "gapminder_views")
     example.save(DependenceDisplay.from_estimator(model, order="hierarchical"), "gapminder_dependence")
     example.save(

@@ -3,7 +3,7 @@
 
 Hospital regions of the Dartmouth Atlas, 306 x 64: the table clustered by views, and which columns depend on which.
 
-The pictures of doc/crosscat.md; --output doc writes them there.
+These are the figures of doc/crosscat.md; ``--output doc`` writes them there.
 """
 
 from _example import Example
@@ -22,7 +22,7 @@ def main() -> None:
     example.heading("views of the draw that represents the posterior")
     for view in range(model.n_views_):
         print(model.view_labels_[:, view].max() + 1, "clusters:", *X.columns[model.column_labels_ == view])
-    example.heading("pictures")
+    example.heading("figures")
     example.save(ViewsDisplay.from_estimator(model, X), "crosscat_views")
     example.save(DependenceDisplay.from_estimator(model), "crosscat_dependence")
 

@@ -1,10 +1,11 @@
-"""Satellites: what is odd, and what is likely
-===========================================
+"""Satellites: anomalies, imputation and prediction
+================================================
 
-Satellites in orbit (Union of Concerned Scientists), 1,164 x 20 of mixed types with gaps: every query of CrossCat.
+Satellites in orbit (Union of Concerned Scientists), 1,164 x 20 columns of mixed types with missing cells: every query
+of CrossCat.
 
-What depends on what, a typing error in the table, masses that are not known, the orbit that a satellite's purpose
-asks for, and satellites like the space station.
+The example finds dependent columns and a typing error in the table, imputes unknown masses, predicts the class of orbit
+from the purpose, and finds satellites similar to the space station.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ def main() -> None:
     example = Example(__doc__, "satellites", "satellites_lace.csv.gz")
     X = pd.read_csv(example.data, index_col="ID")
     print(f"{X.shape[0]} satellites x {X.shape[1]} columns, {X.isna().sum().sum()} cells missing.")
-    # Lifetimes are round numbers of years: as a real column, each would be a cluster of its own.
+    # Lifetimes are whole numbers of years: as a real column, each value would become a cluster.
     types = {"Expected_Lifetime": "categorical"}
     model = CrossCat(
         feature_types=types, schedule=SubsampleAnneal(passes=200), n_chains=4, n_jobs=example.n_jobs, random_state=0
@@ -33,7 +34,7 @@ def main() -> None:
         print(f"{model.view_labels_[:, view].max() + 1:3} clusters: {members}")
     print("log joint of each chain:", *model.log_joint_.mean(axis=1).round().astype(int))
 
-    example.heading("what depends on what")
+    example.heading("dependence between columns")
     dependence = pd.DataFrame(model.dependence_, X.columns, X.columns)
     related = pd.DataFrame(model.relatedness_matrix(random_state=0), X.columns, X.columns)
     for column in ("Purpose", "Period_minutes", "Launch_Mass_kg"):
@@ -46,11 +47,11 @@ def main() -> None:
         )
     alone = model.mutual_information("Purpose", "Users", random_state=0)
     given = model.mutual_information("Purpose", "Users", given="Country_of_Operator", random_state=0)
-    print(f"Purpose and users share {alone.value:.2f} nats; {given.value:.2f} once the operator's country is known.")
+    print(f"Purpose and users share {alone.value:.2f} nats, and {given.value:.2f} given the operator's country.")
 
-    example.heading("cells that surprise")
+    example.heading("anomalous cells")
     surprisal = pd.DataFrame(model.surprisal(X, seen=True), X.index, X.columns)
-    # In excess of what is usual in the column: nats of kilometres and of radians can't be compared.
+    # Relative to the median of the column, because log densities in kilometres and in radians cannot be compared.
     excess = (surprisal - surprisal.median()).stack().nlargest(8)
     for (satellite, column), nats in excess.items():
         print(f"{nats:5.1f} nats  {satellite[:44]:46}{column:22}{X.loc[satellite, column]}")
@@ -58,15 +59,15 @@ def main() -> None:
     expected, deviation = model.impute(without, return_uncertainty=True)
     column = X.columns.get_loc("Apogee_km")
     print(
-        f"Intelsat 903 is said to rise to {X.loc['Intelsat 903', 'Apogee_km']:,.0f} km. The rest of its row suggests "
-        f"{expected['Apogee_km'].iloc[0]:,.0f} +/- {deviation[0, column]:,.0f} km: a digit too many."
+        f"The apogee of Intelsat 903 is given as {X.loc['Intelsat 903', 'Apogee_km']:,.0f} km. The rest of the row "
+        f"suggests {expected['Apogee_km'].iloc[0]:,.0f} +/- {deviation[0, column]:,.0f} km: one digit too many."
     )
 
-    example.heading("rows that are novel")
+    example.heading("anomalous rows")
     novelty = pd.Series(model.novelty(X, seen=True), X.index)
     print("\n".join(f"{nats:6.1f} nats  {satellite}" for satellite, nats in novelty.nlargest(5).items()))
 
-    example.heading("dry masses that are missing")
+    example.heading("imputation of missing dry masses")
     filled, uncertainty = model.impute(X, return_uncertainty=True)
     table = pd.DataFrame(
         {
@@ -79,7 +80,7 @@ def main() -> None:
     missing = X["Dry_Mass_kg"].isna() & X["Launch_Mass_kg"].notna()
     print(table[missing].iloc[::80].rename(lambda name: name[:40]).to_string())
 
-    example.heading("the orbit, from what is known before the launch")
+    example.heading("prediction of the orbit from columns known before the launch")
     early = ["Country_of_Operator", "Users", "Purpose", "Launch_Mass_kg", "Expected_Lifetime", "Country_of_Contractor"]
     train, test = train_test_split(X, test_size=0.25, random_state=0)
     classifier = CrossCatClassifier(
@@ -88,13 +89,13 @@ def main() -> None:
     accuracy = classifier.score(test[early], test["Class_of_Orbit"])
     most = (test["Class_of_Orbit"] == train["Class_of_Orbit"].mode()[0]).mean()
     print(
-        f"Of {len(test)} satellites held out, {accuracy:.0%} are put into their class of orbit; {most:.0%} are of the "
-        "most frequent one."
+        f"Of {len(test)} held-out satellites, {accuracy:.0%} are classified correctly; {most:.0%} are of the most "
+        "frequent class."
     )
     purposes = ["Communications", "Earth Observation", "Navigation/Global Positioning", "Early Warning"]
     asked = pd.DataFrame({"Purpose": purposes}).reindex(columns=early)
     probability = pd.DataFrame(classifier.predict_proba(asked), purposes, classifier.classes_)
-    print("\nProbabilities where nothing but the purpose is known:\n" + probability.round(2).to_string())
+    print("\nProbabilities given only the purpose:\n" + probability.round(2).to_string())
 
     example.heading("densities: joint, conditional, and samples")
     asked = pd.DataFrame({"Period_minutes": [95.0, 717.0, 1436.0]}).reindex(columns=X.columns)
@@ -102,10 +103,10 @@ def main() -> None:
     for period, before, after in zip(asked["Period_minutes"], alone, given, strict=True):
         print(f"log p(period = {period:6.0f} min) = {before:6.2f}   given GEO {after:7.2f}")
     samples = model.sample(5, given={"Class_of_Orbit": "GEO", "Users": "Military"}, random_state=0)
-    print("\nMilitary satellites in GEO that might be:")
+    print("\nSynthetic military satellites in GEO:")
     print(samples[["Country_of_Operator", "Purpose", "Period_minutes", "Launch_Mass_kg", "Power_watts"]].to_string())
 
-    example.heading("satellites like the space station")
+    example.heading("satellites similar to the space station")
     station = X.index.get_loc(next(name for name in X.index if name.startswith("International Space Station")))
     for columns in (None, ["Class_of_Orbit", "Perigee_km"], ["Launch_Mass_kg", "Power_watts"]):
         alike = model.row_similarity(station, np.arange(len(X)), columns=columns)[0]
@@ -124,7 +125,7 @@ def main() -> None:
         most = ", ".join(f"{share.index[0]} {share.iloc[0]:.0%}" for share in of.values())
         print(f"{len(here):4} satellites, confidence {confidence[labels == cluster].mean():.2f}: {most}")
 
-    example.heading("pictures")
+    example.heading("figures")
     example.save(ViewsDisplay.from_estimator(model, X), "satellites_views")
     example.save(DependenceDisplay.from_estimator(model), "satellites_dependence")
 

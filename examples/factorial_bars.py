@@ -1,11 +1,12 @@
 """Factorial mixture of bars
 =========================
 
-Images that are sums of horizontal and vertical bars, under noise. The bars are to be found.
+Images that are sums of horizontal and vertical bars with noise. The model learns the bars.
 """
 
 # %%
-# Eight bars, each in an image with probability 0.3: there are 256 kinds of image, and eight causes.
+# There are eight bars, each present in an image with probability 0.3. Eight components therefore generate 256 kinds of
+# images.
 
 import numpy as np
 
@@ -22,8 +23,8 @@ noisy = ComponentsDisplay(train[:16].reshape(16, 4, 4)).plot(n_columns=8)
 noisy.figure_.set_size_inches(8, 2.4)
 
 # %%
-# Inference as it was published updates one component given the others. From four random starts: how many bars are
-# found. In what is not found, two components share a bar, or one is the sum of two.
+# The published algorithm updates one component given the others (``"cyclic"``). The output is the number of bars found
+# from four random starts. Where bars are missed, two components share a bar, or one component is the sum of two bars.
 
 unit = bars / np.linalg.norm(bars, axis=1, keepdims=True)
 
@@ -45,15 +46,15 @@ for update in ("cyclic", "joint"):
         print(f"{update:6} {tempering:9} bars found {[n_found(model) for model in models]}, held out {held_out:.2f}")
 
 # %%
-# A temperature helps, most so where components are updated one by one; to update all of them at once (``"joint"``, the
-# default) helps as much. Neither is a guarantee: so take a few starts, of which the one with the highest bound is kept.
+# Tempering helps most if components are updated one by one. Updating all components jointly (``"joint"``, the default)
+# helps as much. Neither guarantees the optimum, so use several starts; the one with the highest bound is kept.
 
 model = VariationalTemperingFMM(8, tempering="global", n_init=3, random_state=0).fit(train)
 components = ComponentsDisplay.from_estimator(model, shape=(4, 4), n_columns=8)
 components.figure_.set_size_inches(8, 1.6)
 
 # %%
-# The first images again, without their noise.
+# The first images again, denoised.
 
 clean = model.inverse_transform(model.predict(train[:16]))
 denoised = ComponentsDisplay(clean.reshape(16, 4, 4)).plot(n_columns=8)

@@ -1,12 +1,12 @@
 """Factorial mixture of faces
 ==========================
 
-1,774 photographs of 28 persons under 64 lights each (Extended Yale B, 32 x 32): every image a sum of a few of the same
-components, each of which is there or not.
+1,774 photographs of 28 persons under 64 lights each (Extended Yale B, 32 x 32). Every image is modelled as a sum of
+binary-activated components that all images share.
 """
 
 # %%
-# One face in four is held out.
+# A quarter of the faces is held out.
 
 import numpy as np
 from _example import Example
@@ -26,9 +26,9 @@ order = np.random.default_rng(0).permutation(len(X))
 held_out, train = X[order[: len(X) // 4]], X[order[len(X) // 4 :]]
 
 # %%
-# With a temperature and without, at 30 components and after sixty iterations, in which none has quite come to rest: a
-# few nats, in this run for a schedule that cools and against a temperature that is inferred. The bound on faces held
-# out says which to take.
+# This compares inference with and without tempering, with 30 components and after sixty iterations, when no run has
+# fully converged. The results differ by a few nats: in this run, the cooling schedule is better than no tempering, and
+# the inferred temperature is worse. The bound on held-out faces selects the model.
 
 example.heading("bound on the log density of a held-out face")
 fitted = {}
@@ -37,8 +37,8 @@ for tempering in ("none", "annealed", "global"):
     print(f"{tempering:9} {fitted[tempering].score(held_out):.1f} nats, {fitted[tempering].n_iter_} iterations")
 
 # %%
-# The components, those that are on most often first. Red adds light, blue takes it away: they are lights from the left,
-# from the right, from below, and what a nose or a brow makes of these. A person is a choice of many.
+# The components, most frequently active first. Red adds light and blue removes it: the components are lights from the
+# left, from the right and from below, and the shadows of noses and brows. A person is a combination of many components.
 
 model = max(fitted.values(), key=lambda model: model.score(held_out))
 often = model.transform(held_out).mean(axis=0)
@@ -46,16 +46,16 @@ by_use = np.argsort(-often)
 components = ComponentsDisplay(model.components_[by_use].reshape(-1, *SHAPE)).plot(n_columns=10)
 components.figure_.set_size_inches(10, 3.4)
 example.save(components, "faces_components")
-print("on in a share of the faces from", often.max().round(2), "to", often.min().round(2))
+print("fraction of the faces with an active component: from", often.max().round(2), "to", often.min().round(2))
 
 # %%
-# Faces held out, above, and what the components that are on add up to, below. Thirty switches tell the light and the
-# kind of face; the edges of hard shadows, and who it is, take more components.
+# Top: held-out faces. Bottom: the sums of their active components. Thirty binary variables describe the light and the
+# type of face; sharp edges of shadows and the identity of the person need more components.
 
 shown, active = held_out[:10], model.predict(held_out)
 sums = model.inverse_transform(active)
 kept = 1.0 - ((held_out - sums) ** 2).mean() / held_out.var()
-print(f"{active.sum(axis=1).mean():.0f} of 30 components make {kept:.0%} of the variance of held-out faces")
+print(f"{active.sum(axis=1).mean():.0f} of 30 components explain {kept:.0%} of the variance of held-out faces")
 faces = ComponentsDisplay(np.concatenate([shown, sums[:10]]).reshape(-1, *SHAPE)).plot(
     n_columns=10, colorbar=False, cmap="gray", vmin=-2.0, vmax=2.0
 )

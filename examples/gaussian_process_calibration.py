@@ -1,12 +1,13 @@
-"""Calibration of a Gaussian process whose hyperparameters are drawn
-==================================================================
+"""Calibration of a Gaussian process with sampled hyperparameters
+==============================================================
 
-With few rows and several features the most probable hyperparameters are one guess among many. Intervals that are
-averaged over draws know that.
+With few rows and several features, many values of the hyperparameters are plausible. Intervals averaged over posterior
+draws account for this uncertainty; intervals at the optimum do not.
 """
 
 # %%
-# Thirty rows of four features, of which two matter, eight times over: how often do intervals hold what they promise?
+# The training data are thirty rows of four features, of which two are relevant. The experiment is repeated eight times
+# and measures the coverage of the predictive intervals.
 
 import warnings
 
@@ -49,18 +50,18 @@ for name, values in densities.items():
     print(f"{name:9} held-out log density {np.mean(values):.3f} +/- {np.std(values) / np.sqrt(len(values)):.3f}")
 
 # %%
-# On the diagonal an interval of 90 % holds 90 % of the targets.
+# On the diagonal the intervals are calibrated: an interval of 90 % covers 90 % of the targets.
 
 figure, axes = plt.subplots(figsize=(5, 5))
 axes.plot([0, 1], [0, 1], color="grey", linewidth=1)
 for name, values in covered.items():
     axes.plot(LEVELS, np.mean(values, axis=0), marker="o", markersize=3, label=name)
-axes.set(xlabel="probability of the interval", ylabel="share of targets inside", aspect="equal")
+axes.set(xlabel="probability of the interval", ylabel="coverage", aspect="equal")
 axes.legend()
 figure.tight_layout()
 
 # %%
-# What the posterior of the last table says of the length scales: two features matter, two hardly do.
+# The posterior of the length scales for the last table: two features are relevant, and two have almost no effect.
 
 scales = drawn.posterior_hyperparameters_["length_scale"].reshape(-1, 4)
 figure, axes = plt.subplots(figsize=(5, 3))

@@ -1,12 +1,12 @@
 """Flow cytometry: populations of cells
 ====================================
 
-Two samples of blood (Brinkman et al. 2007), 9,083 cells of a patient with graft-versus-host disease and 6,809 of one
-without, four markers each: populations are clusters whose number nobody knows, some large, some rare.
+Two samples of blood (Brinkman et al. 2007): 9,083 cells of a patient with graft-versus-host disease and 6,809 cells of
+a patient without, with four markers each. Cell populations are clusters, some large and some rare, in unknown number.
 """
 
 # %%
-# Both samples are learned together, without being told apart; one cell in eight is held out.
+# Both samples are learned together, without their labels. One eighth of the cells is held out.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,17 +31,18 @@ model = TreeGuidedNRMM(schedule=SubsampleAnneal(passes=40), n_chains=2, n_jobs=e
     train
 )
 populations = model.predict(X)
-example.heading("cells held out")
+example.heading("held-out cells")
 numbers = model.posterior_labels_.max(axis=2) + 1
 print(f"{model.n_clusters_} populations, most of them small; {numbers.min()} to {numbers.max()} in the draws.")
 for n_components in (5, 10, 20):
     fixed = GaussianMixture(n_components, random_state=0).fit(train)
-    print(f"log density of a cell by {n_components:2} Gaussians of scikit-learn {fixed.score(test):.3f}")
-print(f"by this mixture {model.score(test):.3f}; nobody had to say how many")
+    print(f"log density per cell: scikit-learn with {n_components:2} Gaussians {fixed.score(test):.3f}")
+print(f"log density per cell: this mixture, with a learned number of clusters, {model.score(test):.3f}")
 
 # %%
-# What share of each sample the populations have. There are no labels by hand to compare with, but a finding to meet:
-# Brinkman and others saw cells that carry CD3, CD4 and CD8b at once in patients who got the disease, hardly in others.
+# The table shows the proportion of each population in the two samples. There are no manual labels for comparison, but a
+# published result: Brinkman et al. found cells with CD3, CD4 and CD8b in patients who developed the disease, and few of
+# them in others.
 
 example.heading("populations of more than 2 % of a sample")
 share = pd.crosstab(populations, cells["sample"], normalize="columns")
@@ -56,10 +57,10 @@ triple = share[positive].sum()
 print("\nPopulations above the mean in CD3, CD4 and CD8b:", ", ".join(f"{v:.1%} {k}" for k, v in triple.items()))
 
 # %%
-# Each cell in the colour of its population: red where its share is larger in the patient with the disease, blue where
-# it is larger in the other. The triple positive ones are the upper right end of the first column. They are not all that
-# differs: most CD3-negative cells of the two persons are in populations of their own, too. One pair of samples tells a
-# disease from a person only by what is known beforehand.
+# Each cell has the colour of its population: red if the proportion of the population is larger in the patient with the
+# disease, blue if it is larger in the other patient. The triple-positive cells are at the upper right of the first
+# column. There are other differences: most CD3-negative cells of the two patients are in separate populations, too.
+# From a single pair of samples, effects of the disease and of the person can be distinguished only by prior knowledge.
 
 ratio = np.log2((share["with the disease"] + 1e-3) / (share["without"] + 1e-3))
 figure, panels = plt.subplots(2, 2, figsize=(9, 8), sharex=True, sharey="row", layout="constrained")
@@ -76,12 +77,11 @@ for column, name in zip(panels.T, samples, strict=True):
         )
         axes.set(xlabel="CD4" if marker == "CD3" else None, ylabel=marker)
     column[0].set_title(f"{name}: {own.sum():,} cells")
-figure.colorbar(dots, ax=panels, shrink=0.6, label="share of the population: times larger with the disease, log2")
+figure.colorbar(dots, ax=panels, shrink=0.6, label="log2 ratio of proportions, with / without the disease")
 example.save(figure, "cytometry_populations")
 
 # %%
-# A tree over a hundred and fifty of the cells: which populations are near one another. The dashed line is where one
-# cluster is as probable as two.
+# A tree over 150 cells shows which populations are similar. At the dashed line one cluster is as probable as two.
 
 display = DendrogramDisplay.from_hierarchy(model.hierarchy(X.iloc[:150]))
 display.figure_.set_size_inches(9, 4)

@@ -1,13 +1,14 @@
 """Density and hierarchy of a normalized random measure mixture
 ============================================================
 
-Points in the plane from clusters whose sizes follow a power law, as populations of cells in a blood sample do: some
-large, many small ones.
+Points in the plane from clusters with power-law sizes, a few large and many small, like the cell populations in a blood
+sample.
 """
 
 # %%
-# The density is averaged over draws and chains, not read off one partition. It needs no number of clusters, and the
-# process, a normalized generalized gamma, has learned from the data how fast new clusters come (``sigma``).
+# The density is averaged over draws and chains instead of one partition. The number of clusters need not be given, and
+# the process, a normalized generalized gamma process, learns from the data how fast the number of clusters grows
+# (``sigma``).
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +28,7 @@ model = TreeGuidedNRMM(n_chains=2, random_state=0).fit(train)
 print(model.n_clusters_, "clusters; sigma about", model.hyperparameters_["sigma"].mean().round(2))
 
 # %%
-# Beside it, scikit-learn's variational mixture with a bound of thirty components: the held-out log density of a row.
+# For comparison, the held-out log density of scikit-learn's variational mixture with at most thirty components:
 
 variational = BayesianGaussianMixture(n_components=30, max_iter=500, random_state=0).fit(train)
 print(f"TreeGuidedNRMM {model.score(test):.3f}, BayesianGaussianMixture {variational.score(test):.3f}")
@@ -40,11 +41,11 @@ for axes, fitted in zip(panels, (model, variational), strict=True):
     density = fitted.score_samples(grid).reshape(across.shape)
     axes.contourf(across, up, density, levels=np.linspace(-14, density.max(), 15), cmap="Blues", extend="min")
     axes.scatter(*test.T, s=3, color="black", alpha=0.4)
-    axes.set_title(f"{type(fitted).__name__}: {fitted.score(test):.2f} nats a row")
+    axes.set_title(f"{type(fitted).__name__}: {fitted.score(test):.2f} nats per row")
 figure.tight_layout()
 
 # %%
-# Trees that take in row after row are a hierarchy, and go on growing with ``partial_fit``: the model is valid at any
+# Incremental trees are a hierarchy of the rows. ``partial_fit`` inserts further rows; the model can be used at any
 # time.
 
 online = TreeGuidedNRMM(random_state=0)

@@ -1,13 +1,13 @@
 """Topics of the NIPS papers
 =========================
 
-Words of 1,500 papers (UCI bag of words, 7,605 words): how many topics there are, what they are about, and what a
-temperature is worth.
+The words of 1,500 papers (UCI bag of words, 7,605 words). The example compares numbers of topics, with and without
+tempering, and shows the words of the topics.
 """
 
 # %%
-# One paper in ten is held out. Half of its distinct words are observed, and the tokens of the other half are predicted:
-# their perplexity is the number of words among which one would have to guess with equal chances.
+# A tenth of the papers is held out. Half of the distinct words of each held-out paper are observed, and the tokens of
+# the other half are predicted. The perplexity is the exponential of the mean negative log probability of a token.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,12 +28,12 @@ frequency = np.asarray(train.sum(axis=0)).ravel() + 0.1
 counts = np.asarray(test.sum(axis=0)).ravel()
 alike = np.exp(-counts @ np.log(frequency / frequency.sum()) / counts.sum())
 example.heading("perplexity of a held-out word")
-print(f"were all papers alike: {alike:.0f}")
+print(f"word frequencies of all papers: {alike:.0f}")
 
 # %%
-# Perplexities for rising numbers of topics, with and without a temperature, a run each: another seed changes them by a
-# few per cent. More topics pay. On papers of a thousand words a temperature does not; where it does, on abstracts, the
-# benchmarks have figures.
+# Perplexities for increasing numbers of topics, with and without tempering, one run each; another seed changes them by
+# a few per cent. More topics are better. Tempering does not help on papers of a thousand words; it helps on abstracts,
+# for which the benchmarks have results.
 
 numbers, fitted = (5, 10, 20, 40), {}
 figure, axes = plt.subplots(figsize=(6, 3.8), layout="constrained")
@@ -50,17 +50,17 @@ axes.legend(title="tempering")
 example.save(figure, "nips_perplexity")
 
 # %%
-# The most probable words of the twelve largest of the 40 topics, the share of the words that each topic has above it.
-# Words that all papers share, model and network, are in many of them.
+# The most probable words of the twelve largest of the 40 topics; the title of each panel is the proportion of all
+# tokens in the topic. Words that are frequent in all papers, such as model and network, are in many topics.
 
 model = fitted["annealed"]
 display = TopicsDisplay.from_estimator(model, n_words=10, max_topics=12, feature_names=words)
 example.save(display, "nips_topics")
 
 # %%
-# Words are more telling by how much more probable they are in a topic than in all papers.
+# Words that are much more probable in a topic than in all papers characterise the topic better.
 
-example.heading("words that tell a topic from the others")
+example.heading("characteristic words of each topic")
 overall = frequency / frequency.sum()
 telling = model.topic_word_ * np.log(model.topic_word_ / overall)
 for topic in np.argsort(-model.components_.sum(axis=1))[:12]:

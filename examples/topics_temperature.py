@@ -1,12 +1,12 @@
-"""Topics that anneal
-==================
+"""Tempering of topic models
+=========================
 
-Documents drawn from known topics, learned with and without a temperature.
+Documents drawn from known topics, learned with and without tempering.
 """
 
 # %%
-# Every topic is an image of eight by eight words, a row or a column of it; a document mixes a few of them. What is
-# planted can be seen, and so can what is found.
+# The vocabulary is an image of eight by eight words. Every topic is a row or a column of the image, and a document
+# mixes a few topics. Planted and learned topics can therefore be shown as images.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,15 +26,15 @@ train, test = counts[:1000], counts[1000:]
 
 
 def n_found(model):
-    """Planted topics with a found one that is all but the same."""
+    """Number of planted topics that have a nearly identical learned topic."""
     return int(((np.sqrt(model.topic_word_) @ np.sqrt(bars.T)).max(axis=0) > 0.95).sum())
 
 
 # %%
-# Variational inference that takes the steps of scikit-learn's (``topic_update="variational"``) ends near where it
-# began, in topics that are mixtures of topics or stand for one planted topic twice. A temperature that falls, by a
-# schedule or as a latent variable, lets the data say in which directions topics part: a little better on so few
-# documents, though not in every run.
+# Variational inference with the updates of scikit-learn (``topic_update="variational"``) ends in a local optimum near
+# its start: some topics are mixtures of planted topics, and some planted topics are learned twice. A decreasing
+# temperature, given by a schedule or inferred as a latent variable, improves this a little on so few documents, though
+# not in every run.
 
 fitted = {}
 for update in ("variational", "plug-in"):
@@ -47,17 +47,17 @@ for update in ("variational", "plug-in"):
         ]
         scores = [model.document_completion_score(test) for model in models]
         print(
-            f"{update:11} {tempering:9} {np.mean(scores):.3f} nats a held-out word; planted topics found, of "
+            f"{update:11} {tempering:9} {np.mean(scores):.3f} nats per held-out word; planted topics found, of "
             f"{N_TOPICS}: {[n_found(model) for model in models]}"
         )
         fitted[update, tempering] = models[int(np.argmax(scores))]
 
 # %%
-# With the package's own updates (``"plug-in"``, the default) there is nothing left to gain on so clean a corpus: plain
-# inference finds all topics, and a temperature can only cost time. On texts it is otherwise; the benchmarks have
-# figures. ``document_completion_score`` on documents held out says which of them a corpus wants.
+# With the package's own updates (``"plug-in"``, the default), inference without tempering finds all topics of this
+# simple corpus, so tempering gains nothing. On real texts it can; see the benchmarks. ``document_completion_score`` on
+# held-out documents shows which setting is better for a corpus.
 #
-# The temperature over a run, by the schedule and inferred:
+# The temperature during a run, by the schedule and inferred:
 
 figure, axes = plt.subplots(figsize=(6, 3.5))
 for tempering in ("annealed", "global"):
@@ -65,8 +65,8 @@ for tempering in ("annealed", "global"):
 figure.tight_layout()
 
 # %%
-# The best run without a temperature, above, and the best that annealed, below; topics that documents use most first.
-# Above, one topic stands for two, and another is left over.
+# Top: the topics of the best run without tempering. Bottom: those of the best annealed run. The most used topics are
+# first. In the top row one topic stands for two planted topics, and another topic is superfluous.
 
 figure, panels = plt.subplots(2, N_TOPICS, figsize=(12, 2))
 for row, tempering in zip(panels, ("none", "annealed"), strict=True):

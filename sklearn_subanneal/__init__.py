@@ -1,5 +1,7 @@
 """Nonparametric Bayesian models by annealing, as scikit-learn estimators."""
 
+import importlib
+
 try:
     from sklearn_subanneal._core import _special  # noqa: F401
 except ImportError as error:
@@ -8,6 +10,7 @@ except ImportError as error:
         "elsewhere."
     ) from error
 
+from sklearn_subanneal._core.version import __version__
 from sklearn_subanneal.annealing import Checkpoint, TraceMonitor
 from sklearn_subanneal.estimators import (
     CrossCat,
@@ -20,7 +23,22 @@ from sklearn_subanneal.estimators import (
     VariationalTemperingLDA,
 )
 
-__version__ = "0.1.0.dev0"
+# Imported where they are first used, by name: most programs need few of them.
+_PACKAGES = (
+    "annealing",
+    "columns",
+    "datasets",
+    "diagnostics",
+    "mixtures",
+    "partitions",
+    "plotting",
+    "posterior",
+    "report",
+    "tempering",
+    "trees",
+    "variational",
+    "views",
+)
 
 __all__ = [
     "Checkpoint",
@@ -35,3 +53,13 @@ __all__ = [
     "VariationalTemperingLDA",
     "__version__",
 ]
+
+
+def __getattr__(name):
+    if name in _PACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*__all__, *_PACKAGES})

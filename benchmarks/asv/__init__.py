@@ -1,1 +1,1 @@
-"""Times of the kernels on small tables, which asv follows over commits."""
+"""Timings of the kernels on small tables, for the comparison of commits by asv."""

@@ -1,4 +1,4 @@
-"""What a sweep of a mixture costs, by kind of column and by move, and a round of moves of columns between views."""
+"""Timings of mixture sweeps by column type and move, and of a round of column moves between views."""
 
 import time
 
@@ -98,7 +98,7 @@ class Gibbs:
 
 
 class Churn:
-    """The two halves of the rows in turn: every row is taken and put."""
+    """Exchange of the two halves of the rows: every row is removed and assigned."""
 
     params, param_names, timer = list(KINDS), ["kind"], time.process_time
 

@@ -1,12 +1,12 @@
-"""What sampling the hyperparameters of a Gaussian process costs: a gradient, and tempered iterations."""
+"""Timings of sampling the hyperparameters of a Gaussian process: a gradient, and tempered iterations."""
 
 import time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from sklearn_subanneal.gaussian_process import SquaredExponentialModel
 from sklearn_subanneal.tempering import HamiltonianMonteCarlo, ParallelTempering, TemperedTransitions
-from sklearn_subanneal.tempering.gaussian_process import SquaredExponentialModel
 
 SAMPLERS = {"parallel": ParallelTempering, "transitions": TemperedTransitions}
 
@@ -37,7 +37,9 @@ class Iterations:
 
     def setup(self, sampler):
         self.model = model(64)
-        self.sampler = SAMPLERS[sampler](inner=HamiltonianMonteCarlo(), n_levels=4, min_beta=0.1, n_warmup=40)
+        self.sampler = SAMPLERS[sampler](
+            inner=HamiltonianMonteCarlo(), n_levels=4, min_inverse_temperature=0.1, n_warmup=40
+        )
 
     def time_sample(self, sampler):
         self.sampler.sample(self.model, 10, n_chains=1, random_state=0)

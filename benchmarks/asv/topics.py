@@ -1,11 +1,11 @@
-"""What the local step of topic models costs."""
+"""Timing of the local step of topic models."""
 
 import time
 
 import numpy as np
 from scipy import sparse
 
-from sklearn_subanneal.topics._local import fit_documents
+from sklearn_subanneal.topics._fit_documents import fit_documents
 
 N_DOCUMENTS, N_WORDS = 200, 2000
 

@@ -43,9 +43,9 @@ def urn_claims(found: Found) -> list[Claim]:
     return [
         Claim(
             "The error falls from prior to sequential, sequential + Gibbs, and annealing of the subsample",
-            "gaps in noise floors, at " + "; ".join(f"{n} balls: {text}" for n, text in gaps.items()),
+            "differences in noise floors: " + "; ".join(f"{n} balls: {text}" for n, text in gaps.items()),
             [gap > 2 for of in bars["gaps_in_floors"].values() for gap in of],
-            "A gap below two noise floors could be due to the number of runs.",
+            "A difference below two noise floors could be due to the number of runs.",
         ),
         Claim(
             "The error of annealing the subsample does not grow with the data",
@@ -54,10 +54,10 @@ def urn_claims(found: Found) -> list[Claim]:
             "Within two noise floors.",
         ),
         Claim(
-            "Annealing of energies beats sequential + Gibbs (the order of the paper's panels, as its caption has it)",
+            "Annealing of energies beats sequential + Gibbs (if the panels are in the order of the caption)",
             each("anneal energy", "sequential + Gibbs"),
             [hot < cold for hot, cold in zip(error["anneal energy"], error["sequential + Gibbs"], strict=True)],
-            "There is no barrier of energy in this model; heat only destroys the start.",
+            "This model has no energy barrier; a high temperature only destroys the start.",
         ),
         Claim(
             "Annealing of step sizes behaves like annealing of the subsample",
@@ -66,8 +66,8 @@ def urn_claims(found: Found) -> list[Claim]:
                 abs(one - other) <= 2 * floor
                 for one, other, floor in zip(error["anneal stepsize"], error["anneal subsample"], floors, strict=True)
             ],
-            "The paper gives no rule for handfuls that do not fit. Here they are refused, and all steps leave the "
-            "posterior as it is.",
+            "The paper gives no rule for groups of balls that do not fit. Here they are rejected, and all steps leave "
+            "the posterior invariant.",
         ),
     ]
 
@@ -118,16 +118,16 @@ def mixing_claims(found: Found) -> list[Claim]:
     exponents, bars = document["results"]["exponents"], document["bars"]
     return [
         Claim(
-            "Cold inference takes a time of the order of N²",
-            f"exponent {exponents['cold']:.3f} (2.0 ± 0.1 is a yes)",
+            "Inference without annealing takes a time of the order of N²",
+            f"exponent {exponents['cold']:.3f} (reproduced if 2.0 ± 0.1)",
             [bars["cold"]],
             "Small sizes are not yet in the limit.",
         ),
         Claim(
             "Annealing takes a time of the order of N",
-            f"exponent {exponents['annealed']:.3f} (1.0 ± 0.2, at an error that all sizes reach, is a yes)",
+            f"exponent {exponents['annealed']:.3f} (reproduced if 1.0 ± 0.2, at an error that all sizes reach)",
             [bars["annealed"]],
-            "Small sizes are not yet in the limit, and the numbers of passes are few.",
+            "Small sizes are not yet in the limit, and only a few numbers of passes were run.",
         ),
     ]
 
@@ -163,22 +163,22 @@ def barrier_claims(found: Found) -> list[Claim]:
     of_error = [of["power_of_target"] for of in annealed.values()]
     return [
         Claim(
-            "Cold inference takes a time that grows as the exponential of the barrier δN",
+            "The time of inference without annealing grows as the exponential of the barrier δN",
             f"the logarithm grows by {rate:.4f} δ for each of N",
             near([rate], [1.0]),
-            "Within a twentieth is a yes.",
+            "Reproduced if within 5 %.",
         ),
         Claim(
             "Annealing takes a time of the order of N",
             "exponents " + ", ".join(f"{power:.3f}" for power in powers),
             near(powers, [1.0] * len(powers)),
-            "Within a twentieth is a yes; the theorem asks for gaps γN well above log(2/ε).",
+            "Reproduced if within 5 %; the theorem needs energy differences γN well above log(2/ε).",
         ),
         Claim(
             "and of the inverse error to the power δ/γ",
             ", ".join(f"{power:.3f} for {ratio:g}" for ratio, power in zip(annealed, of_error, strict=True)),
             near(of_error, annealed),
-            "The theorem has a factor log(1/ε) more, as an upper bound; at errors this small it does not show.",
+            "The theorem has another factor log(1/ε), as an upper bound; it is not visible at errors this small.",
         ),
     ]
 
@@ -186,10 +186,10 @@ def barrier_claims(found: Found) -> list[Claim]:
 # ---- Figure 3 --------------------------------------------------------------------------------------------------
 
 RESAMPLED = (
-    "Census income and the network log are what is at hand: 99,762 persons × 42 of the Current Population Survey in "
-    "place of the census of 1990 × 68, and the 10 % file of KDD Cup 1999, 494,021 × 41. The panels of 10⁶ rows learn "
-    "rows drawn with replacement from seven eighths of these, and are scored on the other eighth as it is: they show "
-    "what so many rows cost, not what more people would have told."
+    "The census and the network log are smaller than in the paper: 99,762 persons × 42 of the Current Population "
+    "Survey instead of the census of 1990 × 68, and the 10 % file of KDD Cup 1999, 494,021 × 41. The panels of 10⁶ "
+    "rows learn rows drawn with replacement from seven eighths of these, and are scored on the other eighth: they show "
+    "the cost of this number of rows, but not the gain by more data."
 )
 
 PAPER = Paper(
@@ -199,13 +199,13 @@ PAPER = Paper(
         Figure(
             "two_urn",
             "Figure 2: seven strategies on the two urns",
-            "Where runs end after ten assignments for each ball, the sequential start alone having one and the prior "
-            "none: square roots of the shares of runs over the shares of red and of blue balls in the left urn, on a "
-            "grid of 20 × 20, and the exact posterior.",
+            "Distribution of the final states after ten assignments per ball (the sequential start has one, the prior "
+            "none): square roots of the fractions of runs against the shares of red and of blue balls in the left urn, "
+            "on a grid of 20 × 20, and the exact posterior.",
             [
-                "2,000 balls and 20,000 runs are drawn, not 20,000 and 10⁶: the work grows with both, and the paper's "
-                "sizes would take half a day and gigabytes of memory. Two sizes show what is claimed of growth.",
-                "Shares are not smoothed; the noise floor, what as many exact draws would show, stands in the table.",
+                "2,000 balls and 20,000 runs instead of 20,000 and 10⁶: the work grows with both, and the paper's "
+                "sizes would take half a day and gigabytes of memory. Two sizes suffice for the claim on growth.",
+                "Shares are not smoothed. The table has the noise floor, the total variation of as many exact draws.",
             ],
             [Run("two_urn", "two_urn", minutes=2.5)],
             draw_urns,
@@ -214,12 +214,12 @@ PAPER = Paper(
         ),
         Figure(
             "mixing_time",
-            "Theorem 2: mixing over the size of the data",
-            "Steps over the number of balls in the same model: exact relaxation times of the transition matrix of "
-            "Gibbs sampling, and the assignments in which annealing comes down to a total variation of 0.12.",
+            "Theorem 2: mixing time against the size of the data",
+            "Steps against the number of balls in the same model: exact relaxation times of the transition matrix of "
+            "Gibbs sampling, and the assignments in which annealing reaches a total variation of 0.12.",
             [
-                "The paper proves bounds in a continuum limit and shows no such figure. Here the cold exponent is "
-                "that of exact eigenvalues, and the annealed one is by Monte Carlo, at a single error.",
+                "The paper proves bounds in a continuum limit and has no such figure. Here the exponent without "
+                "annealing is from exact eigenvalues, and the annealed one from Monte Carlo, at a single error.",
             ],
             [Run("mixing_time", "mixing_time", minutes=1.5)],
             draw_mixing,
@@ -228,11 +228,12 @@ PAPER = Paper(
         Figure(
             "energy_barrier",
             "Theorem 4: two modes and a barrier",
-            "The least time at which the share of the better mode is within 0.01 of its limit, in the paper's model "
-            "of two states: cold in closed form, annealed by quadrature, for barriers of half, one and two gaps.",
+            "The shortest time at which the probability of the better mode is within 0.01 of its limit, in the paper's "
+            "model of two states: without annealing (cold) in closed form, annealed by quadrature, for barriers of "
+            "half, one and two times the energy difference.",
             [
-                "The paper proves upper bounds and shows no such figure; here are the times themselves, checked by an "
-                "integrator of stiff equations.",
+                "The paper proves upper bounds and has no such figure. The figure shows the times themselves, checked "
+                "by an integrator of stiff equations.",
             ],
             [Run("energy_barrier", "energy_barrier", minutes=0.2)],
             draw_barrier,
@@ -241,21 +242,20 @@ PAPER = Paper(
         Figure(
             "crosscat_strategies",
             "Figure 3: strategies at equal time, by views",
-            "Held-out log density of a row for chains of CrossCat that had so many seconds, on tables of all sizes. "
-            "Points are single chains, lines their means; crosses, where there are several chains on a split, their "
-            "average.",
+            "Held-out log density per row of CrossCat chains after the given seconds, on tables of all sizes. "
+            "Points are single chains and lines their means. Crosses are averages of several chains on the same split.",
             [
                 RESAMPLED,
-                "Nats a row, reals standardised, in place of scores that are scaled to variance 1 within a table: "
-                "what is a large difference can be seen.",
-                "Bounds of 1 to 150 seconds, one or two splits and one or two chains on each, so that the whole ends "
-                "in two hours; the paper's bounds are in its picture alone. The clock is looked at between sweeps, "
-                "and of 10⁶ rows the first ones take longer than the short bound: where a chain had more than its "
-                "bound, the table says how long it took.",
-                "All strategies make split-merge moves and data-driven moves of columns, where the paper proposed "
-                "views from the prior.",
-                "“Accelerating”, the default here, is not in the paper; it is left out where it is the same as linear "
-                "annealing because the table is small.",
+                "Nats per row with standardised reals, instead of scores scaled to variance 1 within a table, so that "
+                "the size of a difference is visible.",
+                "Bounds of 1 to 150 seconds, with one or two splits and one or two chains on each, so that the run "
+                "ends in two hours; the paper gives its bounds only in the picture. The clock is checked between "
+                "sweeps, and with 10⁶ rows the first sweeps take longer than the short bound: if a chain exceeded its "
+                "bound, the table has its time.",
+                "All strategies use split-merge moves and data-driven moves of columns; the paper proposed views from "
+                "the prior.",
+                "“Accelerating”, the default of this package, is not in the paper; it is omitted if it is the same as "
+                "linear annealing because the table is small.",
             ],
             [
                 Run("crosscat_10000", "crosscat_strategies", "--seeds 2 --chains 2", 13, "--chains 1 --bounds 0.2 0.5"),
@@ -283,8 +283,8 @@ PAPER = Paper(
             "Figure 3 again: strategies at equal time, in a single mixture",
             "The same for a Pitman–Yor mixture of all columns, `SubsampleAnnealedDPMM`.",
             [
-                "The paper shows cross-categorizations alone, and says of mixtures in its discussion that annealing "
-                "improves these too. Reals are in their own units here.",
+                "The paper shows cross-categorizations only, and states in its discussion that annealing improves "
+                "mixtures, too. Reals are in their original units here.",
             ],
             [Run("strategies", "strategies", "--seeds 5 --jobs 1", 6)],
             strategies.draw,

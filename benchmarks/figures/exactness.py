@@ -1,4 +1,4 @@
-"""Whether the samplers of normalized random measures are exact, and what densities their mixtures come to."""
+"""Exactness of the samplers of normalized random measures, and held-out densities of their mixtures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS = {
     "split-merge-3": "split-merge, three scans",
     "tree-guided-subset": "tree-guided, trees of three rows",
 }
-# Total variation over its noise floor up to which a sampler passes as exact.
+# Ratio of the total variation to its noise floor up to which a sampler counts as exact.
 PASSES = 1.5
 EXACT, BIASED = "#0072B2", "#D55E00"
 
@@ -28,7 +28,7 @@ def by_sampler(found: Found) -> dict[str, list[dict]]:
 
 
 def draw_exactness(found: Found):
-    """Total variation over the noise floor, a point for each case."""
+    """Plot the ratio of the total variation to the noise floor, a point for each case."""
     cases = by_sampler(found)
     figure, ((ax,),) = subplots(1, 1, (7.5, 0.45 * len(cases) + 1.4))
     for height, (name, of) in enumerate(cases.items()):
@@ -57,23 +57,23 @@ def exactness_claims(found: Found) -> list[Claim]:
     fewer = [100 * (case["mean_clusters"] / case["expected_clusters"] - 1) for case in printed]
     return [
         Claim(
-            "The tree-guided sampler as it is printed leaves the posterior as it is",
+            "The tree-guided sampler as printed leaves the posterior invariant",
             f"{ranged(biased, '{:.2g}')} noise floors; clusters {ranged(fewer, '{:+.0f}')} %",
             [ratio <= PASSES for ratio in biased],
-            "Its ratio counts one pick where there are several, its trees are state without a law, and which rows it "
-            "moves depends on the state. It is here to be compared with; the theory pages derive this.",
+            "Its acceptance ratio has one term instead of a sum over several, its trees are part of the state without "
+            "a distribution, and the choice of the rows to move depends on the state; see the theory pages.",
         ),
         Claim(
-            "Gibbs, slice, split-merge and the tree-guided samplers of this package do",
+            "The Gibbs, slice, split-merge and tree-guided samplers of this package leave it invariant",
             f"{ranged(ratios, '{:.2g}')} noise floors",
             [ratio <= PASSES for ratio in ratios],
-            "Draws that are correlated show a little more than the floor of independent ones.",
+            "The total variation of correlated draws is a little larger than that of independent ones.",
         ),
     ]
 
 
 def ranged(values: list[float], form: str) -> str:
-    """The least and the largest."""
+    """The smallest and the largest value as text."""
     return f"{form.format(min(values))} to {form.format(max(values))}" if values else "none"
 
 
@@ -96,7 +96,7 @@ def density_table(found: Found) -> list[Table]:
             )
         heads = [
             "estimator",
-            "log density a row",
+            "log density per row",
             "over scikit-learn",
             "clusters",
             "ARI with the labels",
@@ -109,11 +109,11 @@ def density_table(found: Found) -> list[Table]:
 FIGURES = [
     Figure(
         "nrmm_exactness",
-        "Are the samplers exact?",
-        "Total variation from the exact posterior over all 203 partitions of six rows, by sampler, over the "
-        "processes and likelihoods, divided by its noise floor: what as many independent draws exceed in one case "
-        "of twenty.",
-        ["The paper shows no such test. Up to 1.5 floors count as exact."],
+        "Exactness of the samplers",
+        "Total variation from the exact posterior over all 203 partitions of six rows, divided by its noise floor, for "
+        "each sampler, with all processes and likelihoods. The noise floor is the 95 % quantile of the total variation "
+        "of as many independent draws.",
+        ["The paper has no such test. Up to 1.5 floors count as exact."],
         [Run("nrmm_exactness", "nrmm_exactness", "--draws 50000", 9, "--processes dp --likelihoods gaussian")],
         draw_exactness,
         exactness_claims,
@@ -121,8 +121,8 @@ FIGURES = [
     Figure(
         "nrmm_density",
         "Held-out densities",
-        "Mixtures of normal distributions with full covariances under several priors, beside scikit-learn's.",
-        ["Beyond the paper, which has log joints alone."],
+        "Mixtures of normal distributions with full covariances under several priors, and scikit-learn's mixture.",
+        ["Not in the paper, which has only log joint densities."],
         [Run("nrmm_density", "nrmm_density", "--seeds 3", 5)],
         tables=density_table,
     ),

@@ -7,7 +7,7 @@ from _common import pyplot
 from figures.figure import Claim, Figure, Found, Run, Table
 from figures.style import LINE, colors, images, legend_below, log_scale, subplots, title
 
-# By the updates as published, which are those of the paper's figure, and by the default ones.
+# With the updates as published, which are those of the paper's figure.
 TOY = ("VI, cyclic", "AVI, 10 iterations, cyclic", "AVI, 100 iterations, cyclic", "VT, cyclic")
 FACES = ("VI", "AVI, 5 iterations", "AVI, 50 iterations", "VT")
 SHOWN = {
@@ -18,7 +18,7 @@ N_IMAGES = 8
 
 
 def draw_courses(found: Found):
-    """Bounds of the toy images and of the faces, and temperatures on the faces, over the iterations of one seed."""
+    """Plot bounds of toy images and faces, and temperatures on the faces, against the iterations of one seed."""
     panels = []
     for run, names, what in (("fmm_toy", TOY, "toy images"), ("fmm_faces", FACES, "faces")):
         if run in found:
@@ -32,7 +32,7 @@ def draw_courses(found: Found):
             values = fits[name][key]
             (handles[short],) = ax.plot(range(1, len(values) + 1), values, color=color[short], **LINE)
         if key == "bounds":
-            # The bound at T = 1 means little while the temperature is high.
+            # The bound at T = 1 is not informative while the temperature is high.
             last = [fits[name][key][-1] for name in names]
             margin = 3 * (max(last) - min(last)) + 1e-3
             ax.set_ylim(min(last) - margin, max(last) + 0.3 * margin)
@@ -67,7 +67,7 @@ def claims(found: Found) -> list[Claim]:
                 "AVI and VT reach better optima of the bound of the toy images than VI",
                 "mean bound of an image: " + ", ".join(f"{name} {value:.3f}" for name, value in bound.items()),
                 [bound[name] > bound[TOY[0]] for name in TOY[1:]],
-                "These are the updates as published; with the default ones VI finds most components, too.",
+                "These are the updates as published; with the default updates VI finds most components, too.",
             ),
         ]
     if "fmm_faces" in found:
@@ -78,15 +78,15 @@ def claims(found: Found) -> list[Claim]:
         out += [
             Claim(
                 "Annealing and tempering predict held-out faces better than VI",
-                f"held-out bound of an image over that of VI, nats: {listed}",
+                f"held-out bound of an image minus that of VI, nats: {listed}",
                 [of["mean"] > 2 * error[name] for name, of in gains.items()],
-                "Counted where it is above two standard errors; the gains are small beside the spread over splits.",
+                "Reproduced if above two standard errors; the gains are small relative to the spread over splits.",
             ),
             Claim(
                 "VT comes close to the best linear schedule",
                 f"{gains['VT']['mean']:+.2f} against {gains[best]['mean']:+.2f}",
                 [gains["VT"]["mean"] >= gains[best]["mean"] - 2 * error["VT"]],
-                "Within two standard errors is a yes.",
+                "Reproduced if within two standard errors.",
             ),
         ]
     return out
@@ -98,10 +98,10 @@ def component_claims(found: Found) -> list[Claim]:
     recovered = {name: found["fmm_toy"]["results"][name]["recovered"]["mean"] for name in TOY}
     return [
         Claim(
-            "The components of VT agree better with the truth than those of VI",
+            "The components of VT agree better with the true ones than those of VI",
             "found, of 8: " + ", ".join(f"{name} {value:.1f}" for name, value in recovered.items()),
             [recovered[TOY[3]] > recovered[TOY[0]]],
-            "Found is what has a cosine above 0.98 with a true one.",
+            "A component counts as found if its cosine with a true one is above 0.98.",
         ),
     ]
 
@@ -129,20 +129,20 @@ RUNS = [
     Run("fmm_faces", "fmm_faces", minutes=1.5, quick="--seeds 2"),
 ]
 SIGMA = (
-    "The paper's σ are read as variances, 0.1 and 0.35 on the toy images: as standard deviations its figures do not "
-    "come out."
+    "The paper's σ are taken as variances, 0.1 and 0.35 on the toy images: as standard deviations they do not "
+    "reproduce its figures."
 )
 
 FIGURES = [
     Figure(
         "fmm_courses",
-        "Figure 3, and the left of figure 4: factorial mixtures while they are learned",
-        "Bounds at T = 1 and temperatures over the iterations, one seed. Toy images by the updates as published; the "
-        "short and the long schedule have 10 and 100 iterations, 5 and 50 on the faces.",
+        "Figure 3, and the left part of figure 4: factorial mixtures during learning",
+        "Bounds at T = 1 and temperatures against iterations, for one seed. Toy images with the updates as published; "
+        "the short and the long schedule have 10 and 100 iterations, and 5 and 50 on the faces.",
         [
             SIGMA,
-            "1,774 faces of 32 × 32, what is at hand of the 28 subjects, in place of 2,000 of 168 × 192. Of these a "
-            "quarter is held out, and scored at the end: the curves are those of the training images.",
+            "1,774 faces of 32 × 32, the available ones of the 28 subjects, instead of 2,000 of 168 × 192. A "
+            "quarter of them is held out and scored at the end; the curves are those of the training images.",
         ],
         RUNS,
         draw_courses,
@@ -152,9 +152,9 @@ FIGURES = [
     Figure(
         "fmm_components",
         "Figure 4: components",
-        "Components of one seed: toy images by the updates as published, in the order of the true ones, and faces, "
-        "those most used first.",
-        [SIGMA, "The paper shows no components of faces; these have no truth."],
+        "Components of one seed: toy images with the updates as published, in the order of the true components, and "
+        "faces, with the most frequently active components first.",
+        [SIGMA, "The paper shows no components of faces, for which there are no true ones."],
         RUNS,
         draw_components,
         component_claims,

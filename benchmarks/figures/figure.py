@@ -1,4 +1,4 @@
-"""What a figure is: the benchmarks that it is drawn from, how it is drawn, and what its caption says."""
+"""The classes of a figure: its benchmark runs, its drawing function, its claims and its caption."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, what was found, and in which cases it holds.
+    """A claim of a paper, the result of the run, and the cases in which the claim holds.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Claim:
     held : sequence of bool
         Of each case that was looked at.
     why : str
-        Where it does not hold, or not everywhere: what the reason may be.
+        The possible reason if it does not hold, or not in all cases.
     """
 
     text: str
@@ -120,7 +120,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """Figures of one paper, and those that are not there to be had."""
+    """Figures of one paper, and those that cannot be reproduced."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Gaussian processes on the tempered samplers: what subsets gain, a posterior of two modes, regression tables."""
+"""Figures of Gaussian processes: gain by subsets, a posterior with two modes, regression tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def regression_tables(found: Found) -> list[Table]:
         )
     heads = [
         "table, rows to "
-        "learn", "log density, sampled", "optimised", "gain", "90 % interval holds, sampled", "optimised",
+        "learn", "log density, sampled", "optimised", "gain", "coverage of 90 % intervals, sampled", "optimised",
         "CPU seconds, sampled", "optimised",
     ]  # fmt: skip
     return [Table("Held-out rows, means over splits (standard deviations)", heads, rows)]
@@ -57,14 +57,14 @@ def modes_claims(found: Found) -> list[Claim]:
             "Tempering crosses between modes where a plain sampler stays in one",
             "chains of a run that never cross: " + ", ".join(f"{name} {mean:.1f}" for name, mean in stuck.items()),
             [stuck[name] < stuck["none, as long"] for name in ("pt", "spt")],
-            "A ladder must reach down to where both modes are one; subsets of a quarter of thirty rows may not.",
+            "A ladder must reach levels at which both modes are one; subsets with a quarter of thirty rows may not.",
         ),
         Claim(
-            "and finds their shares",
+            "Tempering finds the probabilities of the modes",
             f"share of the short length scale, by a grid {exact:.2f}: "
             + ", ".join(f"{name} {mean:.2f}" for name, mean in shares.items()),
             [abs(shares[name] - exact) < 0.1 for name in ("pt", "spt")],
-            "Within 0.1 is a yes; subsets of thirty rows say little about a ripple.",
+            "Reproduced if within 0.1; subsets of thirty rows carry little information about a ripple.",
         ),
     ]
 
@@ -72,10 +72,10 @@ def modes_claims(found: Found) -> list[Claim]:
 FIGURES = [
     Figure(
         "tempering_guided",
-        "Gaussian processes of 512 rows",
+        "Gaussian processes with 512 rows",
         "Hyperparameters by samplers that use subsets of the rows, against Hamiltonian Monte Carlo alone (none). "
-        "“Guided” follows the gradients of a quarter of the rows and of a quadratic that was fitted for the others, "
-        "and accepts by all rows; “guided-no-rows” has the quadratic alone.",
+        "“Guided” follows the gradients of a quarter of the rows and of a quadratic fitted to the others, with an "
+        "acceptance step on all rows; “guided-no-rows” uses the quadratic alone.",
         ["Beyond the paper, where subsets flatten the posterior; here they guide on it."],
         [
             Run(
@@ -89,18 +89,17 @@ FIGURES = [
     ),
     Figure(
         "gp_modes",
-        "A posterior of two modes",
-        "Thirty places of a slow wave with a ripple, which is either followed, by a short length scale, or taken "
-        "for noise.",
-        ["Beyond the paper, whose posteriors have one mode: here tempering has something to do."],
+        "A posterior with two modes",
+        "Thirty points of a slow wave with a ripple, which is explained either by a short length scale or as noise.",
+        ["Not in the paper, whose posteriors have one mode and do not need tempering."],
         [Run("gp_convergence", "gp_convergence", "--sizes --seeds 2", 4, "--seeds 1")],
         claims=modes_claims,
     ),
     Figure(
         "gp_regression",
-        "Regression: hyperparameters sampled against optimised",
-        "Held-out rows of regression tables by `TemperedGaussianProcessRegressor` and by scikit-learn's Gaussian "
-        "process with five restarts of its optimiser.",
+        "Regression with sampled and with optimised hyperparameters",
+        "Held-out log density of regression tables by `TemperedGaussianProcessRegressor` and by scikit-learn's "
+        "Gaussian process with five restarts of the optimiser.",
         ["Beyond the paper, which samples hyperparameters of data drawn from the model."],
         [Run("gp_regression", "gp_regression", "--rows 200 --seeds 3", 7, "--seeds 1")],
         tables=regression_tables,

@@ -13,7 +13,7 @@ from figures.style import LINE, colors, legend_below, log_scale, subplots, title
 
 PROCESSES = {"dp": "DP", "nggp": "NGGP"}
 RIVALS = ("gibbs", "split-merge")
-# A chain that is within so many nats of another's log joint is as good.
+# Difference in nats up to which the log joints of two chains count as equal.
 EQUAL = 1.0
 
 
@@ -32,7 +32,7 @@ def by_process(found: Found, data: str) -> dict[str, dict]:
 
 
 def draw_samplers(found: Found, data: str):
-    """Points, where they are of the plane; log joints over time for each process; sweeps, where there are some."""
+    """Plot points in the plane, log joints against time for each process, and comparisons of settings, if any."""
     documents = by_process(found, data)
     sweeps = (
         [found[name] for name in ("nrmm_sweep_global", "nrmm_sweep_local") if name in found] if data == "toy" else []
@@ -70,7 +70,7 @@ def draw_samplers(found: Found, data: str):
 
 
 def curve(ax, document: dict, result: dict, **options):
-    """How much a log joint lacks of the best over seconds, both logarithmic."""
+    """Plot the difference of a log joint from the best against seconds, both axes logarithmic."""
     lacks = document["best_log_joint"] - np.array(result["curve"]["log_joint"])
     (line,) = ax.plot(result["curve"]["seconds"], np.maximum(lacks, EQUAL), **LINE | options)
     log_scale(ax, "x", "y")
@@ -83,8 +83,8 @@ def curve(ax, document: dict, result: dict, **options):
 def sampler_tables(found: Found, data: str) -> list[Table]:
     """The statistics of the paper's tables, for each process."""
     heads = [
-        "sampler", "highest log joint", "ESS of clusters", "ESS a second", "mean log ratio", "seconds an iteration",
-        "clusters", "runs at the best",
+        "sampler", "highest log joint", "ESS of clusters", "ESS per second", "mean log ratio", "seconds per iteration",
+        "clusters", "runs that reach the best",
     ]  # fmt: skip
     out = []
     for process, document in by_process(found, data).items():
@@ -128,8 +128,8 @@ def sampler_claims(found: Found, data: str) -> list[Claim]:
             "The tree-guided sampler finds states of higher log joint than Gibbs sampling and split-merge",
             "; ".join(f"{pair}: {gain:+.1f} nats" for pair, gain in best.items()),
             [gain > EQUAL for gain in best.values()],
-            "Not counted where both are within a nat: the split-merge moves here are restricted Gibbs scans in "
-            "compiled code, and find all clusters of easy data too.",
+            "Not counted if both are within a nat: the split-merge moves of this package are restricted Gibbs scans in "
+            "compiled code, and find all clusters of easy data, too.",
         ),
         Claim(
             "It mixes better, by the effective size of the number of clusters",
@@ -140,20 +140,20 @@ def sampler_claims(found: Found, data: str) -> list[Claim]:
                 f"{pair}: {significant(one, 2)} against {significant(other, 2)}" for pair, (one, other) in ess.items()
             ),
             [one > other for one, other in ess.values()],
-            "A sampler that stays in a poor mode has a large effective size: compare only where log joints are equal. "
-            "The paper found it lowest on NIPS, too.",
+            "A sampler that stays in a poor mode has a large effective sample size, so only samplers with equal log "
+            "joints are comparable. The paper found it lowest on NIPS, too.",
         ),
         Claim(
-            "Its proposals are accepted more readily: the mean log ratio is higher",
+            "Its proposals are accepted more often: the mean log ratio is higher",
             "; ".join(f"{process}: {one:.0f} against {other:.0f}" for process, (one, other) in ratio.items()),
             [one > other for one, other in ratio.values()],
-            "Refused proposals count with the bound at which they were refused.",
+            "Proposals that are rejected early count with the bound on their ratio at which they were rejected.",
         ),
     ]
 
 
 def sweep_claims(found: Found) -> list[Claim]:
-    """What the toy data show beside that: numbers of global moves, levels of local ones."""
+    """Claims on the numbers of global moves and the levels of local moves, on the toy data."""
     claims = sampler_claims(found, "toy")
     for name, text in (
         ("nrmm_sweep_global", "More global moves an iteration converge faster"),
@@ -174,8 +174,8 @@ def sweep_claims(found: Found) -> list[Claim]:
                 text,
                 f"median time to within a nat of the best: {listed}; {last}",
                 faster,
-                "The exact sampler needs few proposals, since it refuses bad ones early; runs that fail count as the "
-                "limit.",
+                "The exact sampler needs few proposals, because it rejects poor ones early; runs that do not reach the "
+                "best count with the time limit.",
             )
         )
     return claims
@@ -204,9 +204,9 @@ def compare(data: str, arguments: str, minutes: float) -> list[Run]:
 
 
 OURS = (
-    "“Tree-guided” is not the paper's sampler: as printed that is not exact (below), and here it is “as printed”. "
-    "Trees guide the exact one, which draws them afresh. Gibbs sampling moves a tenth of the rows beside proposals, as "
-    "the paper's “sub” variants do."
+    "“Tree-guided” is not the paper's sampler, which is called “as printed” here and is not exact (see below). The "
+    "exact sampler draws new trees for each proposal. In addition to the proposals, Gibbs sampling moves a tenth of "
+    "the rows, as in the paper's “sub” variants."
 )
 SWEEP = "--seconds 2 --seeds 5 --samplers tree-guided-paper"
 
@@ -217,12 +217,12 @@ PAPER = Paper(
         samplers(
             "toy",
             "Figure 3: samplers on toy data",
-            "The points and their clusters; how much the log joint lacks of the best over time, under both processes; "
-            "and the same for some numbers of global moves and levels of local ones.",
+            "The points and their clusters; the difference of the log joint from the best against time, for both "
+            "processes; and the same for several numbers of global moves and levels of local moves.",
             [
                 OURS,
-                "The paper does not give its means and covariances: these are 13 clusters of our own, some of which "
-                "touch. All chains of a seed start with rows that enter one by one. 5 seconds and 5 runs in place of "
+                "The paper does not give its means and covariances, so these are 13 other clusters, some of which "
+                "touch. All chains of a seed start with rows that enter one by one. 5 seconds and 5 runs instead of "
                 "10 and 10.",
             ],
             [
@@ -234,23 +234,23 @@ PAPER = Paper(
         ),
         samplers(
             "power-law",
-            "Figure 4: 10,000 points of six dimensions",
-            "How much the log joint lacks of the best over time, clusters of sizes that follow a power law.",
+            "Figure 4: 10,000 points in six dimensions",
+            "The difference of the log joint from the best against time, with power-law cluster sizes.",
             [
                 OURS,
-                "6 seconds and 5 runs in place of 1,000 and 10; the Dirichlet process beside the NGGP of the paper.",
+                "6 seconds and 5 runs instead of 1,000 and 10; the Dirichlet process in addition to the paper's NGGP.",
             ],
             compare("power-law", "--seconds 6 --seeds 5", 3.5),
         ),
         samplers(
             "nips",
             "Figure 5: the NIPS corpus",
-            "How much the log joint lacks of the best over time, 1,500 documents as bags of words.",
+            "The difference of the log joint from the best against time, with 1,500 documents as bags of words.",
             [
                 OURS,
-                "The copy at hand has the 7,605 words that occur more than 20 times, of 12,419, so that log joints "
-                "are not those of the paper. 12 seconds and 5 runs in place of 10,000 and 10, in which nobody "
-                "converges; rows enter one by one, where the paper starts with a clustering by trees.",
+                "The copy used here has only the 7,605 words, of 12,419, that occur more than 20 times, so the log "
+                "joints differ from the paper's. 12 seconds and 5 runs instead of 10,000 and 10, in which no sampler "
+                "converges; rows enter one by one, while the paper starts with a clustering by trees.",
             ],
             compare("nips", "--seconds 12 --seeds 5", 6.5),
         ),

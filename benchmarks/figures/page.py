@@ -1,4 +1,4 @@
-"""The page of all figures: pictures, claims beside what was found, tables; HTML with everything inside."""
+"""The page of all figures as one HTML file: pictures, claims with their results, tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from figures.figure import Claim, Figure, Found, Paper
-from sklearn_subanneal.report.markup import Markup, element, joined, table
+from sklearn_subanneal.report.markup import Markup, element, join_markup, table
 
 STYLE = """
 .yes { color: #00724f; font-weight: 600; } .no { color: #a33c00; font-weight: 600; } .part { font-weight: 600; }
@@ -16,7 +16,7 @@ STYLE = """
 nav p { max-width: none; margin: .2rem 0; }
 @media (prefers-color-scheme: dark) { .yes { color: #57c79d; } .no { color: #ffa268; } }
 """
-TRIAL = "This is a trial on small sizes: its figures mean nothing, and captions speak of the whole run."
+TRIAL = "This is a trial on small sizes with meaningless results; the captions describe the full run."
 
 
 def page(
@@ -58,8 +58,8 @@ def page(
             element("p", TRIAL, class_="warning") if trial else "",
             element(
                 "p",
-                "Every figure is drawn from the JSON of benchmarks, by “make figures”. Beside each statement of a "
-                "paper stands what this run found; whether that is the same is computed from the JSON, too.",
+                "Every figure is drawn by “make figures” from the JSON of the benchmarks. For each claim of a paper "
+                "the page has the result of this run; whether it is reproduced is computed from the JSON, too.",
             ),
             machine(documents),
             element("nav", *(contents(of) for of in papers), aria_label="Contents"),
@@ -88,12 +88,12 @@ def contents(paper: Paper) -> Markup:
 
 def section(paper: Paper, documents: Found, missing: dict, partly: dict, pictures: dict[str, Path]) -> Markup:
     parts = [described(figure, documents, missing, partly, pictures.get(figure.name)) for figure in paper.figures]
-    rest = element("p", f"Not here: {paper.left_out}", class_="note") if paper.left_out else ""
+    rest = element("p", f"Omitted: {paper.left_out}", class_="note") if paper.left_out else ""
     return element("section", element("h2", paper.title), *parts, rest, id=paper.name)
 
 
 def described(figure: Figure, documents: Found, missing: dict, partly: dict, picture: Path | None) -> Markup:
-    """A figure with its caption: what is shown, what is reproduced and what is not, what differs and why."""
+    """A figure with its caption, its claims and whether they are reproduced, and the differences from the paper."""
     found = {run.name: documents[run.name] for run in figure.runs if run.name in documents}
     parts = [element("h3", figure.title)]
     if picture:
@@ -111,13 +111,13 @@ def described(figure: Figure, documents: Found, missing: dict, partly: dict, pic
         ]
     if figure.differs:
         items = (element("li", *code(text)) for text in figure.differs)
-        parts += [element("p", "What is not as in the paper, and why:"), element("ul", *items)]
+        parts += [element("p", "Differences from the paper, and their reasons:"), element("ul", *items)]
     parts.append(made(figure, found))
     return element("figure", *parts, id=figure.name)
 
 
 def claimed(claims: list[Claim]) -> Markup:
-    """A row for each claim; the reason only where it does not hold throughout."""
+    """A row for each claim, with the reason if it does not hold in all cases."""
     if not claims:
         return Markup("")
     kinds = {"yes": "yes", "no": "no"}
@@ -133,7 +133,7 @@ def claimed(claims: list[Claim]) -> Markup:
     heads = ["claim", "here", "reproduced", "why not"]
     if not any(row[-1] for row in rows):
         heads, rows = heads[:-1], [row[:-1] for row in rows]
-    return element("div", table("What is claimed, and what was found here", heads, rows), class_="claims")
+    return element("div", table("Claims of the paper, and results of this run", heads, rows), class_="claims")
 
 
 def made(figure: Figure, found: Found) -> Markup:
@@ -147,6 +147,6 @@ def made(figure: Figure, found: Found) -> Markup:
 
 
 def code(text: str) -> list[Markup]:
-    """Text with what is between backquotes as code."""
+    """Text in which the parts between backquotes are code."""
     parts = text.split("`")
-    return [element("code", part) if number % 2 else joined(part) for number, part in enumerate(parts)]
+    return [element("code", part) if number % 2 else join_markup(part) for number, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""Benchmarks in processes of their own, and the JSON that they leave."""
+"""Runs benchmarks in separate processes and reads their JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def run_missing(runs: list[Run], folder: Path, quick: bool, n_jobs: int, fresh: bool = False) -> dict[str, str]:
-    """Run what has no JSON of the same command in the folder, so many side by side.
+    """Run the benchmarks without JSON of the same command in the folder, several in parallel.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def run_missing(runs: list[Run], folder: Path, quick: bool, n_jobs: int, fresh: 
 
 
 def is_there(run: Run, folder: Path, quick: bool) -> bool:
-    """Whether the JSON is that of this very command, and has results."""
+    """Whether the JSON has results of the same command."""
     document = read(run, folder)
     return document is not None and document.get("command") == run.command(quick) and bool(document["results"])
 
@@ -47,14 +47,14 @@ def read(run: Run, folder: Path) -> dict | None:
 
 
 def skipped(run: Run, folder: Path) -> list[str]:
-    """What a benchmark said in its log that it went on without, once each."""
+    """The parts that a benchmark skipped according to its log, each once."""
     log = folder / f"{run.name}.log"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     return list(dict.fromkeys(line for line in lines if ": skipped, " in line))
 
 
 def execute(run: Run, folder: Path, quick: bool) -> str | None:
-    """Run a benchmark; its JSON appears when it has ended well, its progress is in a log beside it. Why it failed."""
+    """Run a benchmark: JSON if it succeeds, progress in a log next to it. Returns the reason of a failure."""
     script, *arguments = run.command(quick)
     part, log = folder / f"{run.name}.json.part", folder / f"{run.name}.log"
     note(f"{run.name}: {script} {' '.join(arguments)}")

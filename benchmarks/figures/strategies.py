@@ -1,4 +1,4 @@
-"""Figure 3 of the subsample-annealing paper: held-out density of strategies over the seconds that a chain had."""
+"""Figure 3 of the subsample-annealing paper: held-out log density of strategies against the seconds of a chain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLES = {
 }
 MADE = ("anneal", "accelerating")
 RIVALS = ("prior", "sequential")
-# Over the bound, and beside a second for what surrounds the chain.
+# Tolerance of the time bound, in addition to a second of overhead.
 LATE = 1.2
 
 
@@ -107,7 +107,7 @@ def scored(row: dict) -> str:
 
 
 def claims(found: Found) -> list[Claim]:
-    """At the longest bound of each table; of the two ways of annealing the better one."""
+    """Claims at the longest bound of each table; the better of the two annealing schedules counts."""
     results = by_table(found)
     last = {name: at_last(result["summary"]) for name, result in results.items()}
     last = {name: of for name, of in last.items() if "anneal" in of and all(rival in of for rival in RIVALS)}
@@ -121,33 +121,33 @@ def claims(found: Found) -> list[Claim]:
     largest = [lead["kdd_1000000"]] if "kdd_1000000" in lead else []
     poor = Claim(
         "On the largest network table annealing does poorly",
-        f"less the better of the others: {largest[0]:+.2f} nats a row" if largest else "",
+        f"minus the better of the others: {largest[0]:+.2f} nats per row" if largest else "",
         [gain < 0.0 for gain in largest],
-        "The paper suspects rare intrusions, which the first rows miss. Here rows leave and come back while the "
+        "The paper suspects rare intrusions, which the first rows do not contain. Here rows leave and return while the "
         "subsample grows.",
     )
     return [
         Claim(
             "In bounded time annealing gives the best held-out score",
-            "at the longest bound the better way of annealing less the better of the others, nats a row: "
+            "at the longest bound, better annealing schedule minus better of the others, nats per row: "
             + listed(results, lead, "{:+.2f}"),
             [gain > 0.0 for gain in lead.values()],
-            "A mixture of this package makes split-merge moves under all three strategies, which the paper's did not; "
-            "in a table of few rows barriers are low, and whole sweeps with moves of columns cost little.",
+            "Mixtures of this package make split-merge moves with all three strategies, which the paper's did not. "
+            "With few rows, barriers are low, and whole sweeps with moves of columns are cheap.",
         ),
         Claim(
             "Annealed scores vary less, with fewer bad runs",
-            "standard deviation on a split, annealed against the steadier of the others: "
+            "standard deviation on a split, annealed against the smaller of the others: "
             + listed(results, several, "{0[0]:.2f} / {0[1]:.2f}"),
             [annealed < other for annealed, other in several.values()],
-            "A few seeds on a table say little of a spread.",
+            "A few seeds per table are not enough to estimate a spread.",
         ),
         Claim(
             "A sequential start is no better than one from the prior",
             "sequential less prior: " + listed(results, start, "{:+.2f}"),
             [gain <= 0.0 for gain in start.values()],
-            "The paper blames hyperparameters that are not learned yet; here they rest at a narrow start until 64 rows "
-            "are in, so that the sequential start has what it lacked there.",
+            "The paper explains this by hyperparameters that are not learned yet. Here they keep narrow initial values "
+            "until 64 rows are included, which helps the sequential start.",
         ),
         *([poor] if largest else []),
     ]

@@ -12,7 +12,7 @@ from figures.style import LINE, colors, legend_below, log_scale, subplots, ticks
 
 SAMPLERS = ("none", "STT", "TT", "SPT", "PT")
 MODELS = {"mean": "normal mean", "gp": "Gaussian process"}
-# Of run times relative to no tempering, at the largest size of the paper.
+# Run times relative to no tempering at the largest size, read from the paper.
 PRINTED = {
     "mean": {"SPT": 3.51, "STT": 5.65, "PT": 7.48, "TT": 12.94},
     "gp": {"SPT": 1.73, "STT": 2.35, "PT": 6.03, "TT": 9.19},
@@ -21,7 +21,7 @@ CONVERGED = 1.1
 
 
 def parts(found: Found, key: str) -> dict:
-    """A part of the results, of all runs together."""
+    """One part of the results, merged over all runs."""
     out: dict = {}
     for document in found.values():
         if document["benchmark"] == "tempering_figures":
@@ -30,7 +30,7 @@ def parts(found: Found, key: str) -> dict:
 
 
 def moves(cell: str) -> str:
-    """A cell "gp HMC" in words, with its moves."""
+    """The name of a cell such as "gp HMC" in words."""
     kind, inner = cell.split()
     return f"{MODELS[kind]}, {inner}"
 
@@ -43,7 +43,7 @@ def by_size(line: dict) -> list[tuple[int, dict]]:
 
 
 def draw_run_time(found: Found):
-    """Seconds of a draw, relative to no tempering, over the rows."""
+    """Plot the seconds of a draw, relative to no tempering, against the number of rows."""
     results = parts(found, "run_time")
     figure, axes = subplots(1, len(results), (4.8 * len(results), 4.2), sharey=True)
     color, handles = colors(SAMPLERS), {}
@@ -73,12 +73,12 @@ def run_time_claims(found: Found) -> list[Claim]:
     ratios = {(kind, name): of["ratio"][name] for kind, (_, of) in last.items() for name in PRINTED[kind]}
     return [
         Claim(
-            "Costs relative to no tempering (in brackets those of the paper)",
+            "Run times relative to no tempering (in brackets those of the paper)",
             text,
             [abs(np.log(ratio / PRINTED[kind][name])) < np.log(1.25) for (kind, name), ratio in ratios.items()],
-            "Within a quarter is a yes. A draw has one more kernel here, that of the posterior itself, and "
-            "transitions run the kernel of the level that is left: what is printed for both is not exact. Small "
-            "problems pay for Python.",
+            "Reproduced if within 25 %. Here a draw has one more kernel, that of the posterior itself, and "
+            "transitions use the kernel of the level that is left, because the printed versions are not exact. On "
+            "small problems the overhead of Python dominates.",
         ),
         Claim(
             "Subsampling makes tempering cheaper",
@@ -88,7 +88,7 @@ def run_time_claims(found: Found) -> list[Claim]:
                 for kind, (_, of) in last.items()
             ),
             [ratios[kind, sub] < ratios[kind, full] for kind in last for sub, full in (("SPT", "PT"), ("STT", "TT"))],
-            "Where rows are few, a likelihood costs as much on a part of them as on all.",
+            "With few rows, the likelihood of a part of them takes as long as that of all.",
         ),
     ]
 
@@ -97,7 +97,7 @@ def run_time_claims(found: Found) -> list[Claim]:
 
 
 def draw_convergence(found: Found):
-    """The largest R-hat over the draws and over the seconds."""
+    """Plot the largest R-hat against draws and against seconds."""
     results = parts(found, "convergence")
     figure, axes = subplots(1, 2, (9.4, 4.0), sharey=True)
     color, handles = colors(SAMPLERS), {}
@@ -114,7 +114,7 @@ def draw_convergence(found: Found):
 
 
 def needed(of: dict, key: str) -> float:
-    """Draws or seconds from which R-hat stays below its bar; infinite if it never does."""
+    """Draws or seconds after which R-hat stays below its bar; infinite if it never does."""
     below = np.array(of["rhat"]) < CONVERGED
     if not below[-1]:
         return np.inf
@@ -133,8 +133,8 @@ def convergence_claims(found: Found) -> list[Claim]:
             "TT and STT converge far faster than Hamiltonian Monte Carlo alone",
             f"draws to R-hat below {CONVERGED:g}: {listed(draws, '{:g}')}; seconds: {listed(seconds, '{:.2g}')}",
             [of[name] < of["none"] for of in (draws, seconds) for name in ("STT", "TT") if name in of and "none" in of],
-            "With adapted steps Hamiltonian Monte Carlo mixes about as fast a draw as with transitions, which cost "
-            "several times as much. The paper's steps are fixed at 0.01, so that it is slow there.",
+            "With adapted step sizes Hamiltonian Monte Carlo mixes about as fast per draw as with transitions, which "
+            "take several times as long. The paper's step sizes are fixed at 0.01, where it is slow.",
         )
     ]
 
@@ -143,7 +143,7 @@ def convergence_claims(found: Found) -> list[Claim]:
 
 
 def draw_rows(found: Found):
-    """Effective draws a second over the rows, a panel for each model and each kind of moves."""
+    """Plot effective draws per second against rows, a panel for each model and kind of moves."""
     results = parts(found, "rows")
     figure, axes = subplots(1, len(results), (3.7 * len(results), 4.2))
     color, handles = colors(SAMPLERS), {}
@@ -179,19 +179,19 @@ def rows_claims(found: Found) -> list[Claim]:
     last = {cell: (line[-1][0], best(line[-1][1])) for cell, line in results.items()}
     return [
         Claim(
-            "The more rows, the more tempering gains over none",
-            "best tempered sampler over none, from the fewest rows to the most: "
+            "The gain of tempering grows with the number of rows",
+            "ratio of the best tempered sampler to none, from the fewest rows to the most: "
             + "; ".join(f"{moves(cell)} " + ", ".join(f"{gain:.2f}" for gain in of) for cell, of in gains.items()),
             [of[-1] > of[0] for of in gains.values()],
-            "Sampling is compared after steps were adapted to each size; the paper's are fixed, and suit some sizes "
-            "only.",
+            "Samplers are compared with step sizes adapted to each number of rows; the paper's are fixed, and suit "
+            "only some sizes.",
         ),
         Claim(
-            "STT is best where there are many rows",
+            "STT is best with many rows",
             "best: " + "; ".join(f"{moves(cell)}, {n:,} rows: {name}" for cell, (n, name) in last.items()),
             [name == "STT" for _, name in last.values()],
-            "A transition by subsets is accepted with a probability that falls with the number of parameters and of "
-            "levels alike, and posteriors of one mode need none.",
+            "The acceptance rate of a transition by subsets decreases with the numbers of parameters and of levels, "
+            "and posteriors with one mode need no tempering.",
         ),
     ]
 
@@ -226,24 +226,24 @@ def parameter_claims(found: Found) -> list[Claim]:
     ]
     return [
         Claim(
-            "In the Gaussian process STT is the best in nearly every number of parameters",
+            "In the Gaussian process STT is best for nearly every number of parameters",
             "best: " + "; ".join(f"{moves(cell)} " + ", ".join(names) for cell, names in gp.items()),
             [name == "STT" for names in gp.values() for name in names],
-            "Acceptance of a transition by subsets is about 0.02 with five parameters and 0.001 with ten, whatever the "
-            "number of levels; plain Hamiltonian Monte Carlo with adapted steps has no such loss.",
+            "The acceptance rate of a transition by subsets is about 0.02 with five parameters and 0.001 with ten, for "
+            "any number of levels; plain Hamiltonian Monte Carlo with adapted step sizes has no such loss.",
         ),
         Claim(
-            "In the normal model tempering gains with the number of parameters",
-            "best tempered sampler over none: "
+            "In the normal model the gain of tempering grows with the number of parameters",
+            "ratio of the best tempered sampler to none: "
             + "; ".join(f"{moves(cell)} " + ", ".join(f"{gain:.2f}" for gain in of) for cell, of in gains.items()),
             [of[-1] > of[0] for of in gains.values()],
-            "The posterior has one mode, and adapted steps cope with its correlations.",
+            "The posterior has one mode, and adapted step sizes suit its correlations.",
         ),
         Claim(
-            "Effective draws a second fall with the number of parameters",
+            "Effective draws per second decrease with the number of parameters",
             f"in {sum(falls)} of {len(falls)} pairs of neighbours",
             falls,
-            "With adapted steps Hamiltonian Monte Carlo hardly depends on it.",
+            "With adapted step sizes Hamiltonian Monte Carlo is almost independent of it.",
         ),
     ]
 
@@ -266,13 +266,13 @@ def mixture_table(found: Found) -> list[Table]:
 
 FIXED = "The paper's models, HMC and MH, each alone and in PT, TT, SPT and STT, with the printed errors put right."
 ADAPTED = (
-    "Step sizes, metrics and ladders are adapted in a warm-up that does not count; the paper fixes the steps at 0.01 "
-    "and the ladder. R-hat is rank-normalised, of four chains, and the largest of all parameters, not the median of "
-    "three."
+    "Step sizes, metrics and ladders are adapted during warm-up, which does not count; the paper fixes the ladder and "
+    "the step sizes (0.01). R-hat is rank-normalised, of four chains, and the largest of all parameters, not the "
+    "median of three."
 )
 SIZES = (
-    "Up to 256 rows in the Gaussian process, in place of 1,024: the work of a draw grows with the third power. In the "
-    "normal model up to 1,024, in place of 2,048, and the times of a draw up to 4,096."
+    "Up to 256 rows in the Gaussian process instead of 1,024, because the work of a draw grows with the third power. "
+    "In the normal model up to 1,024 instead of 2,048, and run times up to 4,096."
 )
 RUNS = [
     Run("tempering_mean", "tempering_figures", "--models mean --draws 200", 10),
@@ -285,9 +285,9 @@ PAPER = Paper(
     [
         Figure(
             "tempering_run_time",
-            "Figure 1: run time over the size of the data",
-            "CPU seconds of a draw over those of Hamiltonian Monte Carlo alone, on the paper's ladder of seven levels "
-            "down to 1/8, with its fixed steps. Dotted: what the paper observed at its largest size.",
+            "Figure 1: run time against the size of the data",
+            "CPU seconds of a draw relative to Hamiltonian Monte Carlo alone, with the paper's ladder of seven levels "
+            "down to 1/8 and its fixed step sizes. Dotted: the paper's values at its largest size.",
             [FIXED, SIZES],
             RUNS,
             draw_run_time,
@@ -296,8 +296,8 @@ PAPER = Paper(
         Figure(
             "tempering_convergence",
             "Figure 2: convergence",
-            "The largest R-hat over draws, and over CPU seconds of a chain, in a Gaussian process of ten parameters; "
-            "of the second half of the draws so far, as in the paper. The dashed line is its bar of 1.1.",
+            "The largest R-hat against draws, and against CPU seconds of a chain, in a Gaussian process with ten "
+            "parameters, from the second half of the draws so far, as in the paper. The dashed line is its bar of 1.1.",
             [FIXED, ADAPTED, "256 rows and 10 parameters in place of 512 and 20."],
             RUNS[1:],
             draw_convergence,
@@ -305,8 +305,8 @@ PAPER = Paper(
         ),
         Figure(
             "tempering_rows",
-            "Figure 3: effective draws over the size of the data",
-            "Effective draws a CPU second, median over parameters, after warm-up.",
+            "Figure 3: effective draws against the size of the data",
+            "Effective draws per CPU second, median over parameters, after warm-up.",
             [FIXED, ADAPTED, SIZES],
             RUNS,
             draw_rows,
@@ -314,8 +314,8 @@ PAPER = Paper(
         ),
         Figure(
             "tempering_parameters",
-            "Tables 1 and 2: effective draws over the number of parameters",
-            "Effective draws a CPU second, median over parameters, after warm-up, at 256 rows.",
+            "Tables 1 and 2: effective draws against the number of parameters",
+            "Effective draws per CPU second, median over parameters, after warm-up, with 256 rows.",
             [FIXED, ADAPTED, "256 rows in place of 512 (Gaussian process) and 1,024 (normal model with HMC)."],
             RUNS,
             claims=parameter_claims,
@@ -325,8 +325,8 @@ PAPER = Paper(
         Figure(
             "tempered_mixtures",
             "Mixtures: partitions instead of parameters",
-            "Parallel tempering over the partition of a mixture, by powers of the likelihood and by subsets of the "
-            "rows, against one chain that has all of the time.",
+            "Parallel tempering of the partition of a mixture, by powers of the likelihood and by subsets of the "
+            "rows, against one chain with the same total time.",
             ["Beyond the paper, which has continuous parameters alone."],
             [Run("tempered_mixtures", "tempered_mixtures", "--seeds 3 --seconds 8", 4)],
             tables=mixture_table,

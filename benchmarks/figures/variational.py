@@ -9,10 +9,10 @@ from figures.figure import Claim, Figure, Found, Paper, Run, Table
 from figures.style import LINE, colors, legend_below, log_scale, subplots, title
 
 CORPORA = {"kos": "KOS", "nips": "NIPS", "arxiv": "arXiv abstracts"}
-# The paper's methods, and that which has the best of several schedules.
+# The paper's methods, and annealing with the best of several schedules.
 METHODS = ("SVI", "AVI", "AVI, tuned", "VT", "LVT")
 SYSTEMS = ("default", "two passes", "scikit-learn", "gensim", "tomotopy")
-# Within so many nats a word VT is as good as the best schedule.
+# Difference in nats per word up to which VT counts as equal to the best schedule.
 NEAR = 0.02
 
 
@@ -20,13 +20,13 @@ NEAR = 0.02
 
 
 def draw_two_gaussians(found: Found):
-    """The bound over both means, a panel for each temperature; in the last one the paths of both ascents."""
+    """Plot the bound against both means for each temperature, with the paths of both ascents in the last panel."""
     results = found["two_gaussians"]["results"]
     grid, surfaces = results["grid"], results["surfaces"]
     figure, axes = subplots(1, len(surfaces), (3.4 * len(surfaces), 3.8), sharex=True, sharey=True)
     for ax, (temperature, of) in zip(axes[0], surfaces.items(), strict=True):
         bound = np.transpose(of["bound"])
-        # Of the surface only what is near the top can be told apart.
+        # Only the part of the surface near the maximum is visible.
         low, high = np.quantile(bound, 0.35), bound.max()
         ax.contourf(grid, grid, np.maximum(bound, low), levels=np.linspace(low, high, 24), cmap="Blues", extend="both")
         row, column = np.unravel_index(bound.argmax(), bound.shape)
@@ -35,7 +35,7 @@ def draw_two_gaussians(found: Found):
         optima = f"{of['maxima']} optim{'um' if of['maxima'] == 1 else 'a'}"
         ax.set(xlabel="mean of component 0", aspect="equal")
         title(ax, f"T = {float(temperature):g}: {optima}")
-    # At T = 1 the means hardly leave their start.
+    # At T = 1 the means stay close to their start.
     for name, color, marker in (("T = 1", "#000000", "o"), ("annealed", "#009E73", "")):
         path = np.transpose(results["ascents"][name]["path"])
         axes[0, -1].plot(*path, color=color, marker=marker, label=f"ascent, {name}", **LINE)
@@ -52,16 +52,16 @@ def two_gaussians_claims(found: Found) -> list[Claim]:
     bounds = {name: of["bound"] for name, of in results["ascents"].items()}
     return [
         Claim(
-            "At high temperatures there is one optimum; two at T = 1",
+            "There is one optimum at high temperatures, and there are two at T = 1",
             f"optima: {listed}",
             [maxima[0] == 1, maxima[-1] == 2],
-            "At which temperature the second appears depends on the data, which the paper does not give.",
+            "The temperature at which the second one appears depends on the data, which the paper does not give.",
         ),
         Claim(
-            "Annealing leads to the better one",
+            "Annealing leads to the better optimum",
             f"from the poorer optimum: bound {bounds['annealed']:.1f} annealed, {bounds['T = 1']:.1f} at T = 1",
             [bounds["annealed"] > bounds["T = 1"]],
-            "With few rows the weights of the components say little about which is which.",
+            "With few rows the weights hardly distinguish the components.",
         ),
     ]
 
@@ -75,7 +75,7 @@ def families(found: Found) -> dict[tuple[str, str], dict]:
 
 
 def draw_temperatures(found: Found):
-    """Above nats over seconds of the first seed, below the traces of E[1/T]; a column for each corpus and family."""
+    """Top: nats against seconds for the first seed; bottom: traces of E[1/T]; a column for each corpus and family."""
     columns = families(found)
     figure, axes = subplots(2, len(columns), (3.4 * len(columns), 6.2))
     color, handles = colors(METHODS), {}
@@ -122,29 +122,29 @@ def temperature_claims(found: Found) -> list[Claim]:
     return [
         Claim(
             "Annealing predicts held-out words better than SVI",
-            f"AVI less SVI, nats a word: {listed(over)}",
+            f"AVI minus SVI, nats per word: {listed(over)}",
             [gain > 0.0 for gain in over.values()],
-            "With this package's plug-in topics and larger steps SVI itself is far better, and on long documents "
-            "annealing adds nothing to that.",
+            "With this package's plug-in topics and larger steps SVI itself is much better, and on long documents "
+            "annealing gains nothing.",
         ),
         Claim(
             "VT is as good as the best schedule",
-            f"VT less the best AVI: {listed(near)} (down to −{NEAR} is a yes)",
+            f"VT minus the best AVI: {listed(near)} (reproduced if at least −{NEAR})",
             [gap >= -NEAR for gap in near.values()],
             "The tuned AVI is the best of twelve schedules.",
         ),
         Claim(
             "LVT is better than AVI and VT",
-            f"LVT less the better of both: {listed(local)}",
+            f"LVT minus the better of both: {listed(local)}",
             [gain > 0.0 for gain in local.values()],
-            "Seen on abstracts alone, by a hundredth of a nat; the printed local temperatures temper twice, and are "
+            "Only on abstracts, by a hundredth of a nat. The printed local temperatures are applied twice, and are "
             "worse than none.",
         ),
         Claim(
             "VT cools by itself",
             "E[1/T] in the end: " + "; ".join(f"{name} {end:.3f}" for name, end in ends.items()),
             [end > 0.99 for end in ends.values()],
-            "Only with the corrected energies does it: as printed it heats, and stays hot.",
+            "Only with the corrected energies; as printed, the temperature increases and stays high.",
         ),
     ]
 
@@ -167,7 +167,7 @@ def temperature_table(found: Found) -> list[Table]:
 
 
 def draw_completion(found: Found):
-    """Nats over seconds, a panel for each corpus; means over seeds."""
+    """Plot nats against seconds, a panel for each corpus; means over seeds."""
     results = found["lda_completion"]["results"]
     figure, axes = subplots(1, len(results), (4.4 * len(results), 4.2))
     color, handles = colors(SYSTEMS), {}
@@ -203,11 +203,11 @@ PAPER = Paper(
         Figure(
             "two_gaussians",
             "Figure 1: the annealed bound of two Gaussians",
-            "The bound over the two means with everything else at its optimum, at four temperatures; over the last "
-            "one the paths of coordinate ascent from the poorer optimum.",
+            "The bound as a function of the two means with everything else at its optimum, at four temperatures; the "
+            "last panel also has the paths of coordinate ascent from the poorer optimum.",
             [
                 "The paper gives neither data nor weights. Here: 200 observations, weights 0.7 and 0.3, means −3 and "
-                "3, of a variance of 1.",
+                "3, variance 1.",
             ],
             [Run("two_gaussians", "two_gaussians", minutes=0.2)],
             draw_two_gaussians,
@@ -216,17 +216,17 @@ PAPER = Paper(
         Figure(
             "lda_temperatures",
             "Figure 2: topics at equal passes",
-            "Held-out completion over CPU seconds, one seed, and below it E[1/T] over the run (median over documents "
-            "for LVT). “Paper's steps” are coordinate updates with the paper's minibatches and steps, “default” is "
-            "the package's way; “AVI, tuned” is the best of twelve schedules, chosen on a tenth of the training "
-            "documents.",
+            "Held-out document completion against CPU seconds for one seed, and below it E[1/T] during the run (median "
+            "over documents for LVT). “Paper's steps” are coordinate updates with the paper's minibatches and step "
+            "sizes; “default” are the package's defaults; “AVI, tuned” is the best of twelve schedules, chosen on a "
+            "tenth of the training documents.",
             [
-                "The New York Times (1.7 million articles), 640,000 arXiv abstracts and Wikipedia are not at hand. "
-                "Here: 1,350 NIPS papers with 50 topics, and 36,000 arXiv abstracts with 100, in place of 500 topics.",
-                "Energies and partition functions are corrected, and temperatures reach up to 1.6 (2.5 where "
-                "documents are short), not 10: what is printed compares two different models, and does not cool "
+                "The New York Times (1.7 million articles), 640,000 arXiv abstracts and Wikipedia are not available. "
+                "Here: 1,350 NIPS papers with 50 topics, and 36,000 arXiv abstracts with 100, instead of 500 topics.",
+                "Energies and partition functions are corrected, and temperatures reach up to 1.6 (2.5 for short "
+                "documents), not 10: the printed version compares two different models, and does not cool "
                 "(`global-paper` and `local-paper`; the theory pages derive this).",
-                "Lengths of schedules are shares of the run, since with so few documents 0.01 passes are one "
+                "Lengths of schedules are fractions of the run, because with so few documents 0.01 passes are one "
                 "minibatch.",
             ],
             [Run("lda_temperatures", "lda_temperatures", "--seeds 2 --grid-seeds 1", 18)],
@@ -237,12 +237,12 @@ PAPER = Paper(
         *factorial.FIGURES,
         Figure(
             "lda_completion",
-            "Topics beside other packages",
-            "Held-out completion over CPU seconds of training, one thread, the same evaluator for all; means over "
-            "seeds.",
+            "Topics of this and of other packages",
+            "Held-out document completion against CPU seconds of training, one thread, the same evaluator for all; "
+            "means over seeds.",
             [
-                "Beyond the paper. gensim and tomotopy are drawn where they are installed: pip install gensim "
-                "tomotopy, then again with --fresh.",
+                "Not in the paper. gensim and tomotopy are drawn if they are installed: pip install gensim "
+                "tomotopy, then run again with --fresh.",
             ],
             [Run("lda_completion", "lda_completion", "--seeds 2 --peer-seeds 1", 13)],
             draw_completion,

@@ -1,1 +1,1 @@
-"""Elementary functions, draws and small matrices for the kernels."""
+"""Elementary functions, random draws and small matrices for the kernels; sums in log space; the version."""

@@ -1,20 +1,12 @@
 """Elementary functions without branches, which the compiler can vectorise and every machine computes alike.
 
 libm is not used: its results differ in the last bit from one C library to the next, and its calls keep loops
-from being vectorised. Errors: at most 2 ulp each (``tests/test_core.py``).
+from being vectorised. Errors: at most 2 ulp each (``tests/core/test_core.py``).
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-cdef extern from *:
-    """
-    #if !defined(SUBANNEAL_BASELINE) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) \
-        && defined(__GNUC__) && __GNUC__ >= 12
-    #  define SUBANNEAL_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-    #else
-    #  define SUBANNEAL_MULTIVERSION
-    #endif
-    """
+cdef extern from "sklearn_subanneal/_core/multiversion.h":
     # A function of this "type" is compiled once for each level of the x86-64 instruction set and chosen at load time;
     # only once with CFLAGS=-DSUBANNEAL_BASELINE.
     ctypedef void simd_void "SUBANNEAL_MULTIVERSION void"

@@ -1,4 +1,4 @@
-"""Which row leaves the subsample next, and which enters: the state behind :mod:`sklearn_subanneal.annealing.subsampling`."""
+"""The window of rows in the subsample: the order in which rows enter and leave it."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

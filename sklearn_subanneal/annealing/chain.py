@@ -55,7 +55,7 @@ class AnnealedChain:
 
     def cycle(self, step: Step, context: ChainContext) -> dict:
         """Make one cycle through the subsample, then redraw the hyperparameters; returns fields of the trace."""
-        raise TypeError(f"{type(self).__name__} must say what a cycle is")
+        raise TypeError(f"{type(self).__name__} must define a cycle")
 
     def state(self) -> Any:
         """The present state, as prediction needs it: a draw."""
@@ -70,7 +70,7 @@ class AnnealedChain:
         raise TypeError(f"{type(self).__name__} can't be continued")
 
     def set_state(self, state: dict) -> None:
-        """Restore what ``get_state`` gave."""
+        """Restore a state of ``get_state``."""
         raise TypeError(f"{type(self).__name__} can't be continued")
 
     def run(

@@ -145,7 +145,7 @@ class Checkpoint:
         except OSError as error:
             warnings.warn(
                 f"Chain {chain.number} was not saved to {file}: {error}. The fit goes on; make room, or the next run "
-                "starts from what was saved before.",
+                "starts from the file before.",
                 UserWarning,
                 stacklevel=2,
             )

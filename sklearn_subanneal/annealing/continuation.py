@@ -15,7 +15,7 @@ from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.reporter import callbacks_of
 from sklearn_subanneal.annealing.saved_chain import SavedChain
 
-# Parameters that may change between fits under ``warm_start``: how far chains go on, and not what they sample.
+# Parameters that may change between fits under ``warm_start``: how far chains go on, not the posterior they sample.
 CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
 # Those of them that must not change where a chain was interrupted: it is in the middle of the schedule, say.
 FIXED_UNDER_WAY = ("schedule", "thin", "time_limit", "random_state")
@@ -41,7 +41,7 @@ class Continuation:
     Parameters
     ----------
     estimator : estimator
-        With the parameters ``n_draws`` and ``warm_start``, and those that are named in this module.
+        With the parameter ``n_draws``, and maybe ``warm_start`` and the others that are named in this module.
     names : sequence of str
         Of the columns of the table.
     arrays : sequence of ndarray
@@ -50,6 +50,8 @@ class Continuation:
         Of the last fit; None before the first.
     fitted_identity : dict or None
         The ``identity`` of that fit.
+    resolved : dict or None
+        Values of parameters that take the place of the estimator's: those whose default depends on ``n_draws``.
 
     Attributes
     ----------
@@ -69,23 +71,23 @@ class Continuation:
         If warm start has nothing to do.
     """
 
-    def __init__(self, estimator: BaseEstimator, names, arrays, results=None, fitted_identity=None):
-        parameters = estimator.get_params(deep=False)
+    def __init__(self, estimator: BaseEstimator, names, arrays, results=None, fitted_identity=None, resolved=None):
+        parameters = estimator.get_params(deep=False) | (resolved or {})
         self.n_draws = estimator.n_draws
         self.identity = {name: digest(value) for name, value in parameters.items() if name not in CHANGEABLE}
         self.identity["X"] = table_digest(names, arrays)
-        self._results = results if estimator.warm_start else None
+        self._results = results if parameters.get("warm_start") else None
         if self._results is not None:
             self._check_results(fitted_identity)
         checkpoints = [callback for callback in callbacks_of(estimator) if isinstance(callback, Checkpoint)]
         self.saved_identity, self._saved = None, {}
         if checkpoints:
-            under_way = {name: digest(parameters[name]) for name in FIXED_UNDER_WAY}
+            under_way = {name: digest(parameters[name]) for name in FIXED_UNDER_WAY if name in parameters}
             self.saved_identity = {"estimator": type(estimator).__name__} | self.identity | under_way
             self._load(checkpoints)
 
     def chain(self, number: int) -> tuple[ChainResult | None, bool]:
-        """What the chain of this number goes on from, or None, and whether it has come to its end already."""
+        """The result that the chain of this number goes on from, or None, and whether the chain is complete already."""
         if number in self._saved:
             saved = self._saved[number]
             return saved.result, (saved.ended_at or 0) >= self.n_draws

@@ -17,7 +17,7 @@ _lock = Lock()
 
 
 class Mailbox:
-    """A list of messages; what a pickled copy in another process appends arrives in the original.
+    """A list of messages; those that a pickled copy in another process appends arrive in the original.
 
     A socket is opened when the mailbox is pickled for the first time. A copy that is unpickled in the same process, or
     where the original cannot be reached (in a later session, on another machine), is a list of its own that begins

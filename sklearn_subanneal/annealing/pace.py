@@ -10,7 +10,7 @@ from sklearn_subanneal.annealing.schedules import Schedule
 
 @dataclass(frozen=True)
 class Step:
-    """One cycle through the present subsample: what a chain is to do before hyperparameters are redrawn."""
+    """Instructions for one cycle of a chain: the size of the subsample at its end, and the moves of rows before."""
 
     progress: float
     size: int

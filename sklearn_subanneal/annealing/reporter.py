@@ -30,7 +30,7 @@ class ProgressReporter:
     estimator : estimator
         With :class:`sklearn.callback.CallbackSupportMixin`, in a method decorated by ``with_callbacks``.
     X : object
-        What the estimator is fitted to, for callbacks that ask for it.
+        The data of the fit, for callbacks that ask for it.
     context : CallbackContext
         Of the task.
 
@@ -113,7 +113,7 @@ class ProgressReporter:
         Parameters
         ----------
         record : dict
-            What the step has measured: the callbacks' ``metadata["trace"]``.
+            Measurements of the step: the callbacks' ``metadata["trace"]``.
         attributes : callable or None
             Gives the attributes that make the estimator a fitted one; called if a callback wants a fitted estimator.
         name : str, default="sweep"

@@ -56,7 +56,7 @@ class ChainSpec:
     ended: bool = False
 
     def check(self) -> None:
-        """Refuse all that is unsuitable before any chain starts; a subclass adds what its model requires.
+        """Refuse all that is unsuitable before any chain starts; a subclass adds the requirements of its model.
 
         Raises
         ------

@@ -29,7 +29,7 @@ class TraceMonitor:
     ----------
     X_held_out : array-like or DataFrame, default=None
         Rows that are not trained on; their `score` by the model as it stands is recorded, too, as "held_out_score": the
-        mean log predictive density, or what `score` is for the estimator. Making a model at every sweep takes time.
+        mean log predictive density, or the score of a classifier or regressor. A model at every sweep takes time.
     y_held_out : array-like, default=None
         Their targets, for classifiers and regressors.
     every : int, default=1

@@ -1,4 +1,4 @@
-"""Tables drawn from known mixtures, with the truth behind them."""
+"""Generators of tables from known mixtures, with the true labels and densities."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def make_gaussian_mixture(
     separation: float = 4.0,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw a table from a mixture of Gaussians, with the density of the truth at each row.
+    """Draw a table from a mixture of Gaussians, with the true density at each row.
 
     The weights are Dirichlet(2, ..., 2), the means N(0, separation^2) in each coordinate. A full covariance is
     A A' / n_features + 0.2 I with standard normal A; a diagonal one has standard deviations uniform on (0.3, 1.5).
@@ -37,7 +37,7 @@ def make_gaussian_mixture(
     separation : float, default=4.0
         Standard deviation of the cluster means.
     random_state : int, Generator or None, default=None
-        Seed of, or the source of the randomness. The same seed gives the same table.
+        Seed or generator. The same seed gives the same table.
 
     Returns
     -------
@@ -95,11 +95,11 @@ def make_planted_views(
     as_frame: bool = False,
     random_state: int | np.random.Generator | None = None,
 ) -> Bunch:
-    """Draw a table of mixed types whose columns fall into independent views, each with its own clustering of the rows.
+    """Draw a table of mixed types whose columns belong to independent views, each with its own clusters of the rows.
 
-    Column j belongs to view j mod n_views. Within a view the columns go round real, real, categorical (five values)
-    and boolean. View weights are Dirichlet(3, ..., 3); real clusters have means N(0, 9) and standard deviations
-    uniform on (0.5, 1.2), category probabilities are Dirichlet(1/2, ..., 1/2), boolean ones Beta(1/2, 1/2).
+    Column j belongs to view j mod n_views. Within a view the types of the columns repeat: real, real, categorical
+    (five values), boolean. View weights are Dirichlet(3, ..., 3); real clusters have means N(0, 9) and standard
+    deviations uniform on (0.5, 1.2), category probabilities are Dirichlet(1/2, ..., 1/2), boolean ones Beta(1/2, 1/2).
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def make_planted_views(
     n_clusters : sequence of int, default=(4, 7, 12, 20)
         Number of clusters in each view.
     missing : float, default=0.0
-        Probability of each cell to be missing, independently of everything.
+        Probability that a cell is missing, independently of all else.
     as_frame : bool, default=False
         Whether to give the data as a pandas DataFrame.
     random_state : int, Generator or None, default=None
-        Seed of, or the source of the randomness. The same seed gives the same table.
+        Seed or generator. The same seed gives the same table.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def make_planted_views(
         row_labels : ndarray of int of shape (n_samples, n_views)
             The cluster of each row in each view.
         log_density : ndarray of shape (n_samples,)
-            The log density of the truth at each row before cells were made missing.
+            The true log density at each complete row.
 
     Raises
     ------

@@ -9,11 +9,11 @@ from sklearn.utils import Bunch
 _DESCRIPTION = """\
 Hospital referral regions of the United States, 2008
 
-307 regions, 63 real figures for each, none missing: Medicare spending on chronically ill patients by sector, the
+307 regions, 63 real columns, no missing cells: Medicare spending on chronically ill patients by sector, the
 capacity of hospitals (beds, physicians, nurses), the use made of it at the end of life, and scores of the quality of
 care. Many columns are sums, ratios or prices of others, so that the columns fall into groups.
 
-Source: The Dartmouth Atlas of Health Care 2008, https://www.dartmouthatlas.org (public figures).
+Source: The Dartmouth Atlas of Health Care 2008, https://www.dartmouthatlas.org (public data).
 
 References
 ----------
@@ -30,7 +30,7 @@ def load_hospitals(*, as_frame: bool = True) -> Bunch:
     ----------
     as_frame : bool, default=True
         Whether to give the data as a pandas DataFrame with the regions as row labels. Without pandas installed,
-        the data come as an ndarray all the same.
+        the data are an ndarray in any case.
 
     Returns
     -------
@@ -38,15 +38,15 @@ def load_hospitals(*, as_frame: bool = True) -> Bunch:
         With
 
         data : pandas.DataFrame or ndarray of shape (307, 63)
-            The figures, float64.
+            The table, float64.
         feature_names : list of str
             The 63 columns.
         names : ndarray of str of shape (307,)
             The regions.
         descriptions : dict of str to str
-            What each column is.
+            Meaning of each column.
         DESCR : str
-            Where the data come from.
+            Description and source of the data.
 
     References
     ----------

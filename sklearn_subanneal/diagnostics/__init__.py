@@ -1,10 +1,4 @@
-"""Diagnostics of Markov chain Monte Carlo: convergence, traces of the partition, and a test of samplers themselves."""
-
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlogy
+"""Diagnostics of Markov chains: R-hat, effective sample sizes, traces of partitions, and Geweke's test of samplers."""
 
 from sklearn_subanneal.diagnostics.convergence import (
     autocorrelation_time,
@@ -13,11 +7,7 @@ from sklearn_subanneal.diagnostics.convergence import (
     rank_normalized_rhat,
 )
 from sklearn_subanneal.diagnostics.geweke import GewekeResult, geweke_test
-from sklearn_subanneal.posterior import representative_draw, scalar_draws
-from sklearn_subanneal.posterior.losses import Loss, encode, expected_loss
-
-if TYPE_CHECKING:
-    import pandas
+from sklearn_subanneal.diagnostics.traces import partition_traces, summary
 
 __all__ = [
     "GewekeResult",
@@ -29,124 +19,3 @@ __all__ = [
     "rank_normalized_rhat",
     "summary",
 ]
-
-
-def partition_traces(
-    labels: ArrayLike, reference: ArrayLike | None = None, loss: Loss = "vi"
-) -> dict[str, NDArray[np.float64]]:
-    """Scalars of every posterior draw of a partition that do not depend on the names of its clusters.
-
-    Chains that have converged agree in these; labels themselves cannot be compared from draw to draw.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_chains, n_draws, n_samples)
-        Posterior labels, as in `posterior_labels_`.
-    reference : array-like of shape (n_samples,), default=None
-        The partition that distances are measured from. None takes the representative draw.
-    loss : {"vi", "binder"} or callable, default="vi"
-        The distance, as in :func:`~sklearn_subanneal.posterior.expected_loss`.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_chains, n_draws)
-        "n_clusters"; "largest_share", the share of rows in the largest cluster; "entropy" of the cluster sizes in nats;
-        "distance" from the reference.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or `loss` is unknown.
-
-    Examples
-    --------
-    >>> from sklearn_subanneal.diagnostics import partition_traces
-    >>> for name, draws in partition_traces([[[0, 0, 1, 1], [0, 0, 0, 0]]], reference=[1, 1, 0, 0]).items():
-    ...     print(name, draws.round(3))
-    n_clusters [[2. 1.]]
-    largest_share [[0.5 1. ]]
-    entropy [[0.693 0.   ]]
-    distance [[0.    0.693]]
-    """
-    labels = np.asarray(labels)
-    if labels.ndim != 3 or labels.size == 0:
-        raise ValueError(f"labels must have shape (n_chains, n_draws, n_samples), none of them 0, got {labels.shape}.")
-    if reference is None:
-        reference = labels[representative_draw(labels, loss)]
-    n_rows = labels.shape[2]
-    flat = labels.reshape(-1, n_rows)
-    sizes = [encode(draw).sizes for draw in flat]
-    traces = {
-        "n_clusters": np.array([len(size) for size in sizes], dtype=np.float64),
-        "largest_share": np.array([size.max() for size in sizes]) / n_rows,
-        "entropy": np.log(n_rows) - np.array([xlogy(size, size).sum() for size in sizes]) / n_rows,
-        # Both losses are symmetric, so the draws may stand where candidates do.
-        "distance": expected_loss(flat, np.asarray(reference)[None], loss),
-    }
-    return {name: values.reshape(labels.shape[:2]) for name, values in traces.items()}
-
-
-def summary(
-    estimator: Any, *, columns: bool = False, as_frame: bool = False
-) -> "dict[str, NDArray] | pandas.DataFrame":
-    """Posterior means and convergence of everything scalar in a fitted estimator.
-
-    Its rows are the number of clusters, the log joint, concentration and discount, whatever else the estimator keeps as
-    `hyperparameters_`, and the traces of the partition of :func:`partition_traces`.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-        With `posterior_labels_` of shape (n_chains, n_draws, n_samples).
-    columns : bool, default=False
-        Whether the hyperparameters of columns have rows, too.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame, indexed by name.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_rows,), or pandas.DataFrame
-        "name", "mean", "sd", "mcse" (Monte Carlo standard error of the mean), "ess_bulk", "ess_tail", "rhat".
-        Quantities that never change have nan for the last three.
-
-    Raises
-    ------
-    ImportError
-        If `as_frame` is set and pandas is not installed.
-    ValueError
-        If the estimator keeps no posterior draws.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from types import SimpleNamespace
-    >>> from sklearn_subanneal.diagnostics import summary
-    >>> labels = np.random.default_rng(0).integers(0, 3, size=(4, 200, 10))
-    >>> table = summary(SimpleNamespace(posterior_labels_=labels))
-    >>> for name, rhat in zip(table["name"], table["rhat"].round(1)):
-    ...     print(name, rhat)
-    n_clusters 1.0
-    largest_share 1.0
-    entropy 1.0
-    distance 1.0
-    """
-    draws = scalar_draws(estimator, columns=columns)
-    draws |= {name: trace for name, trace in partition_traces(estimator.posterior_labels_).items() if name not in draws}
-    stacked = np.stack([np.asarray(values, dtype=np.float64) for values in draws.values()], axis=-1)
-    n_draws = stacked.shape[0] * stacked.shape[1]
-    table = {
-        "name": np.array(list(draws)),
-        "mean": stacked.mean(axis=(0, 1)),
-        "sd": stacked.std(axis=(0, 1), ddof=min(1, n_draws - 1)),
-        "mcse": monte_carlo_error(stacked),
-        "ess_bulk": effective_sample_size(stacked, kind="bulk"),
-        "ess_tail": effective_sample_size(stacked, kind="tail"),
-        "rhat": rank_normalized_rhat(stacked),
-    }
-    if not as_frame:
-        return table
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("summary(as_frame=True) needs pandas: pip install pandas.") from error
-    return pandas.DataFrame(table).set_index("name")

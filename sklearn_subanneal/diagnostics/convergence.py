@@ -1,6 +1,6 @@
-"""How far draws of a scalar have converged, and what they are worth: R-hat, effective sample size, Monte Carlo error.
+"""R-hat, effective sample size, autocorrelation time and Monte Carlo error of draws of several chains.
 
-All functions take draws of shape (n_chains, n_draws, ...) and diagnose every trailing element by itself.
+All functions take draws of shape (n_chains, n_draws, ...) and treat each trailing element separately.
 """
 
 from typing import Literal
@@ -18,7 +18,7 @@ _TAILS = (0.05, 0.95)
 def rank_normalized_rhat(draws: ArrayLike) -> NDArray[np.float64] | np.float64:
     """R-hat of split chains, the larger of the rank-normalised one and the folded one.
 
-    The first compares where chains are, the second how widely they spread. Values above 1.01 say that chains disagree.
+    The first compares the locations of chains, the second their spreads. Values above 1.01 mean that chains disagree.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def rank_normalized_rhat(draws: ArrayLike) -> NDArray[np.float64] | np.float64:
     Returns
     -------
     ndarray of shape (...) or float
-        R-hat of every element; nan if there are fewer than 4 draws, if some are nan, or if all are equal (nothing to
-        compare), and inf if every half chain is stuck, but not all at the same value.
+        R-hat of every element; nan if there are fewer than 4 draws, if some are nan, or if all are equal, and
+        inf if every half chain is constant, but not all at the same value.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def rank_normalized_rhat(draws: ArrayLike) -> NDArray[np.float64] | np.float64:
         return np.full(shape, np.nan)[()]
     halves = _split(draws)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
-    # Draws with two values, equally far from their median, leave nothing when folded.
+    # Draws with two values at equal distances from their median are constant when folded.
     rhat = np.fmax(_rhat(_rank_normalize(halves)), _rhat(_rank_normalize(folded)))
     return np.where(_is_constant(halves), np.nan, rhat).reshape(shape)[()]
 
@@ -65,7 +65,7 @@ def rank_normalized_rhat(draws: ArrayLike) -> NDArray[np.float64] | np.float64:
 def effective_sample_size(
     draws: ArrayLike, kind: Literal["bulk", "tail", "mean"] = "bulk"
 ) -> NDArray[np.float64] | np.float64:
-    """How many independent draws would estimate as well as these.
+    """Effective sample size: the number of independent draws that would estimate with the same precision.
 
     Chains are split in halves; autocorrelations are summed as far as Geyer's initial monotone sequence goes, and chains
     that disagree count as autocorrelated.
@@ -125,7 +125,7 @@ def effective_sample_size(
 
 
 def autocorrelation_time(draws: ArrayLike) -> NDArray[np.float64] | np.float64:
-    """Integrated autocorrelation time: how many draws are worth an independent one.
+    """Integrated autocorrelation time: the number of draws that are worth one independent draw.
 
     tau = 1 + 2 sum of the autocorrelations at all lags, by Geyer's initial monotone sequence; chains are not split.
 
@@ -202,7 +202,9 @@ def _flatten(draws: ArrayLike) -> tuple[NDArray[np.float64], tuple[int, ...]]:
     """Draws as (n_chains, n_draws, n_elements), and the shape of the elements."""
     draws = np.asarray(draws, dtype=np.float64)
     if draws.ndim < 2:
-        raise ValueError(f"draws must have shape (n_chains, n_draws, ...), got {draws.shape}; pass one as draws[None].")
+        raise ValueError(
+            f"draws must have shape (n_chains, n_draws, ...), got {draws.shape}; pass one chain as draws[None]."
+        )
     return draws.reshape(*draws.shape[:2], int(np.prod(draws.shape[2:]))), draws.shape[2:]
 
 

@@ -1,4 +1,4 @@
-"""Geweke's joint-distribution test: does a sampler leave the joint distribution of parameters and data alone?"""
+"""Geweke's test of a sampler: two ways to draw parameters and data jointly must agree in distribution."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class GewekeResult:
     standard_error : ndarray of shape (n_statistics,)
         Standard error of their difference, autocorrelation included.
     effective_sample_size : ndarray of shape (n_statistics,)
-        What the successive draws are worth.
+        Effective sample size of the successive draws.
     z : ndarray of shape (n_statistics,)
         The difference of the means in standard errors; its sign is that of successive - independent.
     p_values : ndarray of shape (n_statistics,)
@@ -60,11 +60,11 @@ class GewekeResult:
 
     @property
     def minimum_p_value(self) -> float:
-        """The least adjusted p-value: how surprising all tests together are for a correct sampler."""
+        """The smallest adjusted p-value, a p-value of all tests together."""
         return float(self.adjusted_p_values.min())
 
     def passed(self, level: float = 0.01) -> bool:
-        """Whether no test speaks against the sampler; a correct one fails with probability `level` at most.
+        """Whether no test rejects the sampler; a correct one is rejected with probability `level` at most.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class GewekeResult:
         return self.minimum_p_value >= level
 
     def __str__(self) -> str:
-        """A table of the statistics, the most suspicious first."""
+        """A table of the statistics, the smallest p-values first."""
         width = max(9, *map(len, self.names))
         titles = f"{'independent':>12} {'successive':>12} {'z':>8} {'p':>9} {'p (KS)':>9} {'ESS':>8}"
         order = np.argsort(np.minimum(self.p_values, self.ks_p_values), kind="stable")
@@ -127,7 +127,8 @@ def geweke_test(
     transition : callable, (state, rng) -> state
         One sweep of the sampler, followed by new data given the new parameters. It may change the state in place.
     statistics : callable, state -> dict of str to float
-        What to compare; the same names every time. Second moments and log joints find what means do not.
+        Named statistics to compare, always with the same names. Second moments and log joint densities detect errors
+        that means do not.
     n_independent : int
         Number of independent draws.
     n_successive : int

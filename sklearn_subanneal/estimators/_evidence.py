@@ -1,4 +1,4 @@
-"""Columns that a query names, and evidence on some of them, as users write them."""
+"""Arguments of queries: columns by name or index, and evidence as a dict or a table, checked and typed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn_subanneal.tables.cells import encoded, object_cells
 from sklearn_subanneal.tables.schema import Column, Table
 
-# That a message lists, those most like what was asked for.
+# Names that a message lists: those most similar to the one that is unknown.
 MOST_NAMES = 10
 
 
@@ -107,7 +107,7 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
     try:
         arrays = table.encode(estimator, given, unseen="error")
     except ValueError as error:
-        # What is advised for rows to be scored does not hold for evidence.
+        # The advice for rows to be scored does not hold for evidence.
         problem = str(error).partition(" Fit on data")[0].replace("X holds", "given holds")
         raise ValueError(f"{problem} Evidence must be as the data of fit were; leave unknown cells missing.") from error
     if len(arrays[0]) not in (1, n_rows):

@@ -127,7 +127,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
 
     def _spec(self, models, arrays, **settings) -> ChainSpec:
-        """What the chains of this fit have in common."""
+        """The specification that all chains of this fit have in common."""
         raise NotImplementedError(f"{type(self).__name__} must specify its chains")
 
     def _strata(self, chooser, table, arrays):
@@ -169,9 +169,10 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
             )
 
     def _keep(self, table, models, results: list[ChainResult]):
-        """Store what the chains made; a chain that had less time for draws sets the number for all."""
+        """Store the results of the chains, all with as many draws as the chain that had time for the fewest."""
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models = table, models
+        self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])

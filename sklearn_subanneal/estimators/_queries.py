@@ -1,4 +1,4 @@
-"""What users ask of a fitted cross-categorization about cells: densities, samples, imputations, predictions."""
+"""Queries of a fitted cross-categorization about cells: densities, samples, imputations, predictions."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class PredictiveQueries:
         Returns
         -------
         X : ndarray or DataFrame of shape (n_samples, n_features)
-            What ``fit`` was given.
+            In the container that ``fit`` was given.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class PredictiveQueries:
         Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
         categories by the most probable one, by
         the conditional of the density that ``score_samples`` reports: a draw counts by the density of all observed
-        cells of the row, which is what a new row asks for.
+        cells of the row, as is right for a new row.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class PredictiveQueries:
         return -score_rows_given(self._models, self._flat_draws(), asked)
 
     def _given_others(self, column, X):
-        """Index of a column, and what the others say of it."""
+        """Index of a column, and its prediction from the others."""
         arrays = self._encode(X)
         j = column_index(self._table, "column", column)
         return j, predict_column(self._models, self._flat_draws(), arrays, j)[0]

@@ -1,4 +1,4 @@
-"""What a fitted cross-categorization says of the structure of its table: columns that depend, rows that are alike."""
+"""Queries of a fitted cross-categorization about structure: dependence of columns, similarity of rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal import posterior
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._evidence import column_indices, typed_cell
+from sklearn_subanneal.posterior import similarity
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
-from sklearn_subanneal.views import information, similarity
+from sklearn_subanneal.views import information
 from sklearn_subanneal.views.information import Estimate
 
 
@@ -21,7 +22,7 @@ class StructureQueries:
     """Dependence and information between columns, similarity of rows and confidence in the clusters of the views.
 
     A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_models``, ``_flat_draws()``,
-    ``_row_labels`` and the fitted labels of columns and views.
+    ``_encode(X)``, ``_row_labels`` and the fitted labels of columns and views.
     """
 
     @property
@@ -251,6 +252,34 @@ class StructureQueries:
             )
         chosen = None if columns is None else self._column_indices("columns", columns)
         return similarity.row_similarity(self._flat_row_labels(), self._flat_column_labels(), rows, others, chosen)
+
+    def typed_columns(self, X) -> list[np.ndarray]:
+        """The columns of a table as the model reads them.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        columns : list of ndarray of shape (n_samples,)
+            Of the types in ``feature_types_``: reals as numbers, cyclic columns as angles in radians, NaN where
+            missing; counts, and categories as codes in their sorted order, -1 where missing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> X = np.array([[0.5, 7.0], [np.nan, 9.0], [1.5, 7.0]])
+        >>> CrossCat(feature_types=["real", "categorical"], n_chains=1, random_state=0).fit(X).typed_columns(X)
+        [array([0.5, nan, 1.5]), array([0, 1, 0], dtype=int8)]
+        """
+        arrays = self._encode(X)
+        # The period of a cyclic column is known to its model.
+        return [
+            model.values(arrays)[:, 0] if kind == "cyclic" else cells
+            for model, kind, cells in zip(self._models, self._table.kinds, arrays, strict=True)
+        ]
 
     def _flat_row_labels(self) -> list[np.ndarray]:
         return [labels for chain in self._row_labels for labels in chain]

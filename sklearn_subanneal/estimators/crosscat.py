@@ -14,8 +14,8 @@ from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
 from sklearn_subanneal.posterior import relabel, representative_draw
+from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
-from sklearn_subanneal.views.similarity import typical_draw
 from sklearn_subanneal.views.views_chain import STARTS, ViewsSpec
 
 # Split-merge proposals in each view cost as much as all else that moves rows: two a sweep.
@@ -116,6 +116,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds (of rows, views and hyperparameters), progress, rows assigned,
         log joint, numbers of views and clusters, columns moved, ...
+    feature_types_ : dict of str to str
+        Type of each column, by name and in the order of the columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -1,4 +1,4 @@
-"""Factorial mixtures, learned by annealed or tempered variational inference."""
+"""VariationalTemperingFMM: factorial mixtures, learned by annealed or tempered variational inference."""
 
 from __future__ import annotations
 
@@ -8,24 +8,19 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
-from sklearn_subanneal.estimators._factors import FactorialModel, one_thread, read_rows
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.variational import (
-    Cooling,
-    Fixed,
-    GlobalTemperature,
-    LinearCooling,
-    PassFraction,
-    RobbinsMonro,
-    exponential_temperatures,
-)
-from sklearn_subanneal.variational.factorial_fit import FactorialStream, Settings, fit_factorial
-from sklearn_subanneal.variational.schedules import check_cooling
-from sklearn_subanneal.variational.temperature import checked_temperatures
+from sklearn_subanneal.estimators._fmm_queries import FactorialModel, one_thread, validate_rows
+from sklearn_subanneal.factorial.factorial_fit import fit_factorial
+from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
+from sklearn_subanneal.factorial.factorial_stream import FactorialStream
+from sklearn_subanneal.variational import CoolingSchedule, PassFraction, RobbinsMonro, StepSize
+
+# Step sizes of minibatches in ``fit`` and in ``partial_fit``.
+FIT_STEPS, STREAM_STEPS = PassFraction(10.0, 2.0), RobbinsMonro(1.0, 0.7)
 
 
 class VariationalTemperingFMM(FactorialModel):
@@ -42,32 +37,33 @@ class VariationalTemperingFMM(FactorialModel):
     tempering : {"annealed", "global", "none"}, default="annealed"
         "annealed": the temperature follows ``temperature_schedule`` (AVI); "global": it is inferred with the model
         (VT); "none": it is 1 (VI). Whatever the choice, the fitted model is that of temperature 1.
-    temperature_schedule : object or None, default=None
-        For "annealed", with a method ``temperature(progress)``; None: ``LinearCooling(start=3.0, share=0.5)``.
+    temperature_schedule : CoolingSchedule or None, default=None
+        For "annealed", such as :class:`~sklearn_subanneal.variational.LinearCooling`; None:
+        ``LinearCooling(start=3.0, share=0.5)``.
     temperatures : array-like of float or None, default=None
-        For "global", the temperatures that there may be, increasing from 1; None: 100 from 1 to 6 by equal factors.
-        The fit starts at the last one.
+        For "global", the grid of temperatures, increasing from 1; None: 100 from 1 to 6 by equal factors. The fit
+        starts at the highest.
     temperature_step : float, default=0.05
-        For "global", the step of the temperature's factor in an iteration over all rows; 1 is coordinate ascent, which
-        forgets the start at once. Minibatches take the step of the other factors.
+        For "global", the step of the factor of the temperature in an iteration over all rows; 1 is coordinate ascent,
+        which leaves the highest temperature at once. Minibatches take the step of the other factors.
     activation_probability : float or "learn", default="learn"
         Prior probability that a component is active in a row.
     noise_variance : float or "learn", default="learn"
-        Variance of the noise in every feature. A noise that is learned is large while the fit is bad, which anneals,
-        too; "global" then cools early, and is at its best where the noise is known.
+        Variance of the noise in every feature. A learned noise variance is large while the fit is poor, which anneals,
+        too; "global" then cools early, and works best if the noise is given.
     component_variance : float or None, default=None
         Prior variance of every cell of a component. None: such that the components account for the mean square of the
         data.
     component_update : {"joint", "cyclic"}, default="joint"
-        Whether all components are updated at once, or one given the others, as published. Both are coordinate ascent
-        on the same bound; the first finds better optima.
+        Whether all components are updated jointly, or one given the others, as published. Both are coordinate ascent
+        on the same bound; "joint" finds better optima.
     batch_size : int or None, default=None
         Rows after which the components are updated. None: all.
-    step_size : object or None, default=None
-        With ``step(t, progress, share_of_batch)``: weight of a minibatch. None: ``PassFraction(10.0, 2.0)`` in ``fit``
-        and ``RobbinsMonro(1.0, 0.7)`` in ``partial_fit``.
+    step_size : StepSize or None, default=None
+        Weight of a minibatch, such as :class:`~sklearn_subanneal.variational.RobbinsMonro`. None:
+        ``PassFraction(10.0, 2.0)`` in ``fit`` and ``RobbinsMonro(1.0, 0.7)`` in ``partial_fit``.
     max_iter : int, default=200
-        Passes through the rows at most; the schedule is stretched over them.
+        Most passes through the rows; the schedule extends over so many.
     n_sweeps : int, default=2
         Sweeps through the components of a row at each visit of ``fit``.
     tol : float, default=1e-5
@@ -90,8 +86,8 @@ class VariationalTemperingFMM(FactorialModel):
     bound_ : float
         Lower bound of the log evidence of the training rows, at temperature 1.
     bounds_ : ndarray of shape (n_iter,)
-        The same for a row on average, after each iteration.
-    temperatures_ : ndarray of shape (n_iter,)
+        The same divided by the number of rows, after each iteration.
+    inverse_temperatures_ : ndarray of shape (n_iter,)
         E[1/T] in each iteration.
     n_iter_ : int
         Passes of ``fit``, and calls of ``partial_fit`` since.
@@ -125,7 +121,7 @@ class VariationalTemperingFMM(FactorialModel):
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "tempering": [StrOptions({"annealed", "global", "none"})],
-        "temperature_schedule": [HasMethods("temperature"), None],
+        "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
         "temperature_step": [Interval(Real, 0, 1, closed="right")],
         "activation_probability": [StrOptions({"learn"}), Interval(Real, 0, 1, closed="neither")],
@@ -133,7 +129,7 @@ class VariationalTemperingFMM(FactorialModel):
         "component_variance": [Interval(Real, 0, None, closed="neither"), None],
         "component_update": [StrOptions({"joint", "cyclic"})],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "step_size": [HasMethods("step"), None],
+        "step_size": [StepSize, None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -201,20 +197,19 @@ class VariationalTemperingFMM(FactorialModel):
         ValueError
             If X has missing or infinite cells, or a parameter is not as described. The message names the remedy.
         """
-        make_temperature = self._temperature_maker()
-        self._step_size(PassFraction(10.0, 2.0))
+        make_temperature, step_size = self._temperatures(), self._steps(FIT_STEPS)
         with unchanged_on_failure(self):
-            X = read_rows(self, X, reset=True)
+            X = validate_rows(self, X, reset=True)
             with ProgressReporter.of_fit(self, X, n_subtasks=self.n_init * self.max_iter) as fit:
-                self._fit(X, make_temperature, fit)
+                self._fit(X, make_temperature, step_size, fit)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None):
-        """Learn from some more rows, at temperature 1; the first ones are learned as ``fit`` does, with tempering.
+        """Learn from more rows, at temperature 1; the first call fits its rows as ``fit`` does, with tempering.
 
-        So the first minibatch should be large enough to show all components. The bound is then that of as many rows as
-        were seen, by the running statistics.
+        The first minibatch should therefore be large enough to show all components. ``bound_`` is that of all rows so
+        far, estimated by the running statistics.
 
         Parameters
         ----------
@@ -231,13 +226,12 @@ class VariationalTemperingFMM(FactorialModel):
         ValueError
             If X has another width than before, or a parameter is not as described.
         """
-        make_temperature = self._temperature_maker()
-        step_size = self._step_size(RobbinsMonro(1.0, 0.7))
+        make_temperature, step_size = self._temperatures(), self._steps(STREAM_STEPS)
         first = not hasattr(self, "_stream")
         with unchanged_on_failure(self):
-            X = read_rows(self, X, reset=first)
+            X = validate_rows(self, X, reset=first)
             if first:
-                self._fit(X, make_temperature)
+                self._fit(X, make_temperature, self._steps(FIT_STEPS))
                 return self
             with one_thread():
                 stream, bound = self._stream.after(X, step_size)
@@ -246,12 +240,12 @@ class VariationalTemperingFMM(FactorialModel):
                 _stream=stream,
                 bound_=bound,
                 bounds_=np.append(self.bounds_, bound / stream.statistics.n_rows),
-                temperatures_=np.append(self.temperatures_, 1.0),
+                inverse_temperatures_=np.append(self.inverse_temperatures_, 1.0),
                 n_iter_=self.n_iter_ + 1,
             )
         return self
 
-    def _fit(self, X, make_temperature, fit=None):
+    def _fit(self, X, make_temperature, step_size, fit=None):
         settings, best = self._settings(), None
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
             with one_thread():
@@ -265,22 +259,22 @@ class VariationalTemperingFMM(FactorialModel):
                     n_sweeps=self.n_sweeps,
                     temperature_step=self.temperature_step,
                     batch_size=self.batch_size,
-                    step_size=self._step_size(PassFraction(10.0, 2.0)),
+                    step_size=step_size,
                     tell=self._reporter(fit, X.dtype, number),
                 )
             if best is None or fitted.bound > best.bound:
                 best = fitted
         vars(self).update(self._attributes(best.components, X.dtype))
         self._stream = FactorialStream(settings, best.components, best.statistics)
-        self.bound_ = best.bound
-        self.bounds_, self.temperatures_ = best.trace["bound"].copy(), best.trace["inverse_temperature"].copy()
+        self.bound_, self.bounds_ = best.bound, best.trace["bound"].copy()
+        self.inverse_temperatures_ = best.trace["inverse_temperature"].copy()
         self.n_iter_ = len(best.trace)
 
     def _settings(self):
         def given(value):
             return None if value == "learn" else value
 
-        return Settings(
+        return FactorialSettings(
             self.n_components,
             given(self.activation_probability),
             given(self.noise_variance),
@@ -288,36 +282,16 @@ class VariationalTemperingFMM(FactorialModel):
             self.component_update == "cyclic",
         )
 
-    def _step_size(self, default):
+    def _temperatures(self):
+        return temperature_factory(self.tempering, self.temperature_schedule, self.temperatures)
+
+    def _steps(self, default):
         step_size = default if self.step_size is None else self.step_size
-        if isinstance(step_size, type):
-            raise ValueError(f"step_size must be an object, got the class {step_size.__name__}; write its name with ()")
-        if hasattr(step_size, "check"):
-            step_size.check()
+        step_size.check()
         return step_size
 
-    def _temperature_maker(self):
-        """A function of components and a number of rows that gives the temperature of a run."""
-        if self.tempering == "global":
-            given = exponential_temperatures(6.0) if self.temperatures is None else self.temperatures
-            grid = checked_temperatures(given)
-
-            def inferred(components, n_rows):
-                temperature = GlobalTemperature(grid, components.log_partition(grid), n_rows)
-                temperature.heat()
-                return temperature
-
-            return inferred
-        schedule = (
-            LinearCooling(start=3.0, share=0.5) if self.temperature_schedule is None else self.temperature_schedule
-        )
-        check_cooling(schedule)
-        if self.tempering == "annealed":
-            return lambda components, n_rows: Cooling(schedule)
-        return lambda components, n_rows: Fixed()
-
     def _reporter(self, fit, dtype, number):
-        """A function that reports the iterations of the restart ``number`` to callbacks and to the terminal."""
+        """A function that reports each iteration of the restart ``number`` to callbacks and to the terminal."""
 
         def report(record, components):
             if self.verbose:

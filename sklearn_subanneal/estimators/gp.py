@@ -1,47 +1,37 @@
-"""Gaussian-process regression whose hyperparameters are sampled."""
+"""Gaussian-process regression averaged over hyperparameters that are sampled by tempering."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.special import logsumexp, ndtr
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
+from sklearn_subanneal.annealing.chain_reporter import ChainReporter
+from sklearn_subanneal.annealing.continuation import Continuation
+from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
+from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.tempering import (
-    GuidedHamiltonianMonteCarlo,
-    HamiltonianMonteCarlo,
-    MetropolisHastings,
-    ParallelTempering,
-    TemperedTransitions,
-)
-from sklearn_subanneal.tempering.coordinates import TotalAndRatio
-from sklearn_subanneal.tempering.gaussian_process import KernelModel, SquaredExponentialModel
-
-SAMPLERS = ("spt", "stt", "pt", "tt", "none")
-# Where means mix fastest, at longer moves still, squares do not: after half a period a point is where it was, mirrored.
-# Small steps keep the length of a move near to what it should be.
-HMC = {"trajectory": 1.75, "target_acceptance": 0.9}
-INNER = {
-    "hmc": lambda: HamiltonianMonteCarlo(**HMC),
-    "guided-hmc": lambda: GuidedHamiltonianMonteCarlo(**HMC),
-    "mh": lambda: MetropolisHastings(n_steps=5),
-}
+from sklearn_subanneal.gaussian_process import AveragedRegression, Standardization, hyperparameter_sampling
+from sklearn_subanneal.tempering import TemperingResult
+from sklearn_subanneal.tempering.tempered_chain import run_tempered_chain
 
 
-class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
+class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, BaseEstimator):
     """Gaussian-process regression averaged over hyperparameters that are sampled by tempering.
 
-    Where an optimiser takes the most probable length scales, this draws them from their posterior: intervals are
-    honest where there are few rows, and none of several explanations of the data is forgotten. The cost is that of some
-    thousand factorisations: up to about 1,000 rows.
+    An optimiser takes the most probable length scales; this estimator draws them from their posterior. Intervals are
+    calibrated where there are few rows, and all modes of the posterior contribute. The cost is that of some thousand
+    factorisations: up to about 1,000 rows.
+
+    Callbacks hear of every draw after warm-up: :class:`~sklearn_subanneal.TraceMonitor` records
+    them, and :class:`~sklearn_subanneal.Checkpoint` saves the chains, so that a fit that was killed goes on.
 
     Features and target are standardised internally; the priors are of the standardised data.
 
@@ -56,7 +46,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
     inner : {"hmc", "guided-hmc", "mh"}, default="hmc"
         Hamiltonian Monte Carlo, the same along the gradients of a quarter of the rows with a correction (see
         :class:`~sklearn_subanneal.tempering.GuidedHamiltonianMonteCarlo`), or random-walk Metropolis-Hastings.
-    n_levels, min_beta : optional
+    n_levels, min_inverse_temperature : optional
         Of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
     n_draws : int, default=250
@@ -82,6 +72,8 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         ``kernel`` "theta", of standardised data, and "noise".
     result_ : TemperingResult
         Draws in the sampler's coordinates, R-hat, effective sizes, rates.
+    trace_ : structured ndarray of shape (n_chains * n_draws,)
+        A record for each draw: "chain", "sweep", "seconds" and "log_joint", the log prior plus the log likelihood.
     log_marginal_likelihood_value_ : float
         Of the training data, the largest among the draws.
     n_features_in_ : int
@@ -107,10 +99,10 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
 
     _parameter_constraints: dict = {
         "kernel": [None, object],
-        "sampler": [StrOptions(set(SAMPLERS))],
-        "inner": [StrOptions(set(INNER))],
+        "sampler": [StrOptions(set(hyperparameter_sampling.SAMPLERS))],
+        "inner": [StrOptions(set(hyperparameter_sampling.INNER))],
         "n_levels": [Interval(Integral, 1, None, closed="left"), None],
-        "min_beta": [Interval(Real, 0, 1, closed="neither"), None],
+        "min_inverse_temperature": [Interval(Real, 0, 1, closed="neither"), None],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "n_warmup": [Interval(Integral, 0, None, closed="left"), None],
@@ -130,7 +122,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         sampler: str = "none",
         inner: str = "hmc",
         n_levels: int | None = None,
-        min_beta: float | None = None,
+        min_inverse_temperature: float | None = None,
         n_chains: int = 4,
         n_draws: int = 250,
         n_warmup: int | None = None,
@@ -146,7 +138,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         self.sampler = sampler
         self.inner = inner
         self.n_levels = n_levels
-        self.min_beta = min_beta
+        self.min_inverse_temperature = min_inverse_temperature
         self.n_chains = n_chains
         self.n_draws = n_draws
         self.n_warmup = n_warmup
@@ -158,6 +150,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y):
         """Draw the hyperparameters given the data.
@@ -178,86 +171,60 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
             If data are missing or not finite, or a parameter is not as described.
         """
         with unchanged_on_failure(self):
-            X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-            self._center, self._scale = X.mean(axis=0), _spread(X)
-            self._y_center, self._y_scale = float(y.mean()), float(_spread(y[:, None])[0])
-            self._model = self._make_model((X - self._center) / self._scale, (y - self._y_center) / self._y_scale)
-            self.result_ = self._sample()
-            self._keep_draws()
+            return self._fit(*validate_data(self, X, y, y_numeric=True, dtype=np.float64))
+
+    def _fit(self, X, y):
+        units = Standardization.of(X, y)
+        priors = {name: getattr(self, name) for name in ("length_scale_prior", "signal_prior", "noise_prior")}
+        model = hyperparameter_sampling.make_model(self.kernel, units.features(X), units.target(y), **priors)
+        sampler = hyperparameter_sampling.make_sampler(
+            self.sampler, self.inner, self.n_levels, self.min_inverse_temperature, self.n_warmup
+        )
+        target = hyperparameter_sampling.sampled_coordinates(model)
+        # The warm-up that None stands for depends on the number of draws: with another one, chains are others.
+        resolved = {
+            "n_warmup": sampler.warmup_length(self.n_draws),
+            "kernel": hyperparameter_sampling.kernel_description(self.kernel),
+        }
+        continuation = Continuation(self, ["X", "y"], [X, y], resolved=resolved)
+        specs = []
+        for spec in sampler.chain_specs(
+            target, self.n_draws, self.n_chains, self.random_state, self.n_jobs, self.time_limit
+        ):
+            previous, ended = continuation.chain(spec.number)
+            specs.append(replace(spec, previous=previous, ended=ended))
+        fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
+        contexts = self._contexts(fit, specs, model, units, continuation.saved_identity)
+        self._keep(model, units, run_chains(run_tempered_chain, specs, contexts, self.n_jobs))
+        fit.end()
         return self
 
-    def _sample(self):
-        arguments = self.n_draws, self.n_chains, self.random_state, self.n_jobs, self.time_limit
-        if self.kernel is not None:
-            return self._make_sampler().sample(self._model, *arguments)
-        result = self._make_sampler().sample(TotalAndRatio(self._model), *arguments)
-        return replace(result, draws=TotalAndRatio.back(result.draws))
+    def _contexts(self, fit, specs, model, units, identity) -> list[ChainContext]:
+        """One context a chain, with a reporter where there are callbacks."""
+        cancel = CancelFlag()
+        if not fit.has_listeners:
+            return [ChainContext(cancel) for _ in specs]
+        attributes = partial(_attributes_of_one_draw, model, units)
+        tasks = [fit.subtask("chain", spec.number, spec.n_sweeps()) for spec in specs]
+        return [
+            ChainContext(cancel, ChainReporter(task, spec.number, attributes, identity))
+            for task, spec in zip(tasks, specs, strict=True)
+        ]
 
-    def _make_model(self, X, y):
-        priors = {}
-        for name in ("length_scale_prior", "signal_prior", "noise_prior"):
-            values = np.asarray(getattr(self, name), dtype=float)
-            lowest = -np.inf if name == "length_scale_prior" else 0.0
-            if values.shape != (2,) or not np.isfinite(values).all() or values[0] <= lowest or values[1] <= 0.0:
-                raise ValueError(f"{name} must be two numbers, the second positive, got {getattr(self, name)!r}")
-            priors[name] = (float(values[0]), float(values[1]))
-        if self.kernel is None:
-            return SquaredExponentialModel(X, y, **priors)
-        if isinstance(self.kernel, type) or not hasattr(self.kernel, "clone_with_theta"):
-            raise ValueError(f"kernel must be a kernel object of scikit-learn, or None, got {self.kernel!r}")
-        return KernelModel(self.kernel, X, y, noise_prior=priors["noise_prior"])
-
-    def _make_sampler(self):
-        inner = INNER[self.inner]()
-        if self.sampler == "none":
-            return ParallelTempering(inner=inner, betas=[1.0], n_warmup=self.n_warmup)
-        kind = ParallelTempering if self.sampler in ("spt", "pt") else TemperedTransitions
-        return kind(
-            self.sampler in ("spt", "stt"),
-            inner=inner,
-            n_levels=self.n_levels,
-            min_beta=self.min_beta,
-            n_warmup=self.n_warmup,
-        )
-
-    def _keep_draws(self):
-        draws = self.result_.draws
-        flat = draws.reshape(-1, draws.shape[-1])
-        values = self.result_.log_density.ravel() - [self._model.log_prior(theta) for theta in flat]
-        self.log_marginal_likelihood_value_ = float(values.max()) - len(self._model.y) * np.log(self._y_scale)
-        noise = np.exp(draws[..., -1]) * self._y_scale
-        if self.kernel is None:
-            self.posterior_hyperparameters_ = {
-                "length_scale": np.exp(draws[..., :-2]) * self._scale,
-                "signal": np.exp(draws[..., -2]) * self._y_scale,
-                "noise": noise,
-            }
-        else:
-            self.posterior_hyperparameters_ = {"theta": draws[..., :-1], "noise": noise}
-        n = min(self.n_averaged, len(flat))
-        with threadpool_limits(limits=1, user_api="blas"):
-            self._averaged = [
-                (theta, *self._model.condition(theta)) for theta in flat[np.linspace(0, len(flat) - 1, n).astype(int)]
-            ]
-
-    def _moments(self, X, full):
-        """(means, variances or covariances) of the function under each averaged draw, in the units of y."""
-        means, spreads = [], []
-        for theta, factor, weights in self._averaged:
-            cross = self._model.covariance(theta, self._model.X, X)
-            means.append(cross.T @ weights * self._y_scale + self._y_center)
-            half = solve_triangular(factor, cross, lower=True, check_finite=False)
-            if full:
-                spread = self._model.covariance(theta, X) - half.T @ half
-            else:
-                spread = np.maximum(self._model.variance(theta, X) - np.einsum("ij,ij->j", half, half), 0.0)
-            spreads.append(spread * self._y_scale**2)
-        return np.array(means), np.array(spreads)
+    def _keep(self, model, units, chains):
+        """Store the draws of the chains and the attributes that follow from them."""
+        result = hyperparameter_sampling.result_in_own_coordinates(model, TemperingResult.of(chains))
+        draws = result.draws
+        self.result_ = result
+        self.trace_ = np.concatenate([chain.trace for chain in chains])
+        self.posterior_hyperparameters_ = hyperparameter_sampling.hyperparameters(model, units, draws)
+        self._regression = AveragedRegression(model, units, hyperparameter_sampling.thinned(draws, self.n_averaged))
+        largest = hyperparameter_sampling.largest_log_likelihood(model, result)
+        self.log_marginal_likelihood_value_ = largest - len(model.y) * np.log(units.y_scale)
 
     def _read(self, X):
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return (X - self._center) / self._scale
+        return validate_data(self, X, dtype=np.float64, reset=False)
 
     def predict(self, X, return_std: bool = False, return_cov: bool = False):
         """Mean of the function at some rows, averaged over hyperparameters, and how uncertain it is.
@@ -279,24 +246,9 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         X = self._read(X)
-        if not (return_std or return_cov):
-            return (
-                np.mean(
-                    [
-                        self._model.covariance(theta, self._model.X, X).T @ weights
-                        for theta, _, weights in self._averaged
-                    ],
-                    axis=0,
-                )
-                * self._y_scale
-                + self._y_center
-            )
-        means, spreads = self._moments(X, return_cov)
-        mean = means.mean(axis=0)
         if return_cov:
-            away = means - mean
-            return mean, spreads.mean(axis=0) + away.T @ away / len(means)
-        return mean, np.sqrt(spreads.mean(axis=0) + means.var(axis=0))
+            return self._regression.mean_and_covariance(X)
+        return self._regression.mean_and_deviation(X) if return_std else self._regression.mean(X)
 
     def sample_y(self, X, n_samples: int = 1, random_state=0) -> np.ndarray:
         """Draws of the function, without noise, each under hyperparameters drawn from their posterior.
@@ -311,10 +263,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples_X, n_samples)
         """
-        rng = check_random_state(random_state)
-        means, covariances = self._moments(self._read(X), True)
-        which = rng.randint(len(means), size=n_samples)
-        return np.array([rng.multivariate_normal(means[k], covariances[k]) for k in which]).T
+        return self._regression.sample(self._read(X), n_samples, check_random_state(random_state))
 
     def log_predictive_density(self, X, y) -> np.ndarray:
         """Log density of each target, noise included, averaged over hyperparameters.
@@ -329,11 +278,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         log_density : ndarray of shape (n_samples,)
         """
         X = self._read(X)
-        y = check_array(y, ensure_2d=False, dtype=np.float64)
-        means, variances = self._moments(X, False)
-        variances = variances + np.array([self._noise(theta) for theta, _, _ in self._averaged])[:, None]
-        log_densities = -0.5 * ((y - means) ** 2 / variances + np.log(2.0 * np.pi * variances))
-        return logsumexp(log_densities, axis=0) - np.log(len(means))
+        return self._regression.log_predictive_density(X, check_array(y, ensure_2d=False, dtype=np.float64))
 
     def predict_interval(self, X, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Central interval of a new target, noise included.
@@ -350,12 +295,7 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must be between 0 and 1, got {level!r}")
-        means, variances = self._moments(self._read(X), False)
-        deviations = np.sqrt(variances + np.array([self._noise(theta) for theta, _, _ in self._averaged])[:, None])
-        return tuple(_mixture_quantile(means, deviations, p) for p in (0.5 - level / 2.0, 0.5 + level / 2.0))
-
-    def _noise(self, theta):
-        return self._model.noise_variance(theta) * self._y_scale**2
+        return self._regression.interval(self._read(X), level)
 
     def log_marginal_likelihood(self, theta=None) -> float:
         """Log marginal likelihood of the training data.
@@ -373,22 +313,15 @@ class TemperedGaussianProcessRegressor(RegressorMixin, BaseEstimator):
         if theta is None:
             return self.log_marginal_likelihood_value_
         theta = np.asarray(theta, dtype=float)
-        if theta.shape != (self._model.n_parameters,):
-            raise ValueError(f"theta must have shape ({self._model.n_parameters},), got {theta.shape}")
-        return self._model.log_likelihood(theta) - len(self._model.y) * np.log(self._y_scale)
+        n_parameters = self._regression.model.n_parameters
+        if theta.shape != (n_parameters,):
+            raise ValueError(f"theta must have shape ({n_parameters},), got {theta.shape}")
+        return self._regression.log_marginal_likelihood(theta)
 
 
-def _spread(X):
-    """Standard deviations of columns; 1 where they are constant."""
-    deviations = X.std(axis=0)
-    return np.where(deviations > 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300), deviations, 1.0)
-
-
-def _mixture_quantile(means, deviations, p):
-    """Quantile of an even mixture of normals, for each column, by bisection."""
-    lower, upper = (means - 9.0 * deviations).min(axis=0), (means + 9.0 * deviations).max(axis=0)
-    for _ in range(60):
-        middle = 0.5 * (lower + upper)
-        below = ndtr((middle - means) / deviations).mean(axis=0) < p
-        lower, upper = np.where(below, middle, lower), np.where(below, upper, middle)
-    return 0.5 * (lower + upper)
+def _attributes_of_one_draw(model, units, draw, record) -> dict:
+    """Attributes of an estimator that is fitted with this draw alone."""
+    theta = hyperparameter_sampling.own_coordinates(model, draw)
+    value = record["log_joint"] - model.log_prior(theta) - len(model.y) * np.log(units.y_scale)
+    regression = AveragedRegression(model, units, theta[None])
+    return {"_regression": regression, "log_marginal_likelihood_value_": float(value)}

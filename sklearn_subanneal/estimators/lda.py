@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation, learned by annealed and tempered stochastic variational inference."""
+"""VariationalTemperingLDA: latent Dirichlet allocation, learned by annealed or tempered variational inference."""
 
 from __future__ import annotations
 
@@ -10,83 +10,81 @@ from joblib import effective_n_jobs
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._topic_learner import make_learner, open_chunks, settle
-from sklearn_subanneal.estimators._topic_passes import PassReporter
-from sklearn_subanneal.estimators._topics import TopicModel, read_documents
-from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus
-from sklearn_subanneal.topics.inference import count_words, run
+from sklearn_subanneal.estimators._lda_passes import fitted_attributes, run_passes
+from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
+from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, count_words, open_chunks
+from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size, default_passes
+from sklearn_subanneal.variational import CoolingSchedule
 
-TEMPERINGS = ("annealed", "global", "local", "none", "global-paper", "local-paper")
-# Smaller corpora need more passes: these many divided by the root of the number of documents, within bounds.
-PASSES, FEWEST_PASSES, MOST_PASSES = 400.0, 6, 20
-# Training documents, evenly spaced, of which ``bound_`` is computed.
+# Number of training documents, evenly spaced, of which ``bound_`` is computed.
 N_BOUND = 400
 
 
 class VariationalTemperingLDA(TopicModel):
     """Latent Dirichlet allocation, learned by annealed or tempered stochastic variational inference.
 
-    Names and meanings are those of :class:`sklearn.decomposition.LatentDirichletAllocation`, in whose place it can be
-    used. A temperature keeps topics soft while they form, by which they escape the poor local optima of ordinary
-    variational inference; it ends at 1, the model itself. With the defaults nothing need be tuned.
+    Parameters, methods and attributes have the names and meanings of
+    :class:`sklearn.decomposition.LatentDirichletAllocation`, which it can replace. At a temperature above 1 the
+    assignments of words to topics are flatter, so that topics avoid many of the poor local optima of ordinary
+    variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
     Parameters
     ----------
     n_components : int, default=10
         Number of topics.
     tempering : {"annealed", "global", "local", "none", "global-paper", "local-paper"}, default="annealed"
-        What decides the temperature. "annealed": ``temperature_schedule``. "global": inferred with the model, one for
-        all documents. "local": inferred, one for each document. "none": T = 1, plain stochastic variational inference.
-        "global-paper" and "local-paper": inferred by the equations as the paper prints them; these do not cool, and are
-        here for reproduction.
-    temperature_schedule : object or None, default=None
-        :class:`~sklearn_subanneal.variational.LinearCooling` or one like it, for "annealed". None: from 1.6 to 1 in the
+        How the temperature is chosen. "annealed": by ``temperature_schedule``. "global": inferred with the model, one
+        for all documents. "local": inferred, one for each document. "none": T = 1, plain stochastic variational
+        inference. "global-paper" and "local-paper": inferred by the equations as printed in the paper; these do not
+        cool, and are provided for reproduction.
+    temperature_schedule : CoolingSchedule or None, default=None
+        For "annealed", such as :class:`~sklearn_subanneal.variational.LinearCooling`. None: linear from 1.6 to 1 in the
         first half of the run.
     temperatures : array-like of float or None, default=None
-        Temperatures to infer from, increasing from 1. None: 100 by equal factors, up to 1.6, or to 2.5
-        where documents have under 100 tokens (as printed: up to 10).
+        For inferred temperatures, their grid, increasing from 1. None: 100 by equal factors, up to 1.6, or up to 2.5 if
+        documents have fewer than 100 tokens (as printed: up to 10).
     topic_update : {"plug-in", "variational"}, default="plug-in"
-        "plug-in": topics are their posterior mean, which predicts held-out words better. "variational": topics have a
-        Dirichlet distribution, and updates are coordinate ascent on the bound, as scikit-learn's.
-    doc_topic_prior : float, array-like of shape (n_components,), "learned" or None, default=None
-        Parameter alpha of the Dirichlet prior of documents. None: 1 / n_components. "learned": one for each topic,
+        "plug-in": documents are fitted to the posterior means of the topics, which predicts held-out words better.
+        "variational": topics have a Dirichlet distribution, and updates are coordinate ascent on the bound, as in
+        scikit-learn.
+    doc_topic_prior : float, array-like of shape (n_components,), "learn" or None, default=None
+        Parameter alpha of the Dirichlet prior of documents. None: 1 / n_components. "learn": one for each topic,
         learned in the second half of the run.
     topic_word_prior : float, array-like of shape (n_features,) or None, default=None
         Parameter eta of the Dirichlet prior of topics. None: 1 / n_components.
-    partition_prior : float or None, default=None
-        What stands for ``topic_word_prior`` in the partition function of "global" and "local": with one so sparse as
-        1 / n_components, T would not come to 1. None: such that words of the prior vary somewhat more than those of the
-        corpus, so that T falls as soon as topics tell more than the words' frequencies.
+    partition_function_prior : float or None, default=None
+        Prior of topics in the partition function of "global" and "local", in place of ``topic_word_prior``: with one
+        as sparse as 1 / n_components T would not fall to 1. None: such that the entropy of words under the prior
+        slightly exceeds that of the corpus; then T falls as soon as topics predict words better than frequencies do.
     learning_method : {"online", "batch"}, default="online"
         From minibatches, or from all documents at once.
     learning_decay : float or None, default=None
         kappa of the step (learning_offset + t)^-kappa of minibatch t.
     learning_offset : float or None, default=None
-        See ``learning_decay``. If one of both is given the other is 0.7 or 1024. None and None: steps in proportion to
-        the minibatch's share of the corpus, which suit every batch size.
+        See ``learning_decay``. If only one of the two is given, the other is 0.7 or 1024. If both are None, steps are
+        proportional to the minibatch's share of the corpus, for every batch size.
     max_iter : int or None, default=None
-        Passes over the documents. None: 400 divided by the root of their number, but 6 at least and 20 at most.
+        Passes over the documents. None: 400 divided by the square root of their number, at least 6 and at most 20.
     batch_size : int or None, default=None
-        Documents in a minibatch. None: a fiftieth of all, but 64 at least and 512 at most.
+        Documents in a minibatch. None: 2 % of all, at least 64 and at most 512.
     evaluate_every : int, default=-1
         Passes between computations of the perplexity, for ``perp_tol``. Not positive: never.
     total_samples : int or None, default=None
-        Documents that all calls of ``partial_fit`` are to see in a pass, or in ``fit_chunks``. None: ``partial_fit``
-        takes those that it has seen, and has neither plan nor annealing; ``fit_chunks`` counts.
+        Number of documents in a pass of all calls of ``partial_fit``, or in ``fit_chunks``. None: ``partial_fit`` uses
+        the number of documents so far and does not anneal; ``fit_chunks`` counts the documents.
     tol : float, default=1e-4
         Batch learning ends once T = 1 and a pass moves less than this share of the tokens to other topics.
     perp_tol : float, default=0.1
         Learning ends once the perplexity changes by less between two evaluations, at T = 1.
     mean_change_tol : float, default=1e-3
-        A document is fitted once its expected tokens move by less than this a topic.
+        A document is fitted once its expected tokens change by less than this a topic.
     max_doc_update_iter : int or None, default=None
         Most iterations of fitting a document. None: 15 in a minibatch, 100 elsewhere.
     shuffle : bool, default=True
-        Whether each pass has its own random order of documents.
+        Whether the documents of each pass are in a new random order.
     n_jobs : int or None, default=None
         Threads for the documents of a minibatch; results are the same for any number.
     verbose : int, default=0
@@ -96,15 +94,15 @@ class VariationalTemperingLDA(TopicModel):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Parameters of the topics' Dirichlet distributions; divided by their sums, the probabilities of the words.
+        Parameters of the topics' Dirichlet distributions; divided by their sums over words, word probabilities.
     exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
         exp(E[log probability of a word]).
     topic_word_ : ndarray of shape (n_components, n_features)
         Mean probabilities of the words.
     doc_topic_prior_ : float, or ndarray of shape (n_components,)
-        The prior of documents, as learned if it is.
+        The prior of documents, given or learned.
     topic_word_prior_ : float, or ndarray of shape (n_features,)
-    temperatures_ : ndarray of shape (n_batches,) or (n_batches, 3)
+    inverse_temperatures_ : ndarray of shape (n_batches,) or (n_batches, 3)
         E[1/T] at each minibatch; with "local", its quantiles 0.05, 0.5 and 0.95 over the documents.
     bound_ : float
         Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit``.
@@ -136,12 +134,12 @@ class VariationalTemperingLDA(TopicModel):
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 0, None, closed="neither")],
         "tempering": [StrOptions(set(TEMPERINGS))],
-        "temperature_schedule": [HasMethods("temperature"), None],
+        "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
         "topic_update": [StrOptions({"plug-in", "variational"})],
-        "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither"), StrOptions({"learned"}), "array-like"],
+        "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither"), StrOptions({"learn"}), "array-like"],
         "topic_word_prior": [None, Interval(Real, 0, None, closed="neither"), "array-like"],
-        "partition_prior": [Interval(Real, 0, None, closed="neither"), None],
+        "partition_function_prior": [Interval(Real, 0, None, closed="neither"), None],
         "learning_method": [StrOptions({"batch", "online"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both"), None],
         "learning_offset": [Interval(Real, 1.0, None, closed="left"), None],
@@ -169,7 +167,7 @@ class VariationalTemperingLDA(TopicModel):
         topic_update: str = "plug-in",
         doc_topic_prior=None,
         topic_word_prior=None,
-        partition_prior: float | None = None,
+        partition_function_prior: float | None = None,
         learning_method: str = "online",
         learning_decay: float | None = None,
         learning_offset: float | None = None,
@@ -193,7 +191,7 @@ class VariationalTemperingLDA(TopicModel):
         self.topic_update = topic_update
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
-        self.partition_prior = partition_prior
+        self.partition_function_prior = partition_function_prior
         self.learning_method = learning_method
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
@@ -218,9 +216,8 @@ class VariationalTemperingLDA(TopicModel):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Counts of words; CSR is not copied, and may be mapped from disk, anything else is converted to it. float64
-            is computed in double precision, everything else in single. Numbers that are not whole, such as tf-idf,
-            count as so many tokens.
+            Counts of words. CSR is not copied, and may be mapped from disk; other formats are converted to it. float64
+            is computed in double precision, other types in single. Fractional counts, such as tf-idf, are allowed.
         y : None
             Ignored.
 
@@ -234,28 +231,28 @@ class VariationalTemperingLDA(TopicModel):
             If counts are negative or not finite, or a parameter is not as described. The message names the remedy.
         """
         with unchanged_on_failure(self):
-            X = read_documents(self, X, "fit", reset=True)
+            X = validate_counts(self, X, "fit", reset=True)
             generator = self._generator()
             batch = self.learning_method == "batch"
             batch_size = X.shape[0] if batch else self._batch_size(X.shape[0])
             corpus = MemoryCorpus(X, batch_size, generator if self.shuffle else None)
-            learner = make_learner(self, X.dtype, corpus.n_documents, count_words(X), generator, batch=batch)
-            self._run(learner, corpus, X)
+            learner = self._settings().learner(X.dtype, corpus.n_documents, count_words(X), generator, batch=batch)
+            run_passes(self, learner, corpus, self._n_passes(X.shape[0]), X)
             stride = -(-X.shape[0] // N_BOUND)
-            self.bound_ = self._perplexity(X if stride == 1 else X[::stride])
+            self.bound_ = self._fitted_model().perplexity(X if stride == 1 else X[::stride])
         return self
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_chunks(self, chunks: Iterable, y=None):
-        """Learn the topics of documents that come in chunks, with memory that does not depend on their number.
+        """Learn the topics of documents that are given in chunks, with memory that does not depend on their number.
 
         Parameters
         ----------
         chunks : iterable of {array-like, sparse matrix}, each of shape (any, n_features)
-            Read once to count the documents, unless ``total_samples`` is given, and once for each pass; an iterator,
-            which can be read only once, will do for ``max_iter=1`` with ``total_samples``. Documents are taken in their
-            order: with ``shuffle=False``, ``fit`` gives the same topics for the same documents in one matrix.
+            Read once to count the documents, and once for each pass. An iterator, which can be read only once, needs
+            ``max_iter=1`` and ``total_samples``. Documents keep their order: ``fit`` with ``shuffle=False`` gives the
+            same topics for the same documents in one matrix.
         y : None
             Ignored.
 
@@ -271,20 +268,21 @@ class VariationalTemperingLDA(TopicModel):
         if self.learning_method == "batch":
             raise ValueError('learning_method="batch" needs all documents at once; use "online" with chunks')
         with unchanged_on_failure(self):
-            opened = open_chunks(self, chunks)
+            opened = open_chunks(
+                chunks, lambda chunks, reset: validate_chunks(self, chunks, reset), self.total_samples, self.max_iter
+            )
             corpus = StreamedCorpus(opened.read, opened.n_documents, self._batch_size(opened.n_documents))
-            learner = make_learner(self, opened.dtype, opened.n_documents, opened.word_counts, self._generator())
-            self._run(learner, corpus)
+            learner = self._settings().learner(opened.dtype, opened.n_documents, opened.word_counts, self._generator())
+            run_passes(self, learner, corpus, self._n_passes(opened.n_documents))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None):
-        """Learn from some more documents.
+        """Learn from more documents.
 
-        With ``total_samples`` there is a plan, of ``max_iter`` passes over so many documents, for steps and
-        temperature. Without, the documents seen so far stand for all, and the temperature is 1 unless it is inferred.
-        After ``fit``, learning goes on from its topics. If it is interrupted, it keeps the minibatches learned until
-        then.
+        With ``total_samples``, steps and temperature follow a plan of ``max_iter`` passes over so many documents.
+        Without, the number of documents is that of all so far, and the temperature is 1 unless it is inferred. After
+        ``fit``, learning continues from its topics. After an interrupt the topics are those of the minibatches so far.
 
         Parameters
         ----------
@@ -299,15 +297,17 @@ class VariationalTemperingLDA(TopicModel):
         Raises
         ------
         ValueError
-            As :meth:`fit`, and if the number of features is not that of the calls before.
+            As :meth:`fit`, and if the number of features differs from that of earlier calls.
         """
         first, planned = not hasattr(self, "_learner_state"), self.total_samples
         with unchanged_on_failure(self):
-            X = read_documents(self, X, "partial_fit", reset=first)
+            X = validate_counts(self, X, "partial_fit", reset=first)
             if first:
                 n_documents = planned or X.shape[0]
                 word_counts = count_words(X) * (n_documents / X.shape[0])
-                learner = make_learner(self, X.dtype, n_documents, word_counts, self._generator(), planned is not None)
+                learner = self._settings().learner(
+                    X.dtype, n_documents, word_counts, self._generator(), planned is not None
+                )
                 self._learner_state, self._n_seen = learner, 0
         learner = self._learner_state
         learner.n_threads = effective_n_jobs(self.n_jobs)
@@ -318,42 +318,24 @@ class VariationalTemperingLDA(TopicModel):
                 learner.learn(documents, max(planned or n_seen, documents.shape[0]), progress)
                 self._n_seen = n_seen
         finally:
-            # An interrupt between two steps of a minibatch leaves topics that are still consistent.
+            # After an interrupt within the step of a minibatch, totals and table agree again.
             learner.topics.recount()
-            self._keep(learner, 1 if planned is None else max(1, int(self._n_seen // planned)))
+            n_passes = 1 if planned is None else max(1, int(self._n_seen // planned))
+            vars(self).update(fitted_attributes(self, learner, n_passes))
         return self
 
-    def _run(self, learner, corpus, X=None):
-        """Pass over the corpus, whose documents are X if they are in memory."""
-        n_passes = self._n_passes(corpus.n_documents)
-        with ProgressReporter.of_fit(self, X, n_subtasks=n_passes) as fit:
-            report = PassReporter(self, n_passes, lambda done: self._fitted_attributes(learner, done), fit, X)
-            done = run(learner, corpus, n_passes, report, self.tol if self.learning_method == "batch" else 0.0)
-            self._keep(learner, done)
-            self._learner_state, self._n_seen = settle(learner, self), corpus.n_documents
-
-    def _keep(self, learner, n_passes):
-        vars(self).update(self._fitted_attributes(learner, n_passes))
-
-    def _fitted_attributes(self, learner, n_passes) -> dict:
-        prior = learner.prior.values
-        word_prior = learner.topics.prior
-        scalar = self.doc_topic_prior is None or isinstance(self.doc_topic_prior, Real)
-        return {
-            "_topics": learner.topics,
-            "doc_topic_prior_": float(prior[0]) if scalar else prior.copy(),
-            "topic_word_prior_": float(word_prior[0]) if np.ndim(self.topic_word_prior) == 0 else word_prior.copy(),
-            "temperatures_": np.array(learner.trace),
-            "n_batch_iter_": learner.n_batches,
-            "n_iter_": n_passes,
-        }
+    def _settings(self) -> TopicSettings:
+        return TopicSettings(
+            **{name: getattr(self, name) for name in TopicSettings.parameters()},
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
 
     def _generator(self):
         seed = check_random_state(self.random_state).randint(0, 2**32, size=4, dtype=np.uint32)
         return np.random.Generator(np.random.PCG64(seed))
 
     def _n_passes(self, n_documents) -> int:
-        return self.max_iter or int(np.clip(round(PASSES / n_documents**0.5), FEWEST_PASSES, MOST_PASSES))
+        return self.max_iter or default_passes(n_documents)
 
     def _batch_size(self, n_documents) -> int:
-        return self.batch_size or int(np.clip(n_documents // 50, 64, 512))
+        return self.batch_size or default_batch_size(n_documents)

@@ -95,6 +95,8 @@ class TreeGuidedNRMM(MixtureEstimator):
         ``newick()``.
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
+    feature_types_ : dict of str to str
+        Type of each column, by name and in the order of the columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -167,6 +167,9 @@ cdef class SliceKernel(MoveKernel):
 
 cdef double least_threshold(double rate, double sigma, double n_atoms) noexcept nogil:
     """The threshold above which there are about ``n_atoms`` atoms at most, by the integral without e^-w below 1."""
+    if rate > n_atoms:
+        # Above t >= 1 there are at most rate e^-t.
+        return max(1.0, log_double(rate / n_atoms))
     cdef double ratio = max(n_atoms / rate - 1.0, 0.0)
     if sigma < 1e-9:
         return exp_double(-ratio)

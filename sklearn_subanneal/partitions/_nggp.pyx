@@ -9,7 +9,7 @@ v = log u, which may be in the thousands for small sigma and alpha; given K clus
 concave in v. Its integral is found by quadrature, so that alpha and sigma are learned with u integrated out, which
 mixes far better than given u, and v is then drawn anew, independently of its last value.
 """
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -28,11 +28,23 @@ cdef double[8] WEIGHT = [
     0.12462897125553407, 0.0951585116824926, 0.062253523938647456, 0.027152459411754176]
 # The log density is followed to this far below its top; the rest of the integral is less than rounding.
 cdef double DEPTH = 45.0
+# Masses and values of sigma between which nothing overflows, and integrals are as exact as elsewhere.
+LOWEST, HIGHEST = 1e-100, 1e100
+cdef double LOWEST_ALLOWED = LOWEST, HIGHEST_ALLOWED = HIGHEST
 
 
 cdef inline double softplus(double v) noexcept nogil:
     """log(1 + e^v)."""
     return v + log_double(1.0 + exp_double(-v)) if v > 0.0 else log_double(1.0 + exp_double(v))
+
+
+cdef inline double log1p_of_exp(double v) noexcept nogil:
+    """log(1 + e^v) with small relative error: where u = e^v is small, a large mass multiplies the rounding of 1 + u."""
+    cdef double u
+    if v > -10.0:
+        return softplus(v)
+    u = exp_double(v)
+    return u * (1.0 - u * (0.5 - u * (1.0 / 3 - 0.25 * u)))
 
 
 cdef inline double expm1_double(double x) noexcept nogil:
@@ -54,7 +66,7 @@ cdef struct Law:
 
 
 cdef void trace_curve(const Law* law, double v, Curve* out) noexcept nogil:
-    cdef double length = softplus(v), power = law.sigma * length, growth = expm1_double(power), rest, pull
+    cdef double length = log1p_of_exp(v), power = law.sigma * length, growth = expm1_double(power), rest, pull
     # u / (1 + u) and 1 / (1 + u), each without cancellation
     out.share = exp_double(v - length)
     rest = exp_double(-length)
@@ -81,8 +93,10 @@ cdef double find_top(const Law* law, Curve* curve) noexcept nogil:
     while True:
         middle = 0.5 * (low + high)
         trace_curve(law, middle, curve)
-        # A thousandth of a standard deviation will do.
-        if (high - low) * (high - low) * -curve.bend < 1e-6:
+        # A thousandth of a standard deviation will do, but only where the curve is flat: far away it may be straight.
+        if (high - low) * (high - low) * -curve.bend < 1e-6 and curve.slope * curve.slope <= 1e-4 * -curve.bend:
+            return middle
+        if middle == low or middle == high:
             return middle
         if curve.slope > 0.0:
             low = middle
@@ -120,7 +134,8 @@ cdef Integral integrate(const Law* law) noexcept nogil:
     right = top + fall(law, top, height, 1.0, DEPTH)
     while left < right:
         trace_curve(law, left, &curve)
-        width = min(2.0 / sqrt(-curve.bend), 8.0 / (curve.slope if curve.slope > 0.0 else -curve.slope))
+        # Rounding may leave 0 of a slope, or of a bend: there is no limit from it then.
+        width = min(2.0 / sqrt(max(-curve.bend, 0.0)), 8.0 / fabs(curve.slope))
         width = min(min(width, 1.0 / law.sigma), right - left)
         for i in range(8):
             for sign in range(-1, 2, 2):
@@ -168,7 +183,7 @@ cdef class NGGPPrior(PartitionPrior):
     Parameters
     ----------
     mass, sigma : float
-        alpha > 0, and 0 < sigma < 1.
+        1e-100 <= alpha <= 1e100, and 1e-100 <= sigma < 1.
     mass_prior : tuple of float or None, default=None
         Shape and rate of the gamma prior from which the mass is learned; None: it is fixed.
     sigma_prior : tuple of float or None, default=None
@@ -256,6 +271,8 @@ cdef class NGGPPrior(PartitionPrior):
 
     cdef double log_mass_density(self, double log_mass, Py_ssize_t n, Py_ssize_t n_clusters) noexcept nogil:
         cdef double mass = exp_double(log_mass)
+        if not LOWEST_ALLOWED <= mass <= HIGHEST_ALLOWED:
+            return -INFINITY
         return self.mass_shape * log_mass - self.mass_rate * mass + self.target(mass, self.sigma, n, n_clusters)
 
     cdef double slice_sigma(
@@ -276,6 +293,8 @@ cdef class NGGPPrior(PartitionPrior):
     cdef double log_sigma_density(
         self, double sigma, const int32_t* counts, Py_ssize_t n, Py_ssize_t n_clusters
     ) noexcept nogil:
+        if not LOWEST_ALLOWED <= sigma < 1.0:
+            return -INFINITY
         return ((self.sigma_a - 1.0) * log_double(sigma) + (self.sigma_b - 1.0) * log_double(1.0 - sigma)
                 + self.log_sizes(sigma, counts, n_clusters) + self.target(self.mass, sigma, n, n_clusters))
 

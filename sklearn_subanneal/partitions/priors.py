@@ -5,10 +5,11 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
+from scipy import stats
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior, PitmanYorPrior
-from sklearn_subanneal.partitions._nggp import NGGPPrior
+from sklearn_subanneal.partitions._nggp import HIGHEST, LOWEST, NGGPPrior
 
 # The value of a parameter that is inferred; None means the default, which is this.
 LEARN = "learn"
@@ -156,9 +157,10 @@ class NGGP(Partition):
     Parameters
     ----------
     mass : float or "learn", default="learn"
-        alpha > 0 of the Levy intensity alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w).
+        alpha, from 1e-100 to 1e100, in the Levy intensity
+        alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w).
     sigma : float or "learn", default="learn"
-        0 < sigma < 1. As sigma tends to 0 with mass * sigma fixed, this number becomes the
+        From 1e-100 to below 1. As sigma tends to 0 with mass * sigma fixed, this number becomes the
         concentration of a :class:`CRP`; with the mass fixed all rows come to be in one cluster.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
@@ -205,6 +207,11 @@ class NGGP(Partition):
         # The auxiliary variable u is redrawn whether or not parameters are learned.
         mass, mass_prior = _number("mass", self.mass, self.mass_start, np.inf), _pair("mass_prior", self.mass_prior)
         sigma, sigma_prior = _number("sigma", self.sigma, self.sigma_start, 1.0), _pair("sigma_prior", self.sigma_prior)
+        if learn and _is_learned(self.mass):
+            law = stats.gamma(mass_prior[0], scale=1.0 / mass_prior[1])
+            _check_hyperprior("mass_prior", self.mass_prior, law, HIGHEST)
+        if learn and _is_learned(self.sigma):
+            _check_hyperprior("sigma_prior", self.sigma_prior, stats.beta(*sigma_prior), np.nextafter(1.0, 0.0))
         return NGGPPrior(
             mass,
             sigma,
@@ -219,7 +226,7 @@ class NIG(Partition):
     Parameters
     ----------
     mass : float or "learn", default="learn"
-        alpha > 0.
+        alpha, from 1e-100 to 1e100.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
     mass_start : float, default=1.0
@@ -297,12 +304,25 @@ def _number(name, value, start, most):
     """The value a parameter between 0 and ``most`` starts with, which is its value if it is fixed."""
     learned = _is_learned(value)
     given = start if learned else value
+    wanted = None
     if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 < given < most:
         wanted = "a positive number" if most == np.inf else f"a number above 0 and below {most:g}"
-        if learned:
-            raise ValueError(f"{name}_start must be {wanted}, got {given!r}")
+    elif not LOWEST <= given <= HIGHEST:
+        wanted = f"a number from {LOWEST:g} to " + (f"{HIGHEST:g}" if most == np.inf else f"below {most:g}")
+    if wanted and learned:
+        raise ValueError(f"{name}_start must be {wanted}, got {given!r}")
+    if wanted:
         raise ValueError(f'{name} must be {wanted}, or "learn"; got {given!r}')
     return float(given)
+
+
+def _check_hyperprior(name, values, law, highest):
+    """Refuse a hyperprior most of which lies where the parameter can't be."""
+    if law.cdf(highest) - law.cdf(LOWEST) < 0.5:
+        raise ValueError(
+            f"{name}={values!r} has more than half of its probability outside of the range of the parameter, "
+            f"{LOWEST:g} to {highest:g}; choose other parameters"
+        )
 
 
 def _pair(name, values):

@@ -1,12 +1,14 @@
-"""Displays of fitted estimators and schedules, in scikit-learn's manner: made by `from_...`, drawn by `plot`."""
+"""Displays of fitted estimators, traces and schedules: made by `from_...` as scikit-learn's, drawn by matplotlib."""
 
+from sklearn_subanneal.plotting.cluster_sizes import ClusterSizesDisplay
+from sklearn_subanneal.plotting.co_clustering import CoClusteringDisplay
 from sklearn_subanneal.plotting.components import ComponentsDisplay
+from sklearn_subanneal.plotting.dendrogram import DendrogramDisplay
 from sklearn_subanneal.plotting.dependence import DependenceDisplay
-from sklearn_subanneal.plotting.partition import ClusterSizesDisplay, CoClusteringDisplay
-from sklearn_subanneal.plotting.progress import ScheduleDisplay, TraceDisplay
+from sklearn_subanneal.plotting.schedule import ScheduleDisplay
 from sklearn_subanneal.plotting.temperature import TemperatureDisplay
 from sklearn_subanneal.plotting.topics import TopicsDisplay
-from sklearn_subanneal.plotting.tree import DendrogramDisplay
+from sklearn_subanneal.plotting.trace import TraceDisplay
 from sklearn_subanneal.plotting.views import ViewsDisplay
 
 __all__ = [

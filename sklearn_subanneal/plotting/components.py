@@ -1,4 +1,4 @@
-"""The display of components as images."""
+"""ComponentsDisplay: components of images, side by side."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class ComponentsDisplay:
     """Components of images, as images side by side.
 
-    Make it by :meth:`from_estimator`.
+    Made by :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class ComponentsDisplay:
         for number, image in enumerate(self.images):
             top, left = (height + 1) * (number // n_columns), (width + 1) * (number % n_columns)
             self.mosaic_[top : top + height, left : left + width] = image
-        # White is nothing: what components add is told from what they take away.
+        # White is zero, so that the sign of a cell shows.
         largest = np.abs(self.images).max() or 1.0
         style = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "interpolation": "nearest", **image_kw}
         self.image_ = ax.imshow(self.mosaic_, **style)

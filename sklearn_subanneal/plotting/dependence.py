@@ -1,23 +1,19 @@
-"""The display of which columns depend on one another."""
+"""DependenceDisplay: the share of draws in which two columns are in one view, as a matrix."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator
 
-from sklearn_subanneal.plotting.partition import _block_order
-from sklearn_subanneal.plotting.style import DARK, axes_for, tidy
-from sklearn_subanneal.plotting.views import fit_names, require
+from sklearn_subanneal.plotting.checks import require_attributes
+from sklearn_subanneal.plotting.matrix_order import block_order, tree_order
+from sklearn_subanneal.plotting.style import DARK, axes_for, fit_names, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Reordering the leaves of a tree takes the cube of their number.
-_MOST_LEAVES_REORDERED = 300
 _INCHES_PER_COLUMN, _LEAST_INCHES, _MOST_INCHES = 0.13, 6.0, 14.0
 
 
@@ -69,10 +65,10 @@ class DependenceDisplay:
         Parameters
         ----------
         estimator : fitted CrossCat
-            With `dependence_` and `column_labels_`.
+            With `dependence_`, `column_labels_` and `feature_types_`.
         order : {"views", "hierarchical"}, default="views"
-            Whether columns are ordered by the views of the draw that represents the posterior, which are framed, or by
-            hierarchical clustering.
+            Whether columns are ordered by the views of the representative draw, which are framed, or by hierarchical
+            clustering.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -99,11 +95,11 @@ class DependenceDisplay:
         >>> DependenceDisplay.from_estimator(model).matrix[0]
         array([1., 1., 1., 0., 0.])
         """
-        require(estimator, "dependence_")
+        require_attributes(estimator, "dependence_", "feature_types_", remedy="fit it first, and use CrossCat")
         if order not in ("views", "hierarchical"):
             raise ValueError(f"order must be 'views' or 'hierarchical', got {order!r}.")
         labels = estimator.column_labels_ if order == "views" else None
-        return cls.from_matrix(estimator.dependence_, estimator._table.names, labels, ax=ax, **kwargs)
+        return cls.from_matrix(estimator.dependence_, list(estimator.feature_types_), labels, ax=ax, **kwargs)
 
     @classmethod
     def from_matrix(
@@ -115,7 +111,7 @@ class DependenceDisplay:
         ax: "Axes | None" = None,
         **kwargs: Any,
     ) -> "DependenceDisplay":
-        """Plot a matrix of dependence, such as `relatedness_matrix()`.
+        """Plot a matrix of dependence, for example that of `CrossCat.relatedness_matrix`.
 
         Parameters
         ----------
@@ -133,7 +129,7 @@ class DependenceDisplay:
         Raises
         ------
         ValueError
-            If the shapes do not fit one another.
+            If the shapes of the arguments differ.
         """
         matrix, n_features = np.asarray(matrix), len(names)
         if matrix.shape != (n_features, n_features):
@@ -164,7 +160,7 @@ class DependenceDisplay:
         colorbar : bool, default=True
             Whether to add a colour bar.
         label : str, default="share of draws in the same view"
-            What it shows.
+            The quantity, for the colour bar.
         **image_kw
             Passed to :meth:`matplotlib.axes.Axes.imshow`.
 
@@ -184,9 +180,9 @@ class DependenceDisplay:
             inches = np.clip(2.0 + _INCHES_PER_COLUMN * n_features, _LEAST_INCHES, _MOST_INCHES)
             self.figure_.set_size_inches(1.1 * inches, inches)
         if self.labels is None:
-            self.order_, sizes = _tree_order(self.matrix), []
+            self.order_, sizes = tree_order(self.matrix), []
         else:
-            self.order_, sizes = _block_order(self.matrix, self.labels)
+            self.order_, sizes = block_order(self.matrix, self.labels)
         style = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest", **image_kw}
         self.image_ = ax.imshow(self.matrix[np.ix_(self.order_, self.order_)], **style)
         if boundaries:
@@ -202,16 +198,7 @@ class DependenceDisplay:
         for _ in range(2):
             for axis in (ax.xaxis, ax.yaxis):
                 fit_names(axis, range(n_features), names, n_features)
-            # Names take room from the matrix: once that is known, they are fitted again.
+            # Labels make the matrix smaller: once their size is known, they are fitted again.
             self.figure_.draw_without_rendering()
         tidy(ax, "top", "right", "bottom", "left")
         return self
-
-
-def _tree_order(matrix: NDArray) -> NDArray[np.intp]:
-    """The order of columns that puts dependent ones side by side."""
-    if len(matrix) < 2:
-        return np.arange(len(matrix))
-    distance = squareform(1.0 - matrix, checks=False)
-    tree = linkage(distance, "average", optimal_ordering=len(matrix) <= _MOST_LEAVES_REORDERED)
-    return leaves_list(tree).astype(np.intp)

@@ -1,4 +1,4 @@
-"""The display of topics by their most probable words."""
+"""TopicsDisplay: the most probable words of topics, as bars."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,9 @@ _BAR = 0.92
 
 
 class TopicsDisplay:
-    """The most probable words of topics, a column a topic, each over a bar as long as it is probable.
+    """The most probable words of topics, one column for each topic; lengths of bars are proportional to probabilities.
 
-    Make it by :meth:`from_estimator`.
+    Made by :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class TopicsDisplay:
     Attributes
     ----------
     bars_ : list of matplotlib BarContainer
-        The bars of every topic, as long as a column for its most probable word.
+        The bars of every topic; that of its most probable word fills the column.
     texts_ : list of list of matplotlib Text
         The words on them.
     ax_ : matplotlib Axes

@@ -1,28 +1,27 @@
-"""The display of a table clustered by views."""
+"""ViewsDisplay: a table with the columns of each view side by side and the rows sorted by their cluster there."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing
 
-from sklearn_subanneal.plotting.style import DARK, axes_for, tidy
+from sklearn_subanneal.plotting.checks import require_attributes
+from sklearn_subanneal.plotting.style import DARK, LARGEST_FONT, axes_for, fit_names, pitch, tidy
 from sklearn_subanneal.posterior import relabel
-from sklearn_subanneal.tables.cells import is_missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_POINTS_PER_INCH = 72.0
-_SMALLEST_FONT, _LARGEST_FONT, _POINTS_PER_LETTER = 4.5, 9.0, 6.0
+_POINTS_PER_LETTER = 6.0
 _INCHES_PER_COLUMN, _LEAST_WIDTH, _MOST_WIDTH = 0.17, 6.4, 18.0
-# Standard deviations at which colours end.
+# Standard deviations from the mean at the ends of the colour map.
 _MOST_DEVIATIONS = 2.5
-# Categories are told apart up to so many; booleans are light and dark.
+# The colour map of categories has 20 colours, which further categories repeat.
 _CATEGORY_COLORS, _BOOLEAN_COLORS, _MISSING = "tab20", ("#CFE2F1", "#1F4E79"), "#B0B0B0"
-# Ends as it begins.
+# A colour map whose ends have the same colour.
 _CYCLIC_COLORS, _TURN = "twilight", 2.0 * np.pi
 
 
@@ -35,9 +34,9 @@ class ViewsDisplay:
     Parameters
     ----------
     arrays : sequence of ndarray of shape (n_rows,)
-        The columns: numbers with NaN for missing (of a cyclic column angles in radians), or codes with -1.
+        The columns: numbers, NaN where missing (angles in radians if cyclic), or codes and counts, -1 where missing.
     kinds : sequence of {"real", "categorical", "boolean", "count", "cyclic"}
-        What each column is.
+        The type of each column.
     names : sequence of str
         Name of each column.
     column_labels : ndarray of int of shape (n_features,)
@@ -52,7 +51,7 @@ class ViewsDisplay:
     row_orders_ : list of ndarray of shape (n_rows,)
         The rows from top to bottom, for each view.
     image_ : matplotlib AxesImage
-        The cells; views are parted by empty space.
+        The cells, with empty space between views.
     lines_ : list of matplotlib LineCollection
         The boundaries of clusters, for each view.
     ax_ : matplotlib Axes
@@ -92,16 +91,16 @@ class ViewsDisplay:
     def from_estimator(
         cls, estimator: BaseEstimator, X: ArrayLike, *, max_rows: int = 1000, ax: "Axes | None" = None, **kwargs: Any
     ) -> "ViewsDisplay":
-        """Plot a table by the views of the draw that represents the posterior.
+        """Plot a table by the views of the representative draw.
 
         Parameters
         ----------
         estimator : fitted CrossCat
-            With `column_labels_` and `predict_views`.
+            With `column_labels_`, `feature_types_`, `typed_columns` and `predict_views`.
         X : array-like or DataFrame of shape (n_samples, n_features)
             The training table, or new rows.
         max_rows : int, default=1000
-            Of more rows than this, so many evenly spaced ones are shown.
+            The most rows to show; of more rows, this many evenly spaced ones are taken.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -114,7 +113,7 @@ class ViewsDisplay:
         Raises
         ------
         ValueError
-            If the estimator has no views, or X is not such a table.
+            If the estimator has no views, or X does not have the columns of the training table.
 
         Examples
         --------
@@ -128,20 +127,15 @@ class ViewsDisplay:
         >>> display.column_order_
         array([0, 1, 2, 3, 4])
         """
-        require(estimator, "column_labels_")
+        require_attributes(estimator, "column_labels_", "feature_types_", remedy="fit it first, and use CrossCat")
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         n_shown = min(max_rows, n_samples)
         if n_shown < n_samples:
-            X = _safe_indexing(X, np.arange(n_shown) * n_samples // n_shown)
-        kinds, arrays = estimator._table.kinds, estimator._encode(X)
-        # What a period is, only the column's model knows.
+            X = _rows_of(X, np.arange(n_shown) * n_samples // n_shown)
         return cls.from_arrays(
-            [
-                model.values(arrays)[:, 0] if kind == "cyclic" else cells
-                for model, kind, cells in zip(estimator._models, kinds, arrays, strict=True)
-            ],
-            kinds,
-            estimator._table.names,
+            estimator.typed_columns(X),
+            list(estimator.feature_types_.values()),
+            list(estimator.feature_types_),
             estimator.column_labels_,
             estimator.predict_views(X),
             ax=ax,
@@ -178,7 +172,7 @@ class ViewsDisplay:
         Raises
         ------
         ValueError
-            If the shapes do not fit one another.
+            If the shapes of the arguments differ.
         """
         column_labels, row_labels = np.asarray(column_labels), np.asarray(row_labels)
         n_features, n_rows = len(arrays), len(arrays[0])
@@ -198,8 +192,8 @@ class ViewsDisplay:
     ) -> "ViewsDisplay":
         """Draw the table.
 
-        Numbers are coloured by their distance from the mean of the rows shown in standard deviations, cyclic ones by
-        where in the period they are, categories each by its own colour, booleans light and dark, missing cells grey.
+        Numbers are coloured by their distance from the mean of the rows shown, in standard deviations, cyclic values by
+        their share of the period, categories each by its own colour, booleans light and dark, missing cells grey.
 
         Parameters
         ----------
@@ -208,7 +202,7 @@ class ViewsDisplay:
         boundaries : bool, default=True
             Whether to draw lines between clusters.
         colorbar : bool, default=True
-            Whether to add a colour bar, if there are numbers, and another, if there are cyclic columns.
+            Whether to add a colour bar for numbers, and another for cyclic columns.
         **image_kw
             Passed to :meth:`matplotlib.axes.Axes.imshow`; `cmap` is the colour map of the numbers.
 
@@ -225,7 +219,7 @@ class ViewsDisplay:
         is_new, ax = ax is None, axes_for(self, ax)
         n_rows, n_views = self.row_labels.shape
         self.column_order_ = np.argsort(self.column_labels, kind="stable")
-        # A column of empty space parts the views.
+        # One empty column separates two views.
         places = np.arange(len(self.column_order_)) + self.column_labels[self.column_order_]
         width = places[-1] + 1
         if is_new:
@@ -259,9 +253,9 @@ class ViewsDisplay:
         return self
 
     def _name_views(self, ax, places):
-        """The number of each view above its columns where it fits, with a word if that fits everywhere."""
+        """Write the number of each view above its columns if it fits, after the word "view" if that fits everywhere."""
         in_order = self.column_labels[self.column_order_]
-        points = _pitch(ax.xaxis, places[-1] + 1) * (np.bincount(in_order) + 1)
+        points = pitch(ax.xaxis, places[-1] + 1) * (np.bincount(in_order) + 1)
         word = "view " if points.min() > _POINTS_PER_LETTER * len("view 00") else ""
         for view in np.flatnonzero(points > _POINTS_PER_LETTER * len(str(len(points)))):
             ax.text(
@@ -271,36 +265,10 @@ class ViewsDisplay:
                 transform=ax.get_xaxis_transform(),
                 ha="center",
                 va="bottom",
-                fontsize=_LARGEST_FONT,
+                fontsize=LARGEST_FONT,
             )
         if not word:
-            ax.set_title("views", fontsize=_LARGEST_FONT, pad=18)
-
-
-def require(estimator: BaseEstimator, attribute: str):
-    if not hasattr(estimator, attribute):
-        raise ValueError(
-            f"estimator must have {attribute}, {type(estimator).__name__} has none; fit it first, and use CrossCat."
-        )
-
-
-def _pitch(axis, n_places: int) -> float:
-    """Points of one of so many places along an axis."""
-    box = axis.axes.get_window_extent()
-    pixels = box.width if axis.axis_name == "x" else box.height
-    return pixels / axis.axes.figure.dpi * _POINTS_PER_INCH / n_places
-
-
-def fit_names(axis, places: ArrayLike, names: Sequence[str], n_places: int):
-    """Write names at some of the places along an axis, as large as they fit, or not at all."""
-    size = min(0.85 * _pitch(axis, n_places), _LARGEST_FONT)
-    if size < _SMALLEST_FONT:
-        axis.set_ticks([])
-        return
-    axis.set_ticks(places, names)
-    axis.set_tick_params(length=0, labelsize=size)
-    if axis.axis_name == "x":
-        axis.set_tick_params(rotation=90)
+            ax.set_title("views", fontsize=LARGEST_FONT, pad=18)
 
 
 def _colors(cells: NDArray, kind: str, palette) -> NDArray:
@@ -308,7 +276,7 @@ def _colors(cells: NDArray, kind: str, palette) -> NDArray:
     from matplotlib import colormaps
     from matplotlib.colors import to_rgba, to_rgba_array
 
-    gaps = is_missing(cells)
+    gaps = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
     if kind == "boolean":
         colors = to_rgba_array(_BOOLEAN_COLORS)[np.maximum(cells, 0).astype(int)]
     elif kind == "categorical":
@@ -324,6 +292,13 @@ def _colors(cells: NDArray, kind: str, palette) -> NDArray:
         colors = colormaps.get_cmap(palette)(np.nan_to_num(0.5 + 0.5 * shift / _MOST_DEVIATIONS).clip(0.0, 1.0))
     colors[gaps] = to_rgba(_MISSING)
     return colors
+
+
+def _rows_of(X, rows: NDArray):
+    """These rows of an array, a DataFrame of any library, or a list."""
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[rows].to_native()
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 def _add_colorbar(ax: "Axes", palette, limits: tuple[float, float], label: str, extend: str = "neither"):

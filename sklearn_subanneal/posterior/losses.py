@@ -1,8 +1,8 @@
-"""Distances between partitions of the same rows, exact from their contingency table.
+"""Losses between partitions of the same rows: variation of information and Binder's loss, and their expectation.
 
-Variation of information and Binder's loss are one construction with two functions f. With the cluster sizes of `a`, of
-`b` and of their intersection, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) / scale, where f(m) = m log m
-and scale = n for the one, f(m) = m^2 and scale = n (n - 1) for the other.
+Both losses are exact functions of the contingency table, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) /
+scale, with the cluster sizes of `a`, of `b` and of their intersections: f(m) = m log m and scale = n for the variation
+of information, f(m) = m^2 and scale = n (n - 1) for Binder's loss.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
+from sklearn_subanneal.posterior.labels import LabelCodes, check_draws, encode_labels
+
 Loss = str | Callable[[NDArray, NDArray], float]
 
-# A dense contingency table may have so many cells a row of data; beyond, sorting the rows' pairs of labels is cheaper.
+# A contingency table with more cells for each row of the data is not stored densely: sorting pairs of labels is faster.
 _DENSE_CELLS_PER_ROW = 8
 _ALWAYS_DENSE = 1 << 16
 
@@ -39,40 +41,7 @@ def check_loss(loss: Loss) -> Loss:
     return loss
 
 
-def check_draws(labels: ArrayLike, name: str = "labels") -> NDArray:
-    """Posterior labels as an array of shape (..., n_samples); raise ValueError if there is no draw or no row."""
-    labels = np.asarray(labels)
-    if labels.ndim < 2 or labels.size == 0:
-        raise ValueError(f"{name} must have shape (..., n_samples) with at least one draw, got {labels.shape}.")
-    return labels
-
-
-class Codes(NamedTuple):
-    """Labels as codes 0..K-1, and the size of every cluster."""
-
-    values: NDArray[np.intp]
-    sizes: NDArray[np.int64]
-
-
-def encode(labels: ArrayLike) -> Codes:
-    """Code arbitrary labels of shape (n_samples,) by 0..K-1 in sorted order, none empty."""
-    labels = np.asarray(labels)
-    if labels.ndim != 1 or labels.size == 0:
-        raise ValueError(f"labels of one partition must have shape (n_samples,), n_samples >= 1, got {labels.shape}.")
-    if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() <= 4 * labels.size + 1024:
-        # Counting is several times as fast as the sort of np.unique, and labels are nearly always small integers.
-        sizes = np.bincount(labels)
-        used = sizes > 0
-        values = labels.astype(np.intp, copy=False)
-        if not used.all():
-            values = (np.cumsum(used) - 1)[values]
-            sizes = sizes[used]
-        return Codes(values, sizes)
-    _, values, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    return Codes(values.ravel(), sizes)
-
-
-def joint_sizes(a: Codes, b: Codes) -> NDArray[np.int64]:
+def joint_sizes(a: LabelCodes, b: LabelCodes) -> NDArray[np.int64]:
     """Sizes of the non-empty intersections of the clusters of two partitions, in no particular order."""
     n_cells = len(a.sizes) * len(b.sizes)
     pairs = a.values * len(b.sizes) + b.values
@@ -88,7 +57,7 @@ def _check_same_rows(a: NDArray, b: NDArray, names: str) -> None:
 
 
 def _pairwise(a: ArrayLike, b: ArrayLike, loss: str) -> float:
-    a, b = encode(a), encode(b)
+    a, b = encode_labels(a), encode_labels(b)
     _check_same_rows(a.values, b.values, "a and b")
     total, scale = _VALUATIONS[loss]
     excess = total(a.sizes) + total(b.sizes) - 2 * total(joint_sizes(a, b))
@@ -98,8 +67,8 @@ def _pairwise(a: ArrayLike, b: ArrayLike, loss: str) -> float:
 def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
     """Variation of information between two partitions, in nats.
 
-    VI(a, b) = H(a | b) + H(b | a): what each partition leaves to be learned about the other. It is a metric on
-    partitions, does not depend on the names of labels, is 0 for equal partitions and at most log(n_samples).
+    VI(a, b) = H(a | b) + H(b | a), the entropy of each partition given the other. It is a metric on partitions,
+    does not depend on the names of labels, is 0 for equal partitions and at most log(n_samples).
 
     Parameters
     ----------
@@ -133,7 +102,7 @@ def variation_of_information(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def binder_loss(a: ArrayLike, b: ArrayLike) -> float:
-    """Binder's loss between two partitions: the share of pairs of rows that one puts together and the other apart.
+    """Binder's loss between two partitions: the share of pairs of rows that are together in one partition only.
 
     It is one minus the Rand index, a metric on partitions, and lies in [0, 1]. Both ways to disagree cost the same.
 
@@ -209,11 +178,11 @@ def expected_loss(candidates: ArrayLike, draws: ArrayLike, loss: Loss = "vi") ->
         return np.array([np.mean([loss(candidate, draw) for draw in draws]) for candidate in candidates])
 
     total, scale = _VALUATIONS[loss]
-    candidates = [encode(candidate) for candidate in candidates]
+    candidates = [encode_labels(candidate) for candidate in candidates]
     candidate_totals = np.array([total(candidate.sizes) for candidate in candidates], dtype=np.float64)
     losses = np.zeros(len(candidates))
     for labels in draws:
-        draw = encode(labels)
+        draw = encode_labels(labels)
         joint_totals = np.array([total(joint_sizes(candidate, draw)) for candidate in candidates], dtype=np.float64)
         losses += np.maximum(candidate_totals + total(draw.sizes) - 2.0 * joint_totals, 0.0)
     return losses / (len(draws) * scale(draws.shape[1]))

@@ -1,11 +1,11 @@
-"""Posterior draws of scalar quantities, by name, and their way to ArviZ."""
+"""Posterior draws of scalar quantities by name, and their export to ArviZ."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_subanneal.posterior.losses import check_draws, encode
+from sklearn_subanneal.posterior.labels import check_draws, encode_labels
 
 
 def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
@@ -22,7 +22,7 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     Returns
     -------
     dict of str to ndarray of shape (n_chains, n_draws)
-        "n_clusters", "n_views", "log_joint", "concentration", "discount" and so on.
+        "n_clusters", "n_views", "log_joint", and the hyperparameters, for example "concentration".
 
     Raises
     ------
@@ -53,9 +53,9 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
     labels = check_draws(estimator.posterior_labels_, "posterior_labels_")
     shape = labels.shape[:2]
     flat = labels.reshape(-1, labels.shape[-1])
-    draws = {"n_clusters": np.array([len(encode(draw).sizes) for draw in flat]).reshape(shape)}
+    draws = {"n_clusters": np.array([len(encode_labels(draw).sizes) for draw in flat]).reshape(shape)}
     if hasattr(estimator, "posterior_column_labels_"):
-        views = [len(encode(draw).sizes) for chain in estimator.posterior_column_labels_ for draw in chain]
+        views = [len(encode_labels(draw).sizes) for chain in estimator.posterior_column_labels_ for draw in chain]
         draws["n_views"] = np.array(views).reshape(shape)
     if hasattr(estimator, "log_joint_"):
         draws["log_joint"] = np.asarray(estimator.log_joint_)
@@ -68,7 +68,7 @@ def scalar_draws(estimator: Any, *, columns: bool = True) -> dict[str, NDArray]:
 
 
 def to_arviz(estimator: Any) -> Any:
-    """Hand the scalar posterior draws of a fitted estimator to ArviZ.
+    """Export the scalar posterior draws of a fitted estimator to ArviZ.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Reports on tables in files: what a cross-categorization finds, as a web page, CSV files and a saved model."""
+"""Reports on tables in files: CrossCat is fitted, and the results are written as a web page, CSV files and a model."""
 
 from sklearn_subanneal.report.folder import write_report
-from sklearn_subanneal.report.learning import Plan, learn
+from sklearn_subanneal.report.learning import LearnedModel, Plan, learn
 from sklearn_subanneal.report.source import Source, read_source
 
-__all__ = ["Plan", "Source", "learn", "read_source", "write_report"]
+__all__ = ["LearnedModel", "Plan", "Source", "learn", "read_source", "write_report"]

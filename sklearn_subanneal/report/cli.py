@@ -9,9 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from sklearn.utils._optional_dependencies import check_matplotlib_support
-
-from sklearn_subanneal import __version__
+from sklearn_subanneal._core.version import __version__
+from sklearn_subanneal.plotting.checks import require_matplotlib
 
 # Columns listed on the screen; the report has all.
 MOST_LISTED = 40
@@ -19,17 +18,17 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line asks.
+    """Run the command line.
 
     Parameters
     ----------
     arguments : sequence of str, default=None
-        Without the name of the program; None: those of the process.
+        Arguments without the name of the program; None: those of the process.
 
     Returns
     -------
     status : int
-        0; 1 where something is wrong with the table, 130 where it was interrupted.
+        0; 1 after an error, 130 after an interrupt.
     """
     given = _parser().parse_args(arguments)
     try:
@@ -43,15 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="sklearn-subanneal", description="Learn what is in a table.")
+    parser = argparse.ArgumentParser(prog="sklearn-subanneal", description="Reports on tables by CrossCat.")
     parser.add_argument("--version", action="version", version=f"sklearn_subanneal {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     report = commands.add_parser(
         "report",
         help="write a report on a table",
         description="Write a report on a table: views of the columns, clusters of the rows, dependence, anomalies, and "
-        "the missing cells filled in; and save the model.",
-        epilog="Ctrl-C ends learning early, and the report is made of what there is; a second one gives up.",
+        "imputed missing cells; and save the model.",
+        epilog="Ctrl-C ends the fit early, and the report is made from one draw of each chain; a second Ctrl-C aborts.",
     )
     report.add_argument("table", type=Path, help="CSV, TSV or Parquet, with a line of names")
     report.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: TABLE-report")
@@ -61,57 +60,65 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="COLUMN=TYPE",
-        help="real, categorical, boolean, count, label (names the rows) or ignore; may be repeated",
+        help="real, categorical, boolean, count, cyclic, label (names the rows) or ignore; may be repeated",
     )
     report.add_argument(
-        "--missing", action="append", default=[], metavar="TEXT", help="means a missing cell; may be repeated"
+        "--missing",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="a text that means a missing cell; may be repeated",
     )
     report.add_argument("--chains", type=int, default=4, metavar="N", help="independent chains (default: 4)")
-    report.add_argument("--time-limit", type=float, metavar="SECONDS", help="for learning; else as long as it takes")
-    report.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed, the same report (default: 0)")
-    report.add_argument("--jobs", type=int, metavar="N", help="chains side by side (default: as many as processors)")
-    report.add_argument("--no-plots", dest="plots", action="store_false", help="no pictures, no need of matplotlib")
-    report.add_argument("-q", "--quiet", action="store_true", help="tell nothing but errors")
+    report.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="limit of the time of the fit (default: none)"
+    )
+    report.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="the same seed gives the same report (default: 0)"
+    )
+    report.add_argument(
+        "--jobs", type=int, metavar="N", help="chains that run at once (default: as many as processors)"
+    )
+    report.add_argument("--no-plots", dest="plots", action="store_false", help="no pictures; matplotlib is not needed")
+    report.add_argument("-q", "--quiet", action="store_true", help="print errors only")
     return parser
 
 
 def _report(given: argparse.Namespace) -> int:
-    # Late, so that --help does not wait for it.
+    # Imported here, so that --help is fast.
     from sklearn_subanneal.report import Plan, learn, read_source, write_report
 
     if given.plots:
         _use_matplotlib()
-    # Whoever reads it by a pipe wants to know now, too.
+    # Flushed, for readers at the other end of a pipe.
     say = (lambda *text: None) if given.quiet else functools.partial(print, flush=True)
     started = time.perf_counter()
     source = read_source(given.table, dict(map(_column_and_type, given.types)), given.missing)
     _describe(source, say)
     plan = Plan(n_chains=given.chains, seed=given.seed, time_limit=given.time_limit, n_jobs=given.jobs)
-    progress = Progress(sys.stderr, given.quiet)
+    progress = ProgressLine(sys.stderr, given.quiet)
     learned = learn(source, plan, progress)
     progress.end()
-    say("Stopped early. Writing what there is." if learned.was_stopped else f"Learned in {learned.seconds:.1f} s.")
+    say(
+        "Stopped early. Writing the report from one draw of each chain."
+        if learned.was_stopped
+        else f"Fitted in {learned.seconds:.1f} s."
+    )
     name = given.table.name.split(".")[0] or "table"
     folder = given.output or Path(f"{name}-report")
     try:
         paths = write_report(source, plan, learned, folder, given.plots)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"the model is in {folder}, the report is not complete") from None
+        raise KeyboardInterrupt(f"the model is in {folder}, the report is incomplete") from None
     say("\n  ".join([f"Wrote, {time.perf_counter() - started:.1f} s after the start:", *map(str, paths)]))
     return 0
 
 
 def _use_matplotlib() -> None:
-    try:
-        check_matplotlib_support("sklearn-subanneal report")
-    except ImportError as error:
-        raise ImportError(
-            "Pictures are drawn by matplotlib, which is not installed: pip install 'sklearn-subanneal[report]', or "
-            "pass --no-plots"
-        ) from error
+    require_matplotlib("sklearn-subanneal report", "pip install 'sklearn-subanneal[report]', or pass --no-plots")
     import matplotlib
 
-    # There need not be a screen.
+    # Files are written: no screen is needed.
     matplotlib.use("agg")
 
 
@@ -126,7 +133,7 @@ def _describe(source, say) -> None:
     n_missing = int(source.X.isna().to_numpy().sum())
     say(
         f"{source.name}: {len(source.frame):,} rows, {len(source.columns)} columns, {len(source.modelled)} of them "
-        f"learned; {n_missing:,} of their cells are missing ({n_missing / source.X.size:.1%})."
+        f"modelled; {n_missing:,} of their cells are missing ({n_missing / source.X.size:.1%})."
     )
     width = min(max(len(column.name) for column in source.columns), 32)
     for column in source.columns[:MOST_LISTED]:
@@ -136,8 +143,8 @@ def _describe(source, say) -> None:
         say(f"  ... and {len(source.columns) - MOST_LISTED} more, in the report")
 
 
-class Progress:
-    """Tells how far learning is: on a terminal by one line that changes, elsewhere by a line now and then.
+class ProgressLine:
+    """Prints the progress of the fit: one line that changes on a terminal, a line every few seconds elsewhere.
 
     Parameters
     ----------
@@ -149,21 +156,21 @@ class Progress:
         self.stream = stream
         self.is_quiet = is_quiet
         self._is_terminal = stream.isatty()
-        self._told = time.perf_counter()
+        self._printed = time.perf_counter()
         self._width = 0
 
     def __call__(self, progress: float, text: str) -> None:
-        """Tell of it, unless that was done just now."""
+        """Print progress, unless the last line is too recent."""
         now = time.perf_counter()
-        if self.is_quiet or now - self._told < (0.1 if self._is_terminal else SECONDS_BETWEEN_LINES):
+        if self.is_quiet or now - self._printed < (0.1 if self._is_terminal else SECONDS_BETWEEN_LINES):
             return
-        self._told = now
-        line = f"Learning: {progress:4.0%}  {text}"
+        self._printed = now
+        line = f"Fitting: {progress:4.0%}  {text}"
         self.stream.write(f"\r{line:{self._width}}" if self._is_terminal else f"{line}\n")
         self.stream.flush()
         self._width = len(line)
 
     def end(self) -> None:
-        """Leave the line that changes."""
+        """End the line that changes."""
         if self._is_terminal and self._width:
             self.stream.write("\n")

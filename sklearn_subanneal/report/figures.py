@@ -1,4 +1,4 @@
-"""The pictures of a report, drawn by the package's displays and kept as text for a page."""
+"""Pictures of a report: displays of views, dependence and traces, as PNG embedded in HTML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_subanneal.report.source import Source
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sklearn_subanneal.estimators.crosscat import CrossCat
+    from sklearn_subanneal.estimators import CrossCat
 
 DOTS_PER_INCH = 110
 MOST_ROWS = 1000
@@ -21,7 +21,7 @@ MOST_ROWS = 1000
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure within a page.
+    """A picture to be embedded in a page.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ def draw_pictures(model: CrossCat, source: Source) -> dict[str, Picture]:
         "views": Picture(
             _encoded(ViewsDisplay.from_estimator(model, source.X, max_rows=MOST_ROWS).figure_),
             f"The table as coloured cells: {counted(n_rows, 'row')}, {size}, the rows of each view sorted by cluster",
-            "Each block is a view, with its own order of the rows; lines part its clusters. Numbers are coloured by "
-            "their distance from the mean, categories each by a colour, missing cells are grey." + shown,
+            "Each block is a view, with its own order of the rows; lines separate its clusters. Numbers are coloured "
+            "by their distance from the mean, categories each by a colour; missing cells are grey." + shown,
         ),
         "dependence": Picture(
             _encoded(DependenceDisplay.from_estimator(model).figure_),
-            f"Matrix of dependence: {size}; which pairs depend most is in the table below",
-            "Share of the draws in which two columns are in one view; frames are the views of this report.",
+            f"Matrix of dependence: {size}; the most dependent pairs are in the table below",
+            "Share of the draws in which two columns are in one view; frames mark the views of this report.",
         ),
     }
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
@@ -79,8 +79,8 @@ def draw_pictures(model: CrossCat, source: Source) -> dict[str, Picture]:
     pictures["traces"] = Picture(
         _encoded(figure),
         f"Log joint density and number of views after each sweep of {counted(model.n_chains, 'chain')}",
-        "What the chains went through, sweep by sweep. While the rows enter (shaded) the log joint density falls, as "
-        "it is a sum over rows; after that the chains should go up and down around a common level.",
+        "Log joint density and number of views after each sweep. While rows enter (shaded) the log joint density "
+        "falls, since it is a sum over rows; afterwards the chains should vary around a common level.",
     )
     return pictures
 

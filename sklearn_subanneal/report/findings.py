@@ -1,43 +1,43 @@
-"""What a report shows, before it is laid out."""
+"""The results that a report shows, as one data class."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sklearn_subanneal.report.anomalies import Anomalies
+from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.figures import Picture
-from sklearn_subanneal.report.gaps import Gaps
-from sklearn_subanneal.report.groups import View
+from sklearn_subanneal.report.imputation import Imputation
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.structure import Structure
-from sklearn_subanneal.report.surprises import Surprises
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """All that a report shows.
+    """The results that a report shows.
 
     Attributes
     ----------
     source : Source
-    views : list of View
+    views : list of ViewSummary
     structure : Structure
-    surprises : Surprises
-    gaps : Gaps
+    anomalies : Anomalies
+    imputation : Imputation
     pictures : dict of str to Picture
-        Empty if none were to be drawn.
+        Empty if no pictures are drawn.
     facts : dict of str to str
-        How the report was made.
+        Settings and versions.
     was_stopped : bool
-        Whether the chains were ended before their time.
+        Whether the chains were interrupted.
     files : dict of str to str
-        Names of the files beside the page: "model", "clusters", and if there are gaps "imputed", "uncertainty".
+        Names of the other files: "model", "clusters", and if cells are missing "imputed" and "uncertainty".
     """
 
     source: Source
-    views: list[View]
+    views: list[ViewSummary]
     structure: Structure
-    surprises: Surprises
-    gaps: Gaps
+    anomalies: Anomalies
+    imputation: Imputation
     facts: dict[str, str]
     files: dict[str, str]
     pictures: dict[str, Picture] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A report on disk: the model, tables of clusters and filled cells, and the page that shows them."""
+"""Writing a report into a folder: the model, tables of clusters and imputed cells, and the page."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 import scipy
 import sklearn
 
-import sklearn_subanneal
+from sklearn_subanneal._core.version import __version__
+from sklearn_subanneal.report.anomalies import find_anomalies
+from sklearn_subanneal.report.clusters import ViewSummary, find_views
 from sklearn_subanneal.report.figures import draw_pictures
 from sklearn_subanneal.report.findings import Findings
-from sklearn_subanneal.report.gaps import fill_gaps
-from sklearn_subanneal.report.groups import View, find_views
-from sklearn_subanneal.report.learning import Learned, Plan
+from sklearn_subanneal.report.imputation import impute_missing
+from sklearn_subanneal.report.learning import LearnedModel, Plan
 from sklearn_subanneal.report.page import page
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.structure import find_structure
-from sklearn_subanneal.report.surprises import find_surprises
 
 FILES = {
     "page": "report.html",
@@ -28,25 +28,27 @@ FILES = {
     "imputed": "imputed.csv",
     "uncertainty": "uncertainty.csv",
 }
-# What a page can show; the files have all.
-MOST_VIEWS, MOST_CLUSTERS, MOST_ODD, MOST_PAIRS = 8, 8, 15, 20
-# What can be computed while somebody waits.
+# Limits of the page; the files have all rows.
+MOST_VIEWS, MOST_CLUSTERS, MOST_ANOMALIES, MOST_PAIRS = 8, 8, 15, 20
+# Limits of computations that would take minutes.
 MOST_SCORED_ROWS, MOST_RELATED_COLUMNS = 10_000, 100
 
 
-def write_report(source: Source, plan: Plan, learned: Learned, folder: str | Path, plots: bool = True) -> list[Path]:
-    """Write page, tables and model into a folder, the model first.
+def write_report(
+    source: Source, plan: Plan, learned: LearnedModel, folder: str | Path, plots: bool = True
+) -> list[Path]:
+    """Write the model, the tables and the page into a folder, in this order.
 
     Parameters
     ----------
     source : Source
     plan : Plan
-    learned : Learned
-        As of :func:`sklearn_subanneal.report.learn`, with this source and this plan.
+    learned : LearnedModel
+        Result of :func:`sklearn_subanneal.report.learn` with this source and this plan.
     folder : str or Path
-        It is made if it is not there; files in it are written over.
+        It is created if it does not exist; existing files of a report are overwritten.
     plots : bool, default=True
-        Whether to draw pictures, for which matplotlib is needed.
+        Whether to draw pictures; this needs matplotlib.
 
     Returns
     -------
@@ -56,9 +58,9 @@ def write_report(source: Source, plan: Plan, learned: Learned, folder: str | Pat
     Raises
     ------
     ImportError
-        If pictures are to be drawn without matplotlib.
+        If `plots` is True and matplotlib is not installed.
     OSError
-        If a file can't be written.
+        If a file cannot be written.
 
     Examples
     --------
@@ -77,19 +79,19 @@ def write_report(source: Source, plan: Plan, learned: Learned, folder: str | Pat
     joblib.dump(model, folder / FILES["model"], compress=3)
     views = find_views(model, source, MOST_VIEWS, MOST_CLUSTERS)
     _clusters(source, views).to_csv(folder / FILES["clusters"], index=False)
-    gaps = fill_gaps(model, source)
+    imputation = impute_missing(model, source)
     files = dict(FILES)
-    if gaps.missing.any():
-        gaps.table.to_csv(folder / FILES["imputed"], index=False)
-        gaps.uncertainty.to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
+    if imputation.missing.any():
+        imputation.table.to_csv(folder / FILES["imputed"], index=False)
+        imputation.uncertainty.to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
     else:
         del files["imputed"], files["uncertainty"]
     found = Findings(
         source=source,
         views=views,
         structure=find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed),
-        surprises=find_surprises(model, source, MOST_ODD, MOST_SCORED_ROWS),
-        gaps=gaps,
+        anomalies=find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS),
+        imputation=imputation,
         pictures=draw_pictures(model, source) if plots else {},
         facts=_facts(plan, learned),
         was_stopped=learned.was_stopped,
@@ -99,8 +101,8 @@ def write_report(source: Source, plan: Plan, learned: Learned, folder: str | Pat
     return [folder / name for name in files.values()]
 
 
-def _clusters(source: Source, views: list[View]):
-    """The name of each row, and its cluster in each view."""
+def _clusters(source: Source, views: list[ViewSummary]):
+    """A table with the name of each row and its cluster in each view."""
     import pandas as pd
 
     table = pd.DataFrame({"row": source.row_names})
@@ -109,18 +111,18 @@ def _clusters(source: Source, views: list[View]):
     return table
 
 
-def _facts(plan: Plan, learned: Learned) -> dict[str, str]:
+def _facts(plan: Plan, learned: LearnedModel) -> dict[str, str]:
     import pandas as pd
 
     model = learned.model
-    limit = "none" if plan.time_limit is None else f"{plan.time_limit:g} s: another run will give other figures"
+    limit = "none" if plan.time_limit is None else f"{plan.time_limit:g} s: another run will give other numbers"
     return {
-        "chains": f"{model.n_chains}, with {model.log_joint_.shape[1]} draws of each",
+        "chains": f"{model.n_chains}, with {model.log_joint_.shape[1]} draws each",
         "schedule": repr(model.schedule),
         "seed": str(plan.seed),
         "time limit": limit,
-        "time of learning": f"{learned.seconds:.1f} s",
-        "sklearn_subanneal": sklearn_subanneal.__version__,
+        "time of fitting": f"{learned.seconds:.1f} s",
+        "sklearn_subanneal": __version__,
         "Python": platform.python_version(),
         "numpy, scipy, scikit-learn, pandas": ", ".join(
             (np.__version__, scipy.__version__, sklearn.__version__, pd.__version__)

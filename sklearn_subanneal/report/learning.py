@@ -1,4 +1,4 @@
-"""Learning a table with somebody waiting: progress is told, and Ctrl-C ends the chains with a model all the same."""
+"""Fitting CrossCat for a report: progress is reported, and Ctrl-C ends the chains early with a fitted model."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from math import ceil
 import joblib
 
 from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
-from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.estimators import CrossCat
 from sklearn_subanneal.report.source import Source
 
-# Tables up to here are annealed linearly and long: that takes seconds, and finds better views.
+# Tables of at most so many rows are annealed linearly over many passes: that takes seconds and finds better views.
 SMALL_TABLE, PASSES = 1000, 200
-# Of a chain's progress, the schedule.
+# Share of the schedule in the progress of a chain; the rest are its draws.
 SCHEDULE_SHARE = 0.8
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a table is to be learned.
+    """Settings of the fit of a table.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Plan:
     time_limit : float or None
         Seconds for all chains together.
     n_jobs : int or None
-        Chains run at once; None: as many as there are processors.
+        Chains that run at once; None: as many as there are processors.
     """
 
     n_chains: int = 4
@@ -43,7 +43,7 @@ class Plan:
     n_jobs: int | None = None
 
     def estimator(self, source: Source) -> CrossCat:
-        """The estimator that is to learn the table.
+        """The estimator with these settings.
 
         Raises
         ------
@@ -68,15 +68,16 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Learned:
-    """A model, and how it came about.
+class LearnedModel:
+    """A fitted model.
 
     Attributes
     ----------
     model : CrossCat
     seconds : float
+        Duration of the fit.
     was_stopped : bool
-        Whether the chains were ended before their time.
+        Whether the chains were interrupted.
     """
 
     model: CrossCat
@@ -84,59 +85,61 @@ class Learned:
     was_stopped: bool = False
 
 
-def learn(source: Source, plan: Plan, tell: Callable[[float, str], None] = lambda progress, text: None) -> Learned:
-    """Learn a table.
+def learn(
+    source: Source, plan: Plan, on_progress: Callable[[float, str], None] = lambda progress, text: None
+) -> LearnedModel:
+    """Fit CrossCat to a table.
 
     Parameters
     ----------
     source : Source
     plan : Plan
-    tell : callable
-        Called after sweeps with the progress of all chains, in [0, 1], and a line about it.
+    on_progress : callable, (progress, text) -> None
+        Called after each sweep with the progress of all chains together, in [0, 1], and a line of text.
 
     Returns
     -------
-    Learned
+    LearnedModel
 
     Raises
     ------
     ValueError
-        If the plan or the table is not one that can be learned.
+        If the plan or the table is invalid.
     KeyboardInterrupt
         On a second Ctrl-C.
     """
-    model, watch, started = plan.estimator(source), Watch(plan, tell), time.perf_counter()
-    with watch.listening():
-        model.set_callbacks(watch).fit(source.X)
-    # Without the callback, which is of no use to those who load the model.
-    return Learned(model.set_callbacks(), time.perf_counter() - started, watch.is_stopped)
+    model, callback, started = plan.estimator(source), LearningCallback(plan, on_progress), time.perf_counter()
+    with callback.handling_interrupts():
+        model.set_callbacks(callback).fit(source.X)
+    # The callback is removed, since the model is saved.
+    return LearnedModel(model.set_callbacks(), time.perf_counter() - started, callback.is_stopped)
 
 
-class Watch:
-    """Callback that tells of progress, and ends all chains with their next draw once it is asked to.
+class LearningCallback:
+    """Callback that reports progress, and after an interrupt ends all chains with their next draw.
 
     Parameters
     ----------
     plan : Plan
-    tell : callable
-        As of :func:`learn`.
+    on_progress : callable
+        As in :func:`learn`.
     """
 
-    def __init__(self, plan: Plan, tell: Callable[[float, str], None]):
+    def __init__(self, plan: Plan, on_progress: Callable[[float, str], None]):
         self.plan = plan
-        self.tell = tell
+        self.on_progress = on_progress
         self.is_stopped = False
         self._lock = threading.Lock()
         self._progress = [0.0] * plan.n_chains
 
     def setup(self, estimator, context) -> None:
-        """Do nothing: there is nothing to tell yet."""
+        """Do nothing: no sweep has ended."""
 
     def on_fit_task_begin(self, estimator, context) -> None:
-        """Do nothing: sweeps are told at their end."""
+        """Do nothing: sweeps are reported at their end."""
 
     def on_fit_task_end(self, estimator, context, *, metadata=None) -> bool:
-        """Tell of a sweep."""
+        """Report a sweep; return whether its chain should stop."""
         if not metadata or "trace" not in metadata:
             return False
         record = metadata["trace"]
@@ -146,18 +149,21 @@ class Watch:
             step = (1.0 - SCHEDULE_SHARE) / self.plan.n_draws
             reached = before + step if is_annealed else SCHEDULE_SHARE * record["progress"]
             self._progress[chain] = min(max(before, SCHEDULE_SHARE if is_annealed else 0.0, reached), 1.0)
-            self.tell(
+            self.on_progress(
                 sum(self._progress) / len(self._progress),
                 f"chain {chain + 1} of {self.plan.n_chains}: {record['n_assigned']} rows in {record['n_views']} views",
             )
         return self.is_stopped
 
     def teardown(self, estimator, context) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: there are no resources to release."""
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Take the first Ctrl-C for a wish to stop; the second one interrupts. Signals reach the main thread only."""
+    def handling_interrupts(self) -> Iterator[None]:
+        """Stop the chains at the first Ctrl-C, and raise KeyboardInterrupt at the second.
+
+        Signals reach the main thread only; elsewhere this does nothing.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -1,4 +1,4 @@
-"""HTML by small functions: whatever is not markup already is escaped."""
+"""Functions that write HTML: elements, tables, figures and lists, with all text escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 class Markup(str):
-    """Text that is HTML."""
+    """A string of HTML, which is not escaped again."""
 
 
 def element(tag: str, *children, **attributes) -> Markup:
@@ -19,7 +19,7 @@ def element(tag: str, *children, **attributes) -> Markup:
     *children : str or Markup
         Text is escaped, markup is not.
     **attributes
-        ``class_`` is "class", and underscores are hyphens; what is None is left out.
+        ``class_`` is written "class", and underscores as hyphens; attributes that are None are left out.
 
     Examples
     --------
@@ -34,16 +34,16 @@ def element(tag: str, *children, **attributes) -> Markup:
     )
     if tag in ("img", "meta", "br"):
         return Markup(f"<{tag}{written}>")
-    return Markup(f"<{tag}{written}>{joined(*children)}</{tag}>")
+    return Markup(f"<{tag}{written}>{join_markup(*children)}</{tag}>")
 
 
-def joined(*parts) -> Markup:
-    """Parts one after the other, escaped where they are not markup."""
+def join_markup(*parts) -> Markup:
+    """Concatenate parts; strings that are not markup are escaped."""
     return Markup("".join(part if isinstance(part, Markup) else html.escape(str(part)) for part in parts))
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence], numbers: Sequence[int] = ()) -> Markup:
-    """A table that scrolls where it is wide; ``numbers`` are the columns to be set flush right."""
+    """A table that scrolls if it is wide; ``numbers`` are the indices of right-aligned columns."""
 
     def line(tag, cells, **attributes):
         return element(
@@ -72,7 +72,7 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence], numbers:
 
 
 def figure(source: str, alt: str, caption: str) -> Markup:
-    """A picture with its caption; it scrolls where the page is narrower than can be read."""
+    """A picture with its caption; it scrolls on narrow pages."""
     image = element(
         "div", element("img", src=source, alt=alt), class_="scroll", tabindex="0", role="region", aria_label=caption
     )
@@ -85,7 +85,7 @@ def paragraph(*children) -> Markup:
 
 
 def listed(words: Sequence[str], most: int) -> str:
-    """Words parted by commas, the first ones of many.
+    """The first of some words, separated by commas, and the number of the others.
 
     Examples
     --------

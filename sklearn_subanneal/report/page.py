@@ -19,16 +19,16 @@ from sklearn_subanneal.report.sections import (
 
 
 def page(found: Findings) -> str:
-    """The whole page, HTML with its style and pictures inside."""
+    """The page as HTML, with its style and pictures embedded."""
     sections = {
         "table": ("The table", describe_table(found)),
-        "views": ("Views: which columns belong together", describe_views(found)),
-        "clusters": ("Clusters: which rows belong together", describe_clusters(found)),
-        "dependence": ("Dependence of columns", describe_dependence(found)),
+        "views": ("Views: groups of dependent columns", describe_views(found)),
+        "clusters": ("Clusters: groups of similar rows", describe_clusters(found)),
+        "dependence": ("Dependence between columns", describe_dependence(found)),
         "anomalies": ("Anomalies", describe_anomalies(found)),
         "missing": ("Missing cells", describe_missing(found)),
         "convergence": ("Convergence", describe_convergence(found)),
-        "making": ("How this was made", describe_making(found)),
+        "making": ("Method and settings", describe_making(found)),
     }
     title = f"Report on {found.source.name}"
     contents = (element("li", element("a", head, href=f"#{key}")) for key, (head, _) in sections.items())
@@ -56,11 +56,11 @@ def page(found: Findings) -> str:
 
 
 def _facts(found: Findings) -> Markup:
-    n_rows, n_missing = len(found.source.frame), int(found.gaps.missing.sum())
+    n_rows, n_missing = len(found.source.frame), int(found.imputation.missing.sum())
     facts = {
         "rows": f"{n_rows:,}",
-        "columns learned": f"{len(found.source.modelled):,}",
-        "cells missing": f"{n_missing:,} ({n_missing / found.gaps.missing.size:.1%})",
+        "columns modelled": f"{len(found.source.modelled):,}",
+        "cells missing": f"{n_missing:,} ({n_missing / found.imputation.missing.size:.1%})",
         "views": str(len(found.views)),
         "clusters in the largest view": str(found.views[0].n_clusters),
     }

@@ -1,4 +1,4 @@
-"""A table in a file: read by pandas, each of its columns given a type or left out, and why."""
+"""Tables in files: reading by pandas, and the type of each column with the reason for it."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from sklearn_subanneal.columns.models import DECLARED
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns that are not modelled: one that names the rows, and others.
+#: Types of columns that are not modelled: the one that names the rows, and ignored ones.
 LABEL, IGNORED = "label", "ignore"
 TYPES = (*DECLARED, LABEL, IGNORED)
 SEPARATORS = ",;\t|"
 PARQUET, SPREADSHEETS = (".parquet", ".pq"), (".xlsx", ".xls", ".ods")
-# What stands for a missing cell, beside what pandas takes for one.
+# Texts of missing cells, in addition to those of pandas.
 MISSING = ("?",)
-# A number with so few values is a code or a grade: as a real, each of its values would be a cluster.
+# A number with so few values is taken as a code or a grade: as a real, each value would become a cluster.
 MOST_GRADES, FEWEST_ROWS_A_GRADE = 30, 5
 # Text is a category, unless it has more values than this, or more than some and these mostly different.
 MOST_TEXTS, FEW_TEXTS = 1000, 20
-# Worth a remark: a value that so many of the numbers have.
+# A value that is more frequent than this among numbers is mentioned.
 MANY = 0.3
-# Text of which so much is numbers is a number with some mark among them.
+# Text of which this share can be read as numbers is probably a number with a mark for missing cells.
 MOSTLY = 0.8
 
 
 @dataclass(frozen=True)
-class Described:
+class ColumnDescription:
     """One column of the file.
 
     Attributes
@@ -42,10 +42,10 @@ class Described:
     name : str
     kind : {"real", "categorical", "boolean", "count", "label", "ignore"}
     reason : str
-        Why it is taken for that.
+        Reason for the type.
     n_missing, n_distinct : int
     values : str
-        Its range, or its most frequent values.
+        The range, or the most frequent values.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Described:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether the model learns this column."""
+        """Whether the column is part of the model."""
         return self.kind in DECLARED
 
 
@@ -68,38 +68,38 @@ class Source:
     Attributes
     ----------
     name : str
-        Of the file.
+        Name of the file.
     frame : pandas.DataFrame
-        As read.
-    columns : list of Described
+        The table.
+    columns : list of ColumnDescription
         One for each column of the frame.
     reading : str
-        The expression that reads it.
+        The Python expression that reads the file.
     """
 
     name: str
     frame: pd.DataFrame
-    columns: list[Described]
+    columns: list[ColumnDescription]
     reading: str
 
     @property
-    def modelled(self) -> list[Described]:
-        """The columns that the model learns."""
+    def modelled(self) -> list[ColumnDescription]:
+        """The columns that are part of the model."""
         return [column for column in self.columns if column.is_modelled]
 
     @property
     def X(self) -> pd.DataFrame:
-        """The part of the table that the model learns."""
+        """The modelled columns of the table."""
         return self.frame[[column.name for column in self.modelled]]
 
     @property
     def feature_types(self) -> dict[str, str]:
-        """The types of these columns, as estimators take them."""
+        """The types of the modelled columns, as the parameter `feature_types` of estimators."""
         return {column.name: column.kind for column in self.modelled}
 
     @property
     def row_names(self) -> np.ndarray:
-        """A name for each row: the cells of the label, or the number of the row, from 1."""
+        """A name for each row: its cell in the column of type "label", or its number from 1."""
         for column in self.columns:
             if column.kind == LABEL:
                 return self.frame[column.name].astype(str).to_numpy(object)
@@ -112,12 +112,12 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
     Parameters
     ----------
     path : str or Path
-        CSV (separated by commas, semicolons, tabs or bars, as the first line says; perhaps compressed) or Parquet.
+        CSV (separated by commas, semicolons, tabs or bars, possibly compressed) or Parquet.
     types : mapping of str to str, default=None
-        From columns to "real", "categorical", "boolean", "count", "label" (names the rows) or "ignore"; the types of
-        other columns are inferred.
+        From column names to "real", "categorical", "boolean", "count", "cyclic", "label" (it names the rows) or
+        "ignore"; the types of other columns are inferred.
     missing : iterable of str, default=()
-        Texts that mean a missing cell, beside "?", the empty cell and those that pandas knows.
+        Texts that mean a missing cell, in addition to "?", the empty cell and those that pandas knows.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
     Raises
     ------
     ImportError
-        If pandas is not installed, or what it needs to read Parquet.
+        If pandas is not installed, or pyarrow for Parquet.
     ValueError
-        If the file is no such table, a type or column is unknown, or nothing is left to learn.
+        If the file is not a table, a type or column is unknown, or no column can be modelled.
     OSError
-        If the file can't be read.
+        If the file cannot be read.
 
     Examples
     --------
@@ -153,14 +153,14 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
     if len(frame) < 2 or not source.modelled:
         left_out = "; ".join(f"{column.name}: {column.reason}" for column in source.columns[:5])
         raise ValueError(
-            f"{path.name} has {len(frame)} rows and {len(source.modelled)} columns to learn, and at least two and one "
-            f"are needed. Left out are {left_out or 'none'}. Say otherwise by --types COLUMN=TYPE."
+            f"{path.name} has {len(frame)} rows and {len(source.modelled)} columns to model, and at least two rows and "
+            f"one column are needed. Left out are {left_out or 'none'}. Declare types by --types COLUMN=TYPE."
         )
     return source
 
 
 def _read(path: Path, missing: tuple[str, ...]) -> tuple[pd.DataFrame, str]:
-    """The table, and the expression that reads it."""
+    """The table, and the Python expression that reads it."""
     try:
         import pandas as pd
     except ImportError as error:
@@ -182,13 +182,13 @@ def _read(path: Path, missing: tuple[str, ...]) -> tuple[pd.DataFrame, str]:
     except ImportError as error:
         raise ImportError("Parquet is read by pyarrow, which is not installed: pip install pyarrow") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path.name} is not text in UTF-8: save it as such.") from error
+        raise ValueError(f"{path.name} is not text in UTF-8: save it in UTF-8.") from error
     except ValueError as error:
-        raise ValueError(f"{path.name} can't be read as a table: {error}") from error
+        raise ValueError(f"{path.name} cannot be read as a table: {error}") from error
 
 
 def _separator(path: Path) -> str:
-    """The separator that the first line has most often; a comma where it is not to be seen."""
+    """The separator that is most frequent in the first line; a comma if there is none."""
     opened = gzip.open if path.suffix == ".gz" else open
     first = ""
     with contextlib.suppress(UnicodeDecodeError), opened(path, "rt", encoding="utf-8") as file:
@@ -196,10 +196,12 @@ def _separator(path: Path) -> str:
     return max(SEPARATORS, key=first.count)
 
 
-def _describe(frame: pd.DataFrame, types: Mapping[str, str]) -> list[Described]:
+def _describe(frame: pd.DataFrame, types: Mapping[str, str]) -> list[ColumnDescription]:
     for name, kind in types.items():
         if name not in frame.columns:
-            raise ValueError(f"--types names the column {name!r}, which is not there. There are {list(frame.columns)}.")
+            raise ValueError(
+                f"--types names the column {name!r}, which the table does not have; it has {list(frame.columns)}."
+            )
         if kind not in TYPES:
             raise ValueError(f"--types has {kind!r} for column {name!r}; types are {', '.join(TYPES)}.")
     has_label, columns = LABEL in types.values(), []
@@ -210,25 +212,25 @@ def _describe(frame: pd.DataFrame, types: Mapping[str, str]) -> list[Described]:
             kind = IGNORED if has_label else LABEL
             has_label = True
         seen = series.dropna()
-        columns.append(Described(name, kind, reason, int(series.isna().sum()), seen.nunique(), _values(seen)))
+        columns.append(ColumnDescription(name, kind, reason, int(series.isna().sum()), seen.nunique(), _values(seen)))
     return columns
 
 
 def _inferred(series: pd.Series) -> tuple[str, str]:
-    """The type of a column, and why."""
+    """The type of a column, and the reason."""
     import pandas as pd
 
     seen = series.dropna()
     n_distinct = seen.nunique()
     if n_distinct < 2:
-        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no value"
+        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no values"
     inferred = pd.api.types.infer_dtype(seen, skipna=True)
     if inferred == "boolean":
         return "boolean", "true or false"
     if pd.api.types.is_numeric_dtype(series):
         return _inferred_number(series, seen.to_numpy(np.float64), n_distinct)
     if inferred.startswith(("date", "time", "period")):
-        return IGNORED, "dates: add a column of days since some day to have them learned"
+        return IGNORED, "dates: to model them, add a column of the number of days since a fixed day"
     if n_distinct == len(series):
         return LABEL, "text, different in each row"
     if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):
@@ -251,14 +253,14 @@ def _inferred_number(series: pd.Series, seen: np.ndarray, n_distinct: int) -> tu
 
 
 def _marks(seen: pd.Series) -> str:
-    """A warning of text that is numbers but for a few marks."""
+    """A remark on text that consists of numbers and a few marks, else an empty string."""
     import pandas as pd
 
     is_text = pd.to_numeric(seen, errors="coerce").isna()
     if not is_text.any() or is_text.mean() > 1.0 - MOSTLY:
         return ""
     mark = seen[is_text].mode()[0]
-    return f", numbers but for {mark!r} and the like: if that means missing, pass --missing {mark!r}"
+    return f", but mostly numbers: if {mark!r} means missing, pass --missing {mark!r}"
 
 
 def _values(seen: pd.Series) -> str:
@@ -267,12 +269,12 @@ def _values(seen: pd.Series) -> str:
     if pd.api.types.is_numeric_dtype(seen) and not pd.api.types.is_bool_dtype(seen) and len(seen):
         return f"{brief(seen.min())} to {brief(seen.max())}"
     counts = seen.astype(str).value_counts()
-    # Values may have commas in them.
+    # Values may contain commas.
     return "; ".join(counts.index[:3]) + ("; ..." if len(counts) > 3 else "")
 
 
 def brief(value) -> str:
-    """A value as readers want it: four digits or so of a number."""
+    """A value as text, with about four digits of a number."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return str(value)
     size = abs(value)

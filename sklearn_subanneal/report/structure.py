@@ -1,4 +1,4 @@
-"""Which columns depend on one another, and whether the chains agree on it."""
+"""Dependence between columns, and convergence of the chains: numbers for the report."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sklearn_subanneal.diagnostics import summary
 from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:
-    from sklearn_subanneal.estimators.crosscat import CrossCat
+    from sklearn_subanneal.estimators import CrossCat
 
-# Above this, chains are not held to have converged.
+# Chains with a larger R-hat are reported as not converged.
 LARGEST_RHAT = 1.05
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two columns.
+    """The dependence of two columns.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Pair:
     relatedness : float
         Mutual information on the scale of a correlation.
     share : float
-        Of the draws, in which they are in one view.
+        Share of the draws in which they are in one view.
     """
 
     one: str
@@ -38,16 +38,16 @@ class Pair:
 
 @dataclass(frozen=True)
 class Structure:
-    """Dependence and convergence.
+    """Dependence between columns and convergence of the chains.
 
     Attributes
     ----------
     pairs : list of Pair
-        The most related ones.
+        The pairs of largest relatedness.
     n_related : int
-        Columns among which they were looked for: those that share views with most others.
+        Number of columns whose pairs were compared: those that share views with most others.
     n_together, n_apart, n_disputed : int
-        Pairs of columns that are in one view in all draws, in none, and in some.
+        Numbers of pairs of columns that are in one view in all draws, in none, and in some.
     log_joints : list of float
         Mean log joint density of each chain.
     convergence : list of (name, mean, deviation, effective sample size, R-hat)
@@ -63,12 +63,12 @@ class Structure:
 
     @property
     def n_unsettled(self) -> int:
-        """Quantities on which the chains do not agree."""
+        """Number of quantities on which the chains disagree."""
         return sum(rhat > LARGEST_RHAT for *_, rhat in self.convergence)
 
 
 def find_structure(model: CrossCat, source: Source, most_pairs: int, most_columns: int, seed: int) -> Structure:
-    """Ask the model for its most related pairs of columns, and how far its chains agree.
+    """Compute the most related pairs of columns, and the convergence of the chains.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def find_structure(model: CrossCat, source: Source, most_pairs: int, most_column
     source : Source
     most_pairs : int
     most_columns : int
-        Relatedness is computed among so many columns.
+        The most columns whose pairs are compared.
     seed : int
-        Of the Monte Carlo integrals.
+        Seed of the Monte Carlo integrals.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a table has to know of a type of column in order to type its cells."""
+"""The part of a type of column on which reading a table relies: its dtype, its range, its categories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CellType(Protocol):
     largest : int or None
         Of integers, which begin with 0; None: the cells are reals.
     remedy : str
-        What to do about a cell that is no such number.
+        Advice for the error about a cell that is no such number.
     categories : tuple or None
         The values that the type has in every table.
     coded : bool

@@ -67,7 +67,7 @@ class Table:
     columns : list of Column
         One for each feature.
     container : {"array", "pandas", "polars"}
-        What `fit` was given.
+        The container of the data given to `fit`.
     labels : list
         The column labels of the container, which pandas allows to be other than strings.
     """

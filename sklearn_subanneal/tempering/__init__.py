@@ -1,31 +1,30 @@
 """Tempered sampling of continuous posteriors, by powers of the likelihood or by subsets of the rows.
 
-A model is any object with
-
-- ``n_parameters``, ``n_observations``;
-- ``log_prior(theta)`` and ``log_likelihood(theta, rows=None)``, floats; -inf where there is no mass. ``theta`` is a
-  float64 vector in coordinates without constraints, the Jacobian in the prior; ``rows`` is an array of ints, and for
-  models whose rows are not independent the likelihood is the marginal one of these rows;
-- a start: ``initial(rng)``, or ``sample_prior(rng)``;
-- for Hamiltonian Monte Carlo ``grad_log_prior(theta)`` and ``grad_log_likelihood(theta, rows=None)``, or
-  ``log_likelihood_and_gradient(theta, rows=None)``, where the two come cheaper together.
+A model is an instance of :class:`LogDensityModel`, with gradients of :class:`DifferentiableModel`. A sampler, parallel
+tempering or tempered transitions, moves points by a transition kernel on a ladder of inverse temperatures.
 """
 
-from sklearn_subanneal.tempering.guided import GuidedHamiltonianMonteCarlo
-from sklearn_subanneal.tempering.kernels import HamiltonianMonteCarlo, MetropolisHastings
+from sklearn_subanneal.tempering.guided_hamiltonian import GuidedHamiltonianMonteCarlo
+from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.ladders import geometric_ladder
-from sklearn_subanneal.tempering.models import GaussianMean
-from sklearn_subanneal.tempering.parallel import ParallelTempering
-from sklearn_subanneal.tempering.result import TemperingResult
-from sklearn_subanneal.tempering.transitions import TemperedTransitions
+from sklearn_subanneal.tempering.log_densities import DifferentiableModel, GaussianMean, LogDensityModel
+from sklearn_subanneal.tempering.parallel_tempering import ParallelTempering
+from sklearn_subanneal.tempering.tempered_sampler import TemperedSampler
+from sklearn_subanneal.tempering.tempered_transitions import TemperedTransitions
+from sklearn_subanneal.tempering.tempering_result import TemperingResult
+from sklearn_subanneal.tempering.transition_kernels import MetropolisHastings, TransitionKernel
 
 __all__ = [
+    "DifferentiableModel",
     "GaussianMean",
     "GuidedHamiltonianMonteCarlo",
     "HamiltonianMonteCarlo",
+    "LogDensityModel",
     "MetropolisHastings",
     "ParallelTempering",
+    "TemperedSampler",
     "TemperedTransitions",
     "TemperingResult",
+    "TransitionKernel",
     "geometric_ladder",
 ]

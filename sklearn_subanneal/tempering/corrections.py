@@ -1,4 +1,4 @@
-"""A subset's likelihood made to resemble that of all rows: to a power, and with a quadratic for the rows it lacks."""
+"""Corrections of a subset's likelihood towards that of all rows: a power, and a quadratic for the rows left out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq, solve_triangular
 
+from sklearn_subanneal.tempering.adaptation import metric_factor
 from sklearn_subanneal.tempering.levels import Level, Point
-from sklearn_subanneal.tempering.tuning import shape_of
 
 # Where the quadratic levels off, in units of how far posterior points are from their mean.
 REACH = 2.0
@@ -60,7 +60,7 @@ class Correction:
         # grows with the cube of the distance.
         weights = (1.0 + (below_best / n_parameters) ** 2) ** -1.5
         center = weights @ theta / weights.sum()
-        factor = shape_of(theta, "dense", weights)
+        factor = metric_factor(theta, "dense", weights)
         radius = REACH * np.sqrt(n_parameters)
         z = solve_triangular(factor, (theta - center).T, lower=True).T
         s, shrink = _saturated(z, radius)
@@ -100,6 +100,11 @@ class Correction:
         half = np.zeros((n_parameters, n_parameters))
         half[first, second] = found[n_parameters:]
         return cls(center, factor, radius, power, found[:n_parameters], half + half.T)
+
+    def get_state(self) -> dict:
+        """The arguments that make this correction."""
+        names = ("center", "factor", "radius", "power", "slope", "curvature")
+        return {name: vars(self)[name] for name in names}
 
     def value(self, theta: NDArray, log_likelihood: float) -> float:
         """The corrected log likelihood, from the subset's."""

@@ -1,4 +1,4 @@
-"""Inverse-temperature ladders: from 1, the posterior, down; given, geometric, or adapted to rejections."""
+"""Ladders of inverse temperatures, from 1 at the posterior downwards: given, geometric, or adapted to rejections."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ LARGEST_BARRIER = 1.6
 MOST_LEVELS = 7
 
 
-def geometric_ladder(n_levels: int, min_beta: float) -> NDArray:
-    """Inverse temperatures from 1 to ``min_beta`` by equal factors.
+def geometric_ladder(n_levels: int, min_inverse_temperature: float) -> NDArray:
+    """Inverse temperatures from 1 to ``min_inverse_temperature`` by equal factors.
 
     Parameters
     ----------
     n_levels : int
         Number of levels, the posterior among them.
-    min_beta : float
+    min_inverse_temperature : float
         In (0, 1).
 
     Returns
     -------
-    betas : ndarray of shape (n_levels,)
+    inverse_temperatures : ndarray of shape (n_levels,)
 
     References
     ----------
@@ -36,13 +36,16 @@ def geometric_ladder(n_levels: int, min_beta: float) -> NDArray:
     """
     if n_levels < 1:
         raise ValueError(f"n_levels must be at least 1, got {n_levels!r}; 1 is no tempering")
-    if not 0.0 < min_beta < 1.0:
-        raise ValueError(f"min_beta must be between 0 and 1, got {min_beta!r}; give betas for a ladder that ends at 0")
-    return min_beta ** (np.arange(n_levels) / max(n_levels - 1, 1))
+    if not 0.0 < min_inverse_temperature < 1.0:
+        raise ValueError(
+            f"min_inverse_temperature must be between 0 and 1, got {min_inverse_temperature!r}; give "
+            "inverse_temperatures for a ladder that ends at 0"
+        )
+    return min_inverse_temperature ** (np.arange(n_levels) / max(n_levels - 1, 1))
 
 
 def default_ladder(
-    n_parameters: int, subsample: bool, n_levels: int | None = None, min_beta: float | None = None
+    n_parameters: int, subsample: bool, n_levels: int | None = None, min_inverse_temperature: float | None = None
 ) -> NDArray:
     """A geometric ladder whose neighbours are near enough to swap, at most seven levels unless more are asked for.
 
@@ -53,26 +56,26 @@ def default_ladder(
     ----------
     n_parameters : int
     subsample : bool
-    n_levels, min_beta : optional
+    n_levels, min_inverse_temperature : optional
         What is known; None: by default.
 
     Returns
     -------
-    betas : ndarray of shape (n_levels,)
+    inverse_temperatures : ndarray of shape (n_levels,)
     """
     if subsample:
         ratio = n_parameters / (n_parameters + LARGEST_BARRIER)
     else:
         half = 1.0 + LARGEST_BARRIER / n_parameters
         ratio = half - np.sqrt(half * half - 1.0)
-    if min_beta is None:
-        min_beta = max(0.125, ratio ** ((n_levels or MOST_LEVELS) - 1)) if n_levels != 1 else 0.5
+    if min_inverse_temperature is None:
+        min_inverse_temperature = max(0.125, ratio ** ((n_levels or MOST_LEVELS) - 1)) if n_levels != 1 else 0.5
     if n_levels is None:
-        n_levels = min(MOST_LEVELS, 1 + int(np.ceil(np.log(min_beta) / np.log(ratio) - 1e-9)))
-    return geometric_ladder(n_levels, min_beta)
+        n_levels = min(MOST_LEVELS, 1 + int(np.ceil(np.log(min_inverse_temperature) / np.log(ratio) - 1e-9)))
+    return geometric_ladder(n_levels, min_inverse_temperature)
 
 
-def check_ladder(betas: ArrayLike) -> NDArray:
+def check_ladder(inverse_temperatures: ArrayLike) -> NDArray:
     """A given ladder as an array.
 
     Raises
@@ -80,13 +83,15 @@ def check_ladder(betas: ArrayLike) -> NDArray:
     ValueError
         Unless it starts at 1 and decreases strictly to a number of at least 0.
     """
-    betas = np.asarray(betas, dtype=float)
-    if betas.ndim != 1 or not len(betas) or betas[0] != 1.0 or not (np.diff(betas) < 0.0).all() or betas[-1] < 0.0:
-        raise ValueError(f"betas must start at 1 and decrease strictly to a number of at least 0, got {betas!r}")
-    return betas
+    ladder = np.asarray(inverse_temperatures, dtype=float)
+    if ladder.ndim != 1 or not len(ladder) or ladder[0] != 1.0 or not (np.diff(ladder) < 0.0).all() or ladder[-1] < 0.0:
+        raise ValueError(
+            f"inverse_temperatures must start at 1 and decrease strictly to a number of at least 0, got {ladder!r}"
+        )
+    return ladder
 
 
-def adapted_ladder(betas: NDArray, rejections: NDArray) -> NDArray:
+def adapted_ladder(inverse_temperatures: NDArray, rejections: NDArray) -> NDArray:
     """The ladder with the same ends on which all swaps would be rejected equally often.
 
     The cumulated rejection, a function of the inverse temperature, is interpolated linearly (in the logarithm where
@@ -94,13 +99,13 @@ def adapted_ladder(betas: NDArray, rejections: NDArray) -> NDArray:
 
     Parameters
     ----------
-    betas : ndarray of shape (n_levels,)
+    inverse_temperatures : ndarray of shape (n_levels,)
     rejections : ndarray of shape (n_levels - 1,)
         Between neighbours, in [0, 1].
 
     Returns
     -------
-    betas : ndarray of shape (n_levels,)
+    inverse_temperatures : ndarray of shape (n_levels,)
 
     References
     ----------
@@ -114,12 +119,12 @@ def adapted_ladder(betas: NDArray, rejections: NDArray) -> NDArray:
     >>> adapted_ladder(np.array([1.0, 0.5, 0.25]), np.array([0.6, 0.2])).round(3)
     array([1.  , 0.63, 0.25])
     """
-    if len(betas) < 3:
-        return betas
+    if len(inverse_temperatures) < 3:
+        return inverse_temperatures
     # A rejection of zero would leave no way to tell levels apart.
     barrier = np.concatenate([[0.0], np.cumsum(np.maximum(rejections, 1e-3))])
-    scale = np.log(betas) if betas[-1] > 0.0 else betas
-    cuts = np.interp(np.linspace(0.0, barrier[-1], len(betas)), barrier, scale)
-    out = np.exp(cuts) if betas[-1] > 0.0 else cuts
-    out[0], out[-1] = betas[0], betas[-1]
+    scale = np.log(inverse_temperatures) if inverse_temperatures[-1] > 0.0 else inverse_temperatures
+    cuts = np.interp(np.linspace(0.0, barrier[-1], len(inverse_temperatures)), barrier, scale)
+    out = np.exp(cuts) if inverse_temperatures[-1] > 0.0 else cuts
+    out[0], out[-1] = inverse_temperatures[0], inverse_temperatures[-1]
     return out

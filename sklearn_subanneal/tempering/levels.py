@@ -1,4 +1,4 @@
-"""The levels of a tempered sampler: a density between prior and posterior, and points with what is known of them."""
+"""The levels of a tempered sampler: densities between prior and posterior, and points with cached log densities."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(slots=True)
 class Point:
-    """A parameter vector, with the log prior and log likelihood there; gradients once they have been asked for."""
+    """A parameter vector with its log prior and log likelihood, and their gradients where they have been evaluated."""
 
     theta: NDArray
     log_prior: float
@@ -24,8 +24,7 @@ class Level:
 
     Parameters
     ----------
-    model : object
-        See :mod:`sklearn_subanneal.tempering`.
+    model : LogDensityModel
     beta : float
         Share of the rows if there are ``rows``, else the power of the likelihood of all.
     rows : ndarray of int or None
@@ -46,12 +45,12 @@ class Level:
 
     @property
     def power(self) -> float:
-        """Of the likelihood."""
+        """Power of the likelihood."""
         return self.beta if self.rows is None else 1.0
 
     @property
     def n_rows(self) -> int:
-        """Rows that an evaluation costs."""
+        """Number of rows in the likelihood."""
         if self.rows is None:
             return self.model.n_observations if self.beta > 0.0 else 0
         return len(self.rows)
@@ -76,7 +75,7 @@ class Level:
         return point.log_prior + self.power * point.log_likelihood
 
     def gradient(self, point: Point) -> NDArray:
-        """Of log h at a point where it is not zero; evaluated if it has not been."""
+        """Gradient of log h at a point where h is not zero; evaluated if it has not been."""
         if point.grad_log_likelihood is None:
             self._add_gradients(point)
         return point.grad_log_prior + self.power * point.grad_log_likelihood
@@ -86,7 +85,7 @@ class Level:
         return self.rows is None and other.rows is None and (self.n_rows == other.n_rows)
 
     def adopt(self, point: Point, other: Level, gradient: bool = False) -> Point:
-        """A point of another level, with what this one needs of it."""
+        """A point of another level, evaluated at this one unless both have the same data."""
         return point if self.shares_data(other) else self.point(point.theta, gradient)
 
     def _value(self, theta):
@@ -102,11 +101,7 @@ class Level:
             point.log_likelihood, point.grad_log_likelihood = 0.0, np.zeros(len(theta))
             return
         self.n_gradients += 1
-        if hasattr(self.model, "log_likelihood_and_gradient"):
-            value, gradient = self.model.log_likelihood_and_gradient(theta, self.rows)
-        else:
-            value = self.model.log_likelihood(theta, self.rows)
-            gradient = self.model.grad_log_likelihood(theta, self.rows)
+        value, gradient = self.model.log_likelihood_and_gradient(theta, self.rows)
         point.log_likelihood = self._checked(theta, float(value))
         point.grad_log_likelihood = np.asarray(gradient, dtype=float)
         if self.seen is not None and point.log_likelihood > -np.inf:
@@ -117,9 +112,3 @@ class Level:
         if np.isnan(value):
             raise ValueError(f"log_likelihood is nan at theta={theta!r}; it must be -inf where it is not defined")
         return value
-
-
-def has_gradients(model) -> bool:
-    """Whether a model gives the gradients that Hamiltonian Monte Carlo needs."""
-    likelihood = hasattr(model, "grad_log_likelihood") or hasattr(model, "log_likelihood_and_gradient")
-    return likelihood and hasattr(model, "grad_log_prior")

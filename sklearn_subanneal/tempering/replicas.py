@@ -1,4 +1,4 @@
-"""The points of all levels of one chain: they move, swap, and exchange the rows of their subsets."""
+"""The replicas of one chain, a point at each level of the ladder: their moves, swaps and exchanges of rows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_subanneal.tempering.ladders import adapted_ladder
-from sklearn_subanneal.tempering.levels import Level
+from sklearn_subanneal.tempering.levels import Level, Point
 
 # Share of a level's rows that a refreshing move offers to exchange.
 EXCHANGED = 0.05
 # Rows below which a subset says too little to start from.
 SMALLEST = 8
+# Counts of moves and of what was accepted.
+COUNTS = (
+    "n_moves", "accepted", "n_swaps", "swapped", "swap_probability",
+    "n_refreshes", "refreshed", "n_transitions", "transitions_accepted",
+)  # fmt: skip
 
 
 class Replicas:
@@ -19,10 +24,9 @@ class Replicas:
 
     Parameters
     ----------
-    model : object
-    betas : ndarray of shape (n_levels,)
-    kernel : object
-        Of :mod:`sklearn_subanneal.tempering.kernels`.
+    model : LogDensityModel
+    inverse_temperatures : ndarray of shape (n_levels,)
+    kernel : TransitionKernel
     subsample : bool
         Whether levels below the first have subsets of the rows, each within the one above, or powers of the likelihood.
     generator : numpy.random.Generator
@@ -33,24 +37,24 @@ class Replicas:
     ----------
     levels : list of Level
     points : list of Point
-    tunings : list of Tuning
+    adaptations : list of Adaptation
     generator, streams : numpy.random.Generator, and a list of such
         Of the chain, and of each level.
     """
 
-    def __init__(self, model, betas: NDArray, kernel, subsample: bool, generator, workers=None):
+    def __init__(self, model, inverse_temperatures: NDArray, kernel, subsample: bool, generator, workers=None):
         self.model, self.kernel, self.subsample = model, kernel, subsample
         self.generator, self._workers = generator, workers
-        self.streams = generator.spawn(len(betas))
+        self.streams = generator.spawn(len(inverse_temperatures))
         self._order = generator.permutation(model.n_observations)
-        self.tunings = [kernel.tuning(model.n_parameters, beta) for beta in betas]
-        self._make_levels(betas)
+        self.adaptations = [kernel.start_adaptation(model.n_parameters, beta) for beta in inverse_temperatures]
+        self._make_levels(inverse_temperatures)
         start = self._start()
         self.points = [level.point(start) for level in self.levels]
         self.reset_counts()
 
     @property
-    def betas(self) -> NDArray:
+    def inverse_temperatures(self) -> NDArray:
         """Inverse temperatures of the levels."""
         return np.array([level.beta for level in self.levels])
 
@@ -69,7 +73,12 @@ class Replicas:
 
     def _start(self):
         for _ in range(100):
-            theta = start_of(self.model, self.generator)
+            theta = np.array(self.model.initial(self.generator), dtype=float)
+            if theta.shape != (self.model.n_parameters,):
+                raise ValueError(
+                    f"a start of {type(self.model).__name__} must have shape ({self.model.n_parameters},), "
+                    f"got {theta.shape}"
+                )
             if all(level.log_density(level.point(theta)) > -np.inf for level in self.levels):
                 return theta
         raise ValueError(
@@ -78,23 +87,55 @@ class Replicas:
         )
 
     def reset_counts(self) -> None:
-        """Forget what was counted: acceptances, swaps and evaluations."""
+        """Set all counts of acceptances, swaps and evaluations to 0."""
         n_levels = len(self.levels)
         self.n_moves = np.zeros(n_levels)
         self.accepted = np.zeros(n_levels)
         self.n_swaps, self.swapped = np.zeros(n_levels - 1), np.zeros(n_levels - 1)
         self.swap_probability = np.zeros(n_levels - 1)
-        self.n_refreshes, self.refreshed = 0, 0
-        self.n_transitions, self.transitions_accepted = 0, 0
+        self.n_refreshes, self.refreshed = np.zeros(2, dtype=int)
+        self.n_transitions, self.transitions_accepted = np.zeros(2, dtype=int)
         self.log_ratios: list[list[float]] = [[] for _ in range(n_levels - 1)]
         for level in self.levels:
             level.n_values = level.n_gradients = 0
 
-    def move(self, learn: bool = False) -> None:
+    def get_state(self) -> dict:
+        """All from which replicas that are no longer adapted go on bit for bit, as arrays and numbers."""
+        return {
+            "generator": self.generator.bit_generator.state,
+            "streams": [stream.bit_generator.state for stream in self.streams],
+            "order": self._order,
+            "inverse_temperatures": self.inverse_temperatures,
+            "rows": [level.rows for level in self.levels],
+            "evaluations": [(level.n_values, level.n_gradients) for level in self.levels],
+            "points": [tuple(getattr(point, name) for name in Point.__slots__) for point in self.points],
+            "adaptations": [adaptation.get_state() for adaptation in self.adaptations],
+            "counts": {name: np.copy(vars(self)[name]) for name in COUNTS},
+            "log_ratios": [np.array(ratios) for ratios in self.log_ratios],
+        }
+
+    def set_state(self, state: dict) -> None:
+        """Restore what ``get_state`` gave, of the same model."""
+        self.generator.bit_generator.state = state["generator"]
+        for stream, saved in zip(self.streams, state["streams"], strict=True):
+            stream.bit_generator.state = saved
+        self._order = np.copy(state["order"])
+        ladder = zip(state["inverse_temperatures"].tolist(), state["rows"], strict=True)
+        self.levels = [Level(self.model, beta, rows) for beta, rows in ladder]
+        for level, counts in zip(self.levels, state["evaluations"], strict=True):
+            level.n_values, level.n_gradients = counts
+        self.points = [Point(*values) for values in state["points"]]
+        for adaptation, saved in zip(self.adaptations, state["adaptations"], strict=True):
+            adaptation.set_state(saved, self.model)
+        for name in COUNTS:
+            setattr(self, name, np.copy(state["counts"][name])[()])
+        self.log_ratios = [ratios.tolist() for ratios in state["log_ratios"]]
+
+    def move(self, adapt: bool = False) -> None:
         """Move the point of each level by the inner kernel."""
 
         def one(m):
-            return self.kernel.move(self.levels[m], self.points[m], self.tunings[m], self.streams[m])
+            return self.kernel.move(self.levels[m], self.points[m], self.adaptations[m], self.streams[m])
 
         numbers = range(len(self.levels))
         moved = list(self._workers.map(one, numbers) if self._workers else map(one, numbers))
@@ -102,8 +143,8 @@ class Replicas:
         for m, (point, acceptance) in enumerate(moved):
             self.points[m] = point
             self.accepted[m] += acceptance
-            if learn:
-                self.tunings[m].learn(point.theta, acceptance)
+            if adapt:
+                self.adaptations[m].update(point.theta, acceptance)
 
     def swap(self, pairs) -> None:
         """Offer to swap the points of levels m - 1 and m, for all m of ``pairs`` in turn."""
@@ -156,7 +197,7 @@ class Replicas:
     def warm_up(self, n_iterations: int, adapt_ladder: bool, check=None) -> None:
         """Find the levels, from the lowest and cheapest up, then let all swap; step sizes, metrics and ladder adapt.
 
-        What a level learns is where the next one starts from. A ladder of one level is climbed by subsets, too.
+        The next level starts from the adaptation of the one before. A ladder of one level is climbed by subsets, too.
 
         Parameters
         ----------
@@ -169,65 +210,58 @@ class Replicas:
         """
         if n_iterations > 0:
             self._adapt(n_iterations, adapt_ladder, check or (lambda: None))
-        for tuning in self.tunings:
-            tuning.freeze()
+        for adaptation in self.adaptations:
+            adaptation.freeze()
 
     def _adapt(self, n_iterations, adapt_ladder, check):
         self._climb(n_iterations // 2, check)
         rest = n_iterations - n_iterations // 2
         for number in range(rest):
             check()
-            self.move(learn=True)
+            self.move(adapt=True)
             self.swap(range(len(self.levels) - 1, 0, -1))
             if number + 1 == rest // 2:
-                for tuning in self.tunings:
-                    tuning.next_window()
+                for adaptation in self.adaptations:
+                    adaptation.next_window()
                 if adapt_ladder and len(self.levels) > 2:
-                    self.respace(adapted_ladder(self.betas, 1.0 - self.swap_probability / np.maximum(self.n_swaps, 1)))
+                    self.respace(
+                        adapted_ladder(
+                            self.inverse_temperatures, 1.0 - self.swap_probability / np.maximum(self.n_swaps, 1)
+                        )
+                    )
 
     def _climb(self, n_iterations, check):
-        steps = [(level, tuning) for level, tuning in zip(self.levels, self.tunings, strict=True)]
+        steps = [(level, adaptation) for level, adaptation in zip(self.levels, self.adaptations, strict=True)]
         if len(steps) == 1:
             # The subsets of a climb need no ladder.
             n = self.model.n_observations
             sizes = [size for size in (n // 2, n // 4, n // 8) if size >= SMALLEST]
             below = [Level(self.model, size / n, np.sort(self._order[:size])) for size in sizes]
-            steps += [(level, self.kernel.tuning(self.model.n_parameters, level.beta)) for level in below]
+            steps += [(level, self.kernel.start_adaptation(self.model.n_parameters, level.beta)) for level in below]
         point, n_each = self.points[-1], max(1, n_iterations // len(steps))
         for at in range(len(steps) - 1, -1, -1):
-            level, tuning = steps[at]
+            level, adaptation = steps[at]
             point = level.point(point.theta)
             if at < len(steps) - 1:
-                tuning.inherit(steps[at + 1][1])
+                adaptation.inherit(steps[at + 1][1])
             for number in range(n_each):
                 check()
-                point, acceptance = self.kernel.move(level, point, tuning, self.streams[min(at, len(self.streams) - 1)])
-                tuning.learn(point.theta, acceptance)
+                point, acceptance = self.kernel.move(
+                    level, point, adaptation, self.streams[min(at, len(self.streams) - 1)]
+                )
+                adaptation.update(point.theta, acceptance)
                 if number + 1 == n_each or (number + 1 == n_each // 2 and at < len(steps) - 1):
-                    tuning.next_window()
+                    adaptation.next_window()
             if at < len(self.points):
                 self.points[at] = point
 
-    def respace(self, betas: NDArray) -> None:
-        """Take another ladder of as many levels; each point stays where it is."""
-        self._make_levels(betas)
+    def respace(self, inverse_temperatures: NDArray) -> None:
+        """Change to another ladder of as many levels; the points stay, and are evaluated anew."""
+        self._make_levels(inverse_temperatures)
         self.points = [level.point(point.theta) for level, point in zip(self.levels, self.points, strict=True)]
 
     def redraw_subsets(self) -> None:
         """Draw nested subsets anew, whatever the points; those of other levels than the first are not valid after."""
         self._order = self.generator.permutation(self.model.n_observations)
-        for level, rows in zip(self.levels, self._subsets(self.betas), strict=True):
+        for level, rows in zip(self.levels, self._subsets(self.inverse_temperatures), strict=True):
             level.rows = rows
-
-
-def start_of(model, generator) -> NDArray:
-    """A start for a chain: ``model.initial``, or a draw from the prior."""
-    maker = getattr(model, "initial", None) or getattr(model, "sample_prior", None)
-    if maker is None:
-        raise ValueError(f"{type(model).__name__} must have initial(rng) or sample_prior(rng), where chains start")
-    theta = np.array(maker(generator), dtype=float)
-    if theta.shape != (model.n_parameters,):
-        raise ValueError(
-            f"a start of {type(model).__name__} must have shape ({model.n_parameters},), got {theta.shape}"
-        )
-    return theta

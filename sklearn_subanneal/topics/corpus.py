@@ -1,15 +1,22 @@
-"""The documents of a fit, in memory or streamed, as the minibatches of each pass."""
+"""Corpora: the documents of a fit, in memory or streamed in chunks, as the minibatches of each pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 
+def count_words(documents: sparse.csr_matrix) -> NDArray:
+    """Number of tokens of each word, float64."""
+    return np.bincount(documents.indices, weights=documents.data, minlength=documents.shape[1])
+
+
 def batch_starts(n_documents: int, batch_size: int) -> np.ndarray:
-    """Bounds of the fewest minibatches of at most ``batch_size`` documents, as equal as they can be.
+    """Boundaries of the fewest minibatches of at most ``batch_size`` documents, of nearly equal sizes.
 
     Examples
     --------
@@ -56,7 +63,7 @@ class StreamedCorpus:
     chunks : callable
         Without arguments; an iterator of the chunks, csr_matrix of shape (any, n_words), already validated.
     n_documents : int
-        Of all chunks.
+        Number of documents in all chunks.
     batch_size : int
     """
 
@@ -71,7 +78,7 @@ class StreamedCorpus:
         Raises
         ------
         ValueError
-            If the chunks have not as many documents as they should.
+            If the chunks do not have ``n_documents`` documents.
         """
         sizes = iter(np.diff(self._starts))
         wanted, waiting, n_waiting, n_seen = next(sizes), [], 0, 0
@@ -95,3 +102,68 @@ class StreamedCorpus:
                 f"{'more' if n_seen > self.n_documents else n_seen}; give total_samples the right number, and an "
                 "iterable that can be read again"
             )
+
+
+class Chunks(NamedTuple):
+    """A stream of documents, with the totals that are needed before the first pass.
+
+    ``read`` gives an iterator of all chunks, as CSR of type ``dtype``.
+    """
+
+    read: Callable[[], Iterator[sparse.csr_matrix]]
+    n_documents: int
+    word_counts: NDArray
+    dtype: np.dtype
+
+
+def open_chunks(
+    chunks: Iterable, validate: Callable[[Iterable, bool], Iterator], total_samples: float | None, n_passes: int | None
+) -> Chunks:
+    """Read the chunks once to count their documents, or check that one pass over an iterator is enough.
+
+    Parameters
+    ----------
+    chunks : iterable of {array-like, sparse matrix}
+    validate : callable
+        ``validate(chunks, reset)`` yields the chunks as CSR; with ``reset`` the first one determines the features.
+    total_samples : float or None
+        Number of all documents, if known.
+    n_passes : int or None
+        Passes over the documents, if given.
+
+    Raises
+    ------
+    ValueError
+        If there are no documents, chunks differ in width, or they cannot be read as often as needed.
+    """
+    if isinstance(chunks, str) or hasattr(chunks, "shape"):
+        raise ValueError(
+            f"chunks must be an iterable of matrices, got a {type(chunks).__name__}; give it to fit, or as [X]"
+        )
+    once = iter(chunks) is chunks
+    if once and (total_samples is None or n_passes != 1):
+        raise ValueError(
+            "chunks is an iterator, which can be read only once; give total_samples and max_iter=1, or something "
+            "that can be read again, such as a list or an object with __iter__"
+        )
+    source = validate(chunks, True)
+    head = next(source, None)
+    if head is None:
+        raise ValueError("chunks must hold at least one chunk of documents, got none")
+    word_counts = count_words(head)
+    if once:
+        # The temperature needs the word counts of the corpus, which the first chunk represents.
+        n_documents = int(total_samples)
+        return Chunks(
+            lambda: _resumed(head, source), n_documents, word_counts * (n_documents / head.shape[0]), head.dtype
+        )
+    n_documents = head.shape[0]
+    for chunk in source:
+        n_documents += chunk.shape[0]
+        word_counts += count_words(chunk)
+    return Chunks(lambda: validate(chunks, False), n_documents, word_counts, head.dtype)
+
+
+def _resumed(head, rest):
+    yield head
+    yield from rest

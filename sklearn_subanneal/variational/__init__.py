@@ -1,15 +1,26 @@
-"""Annealed and tempered variational inference, as all conditionally conjugate models share it."""
+"""Temperatures, cooling schedules and step sizes shared by all models of variational inference under temperature."""
 
-from sklearn_subanneal.variational.schedules import GeometricCooling, LinearCooling, PassFraction, RobbinsMonro
-from sklearn_subanneal.variational.temperature import Cooling, Fixed, GlobalTemperature, exponential_temperatures
+from sklearn_subanneal.variational.cooling import CoolingSchedule, GeometricCooling, LinearCooling
+from sklearn_subanneal.variational.step_sizes import PassFraction, RobbinsMonro, StepSize, WholeStep
+from sklearn_subanneal.variational.temperature_variable import (
+    FixedTemperature,
+    GlobalTemperature,
+    ScheduledTemperature,
+    TemperatureVariable,
+    exponential_temperatures,
+)
 
 __all__ = [
-    "Cooling",
-    "Fixed",
+    "CoolingSchedule",
+    "FixedTemperature",
     "GeometricCooling",
     "GlobalTemperature",
     "LinearCooling",
     "PassFraction",
     "RobbinsMonro",
+    "ScheduledTemperature",
+    "StepSize",
+    "TemperatureVariable",
+    "WholeStep",
     "exponential_temperatures",
 ]

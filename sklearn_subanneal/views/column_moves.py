@@ -118,7 +118,7 @@ class ColumnBlocks(ColumnMove):
     ColumnBlocks(n_pool=8)
     """
 
-    # Sweeps over the columns for each table of likelihoods, which is by far the most expensive part.
+    # The table of likelihoods is what costs: sweeps over the columns for each table.
     n_sweeps: ClassVar[int] = 4
 
     def __init__(self, n_pool: int = 32):
@@ -221,10 +221,10 @@ class ColumnPacing(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError if a parameter is invalid."""
-        for name, least, wanted in (("rest_above", 0, "a number of rows"), ("patience", 1, "an integer of at least 1")):
+        for name, least, what in (("rest_above", 0, "a number of rows"), ("patience", 1, "an integer of at least 1")):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
-                raise ValueError(f"{name} of ColumnPacing must be {wanted} or None, got {value!r}")
+                raise ValueError(f"{name} of ColumnPacing must be {what} or None, got {value!r}")
 
     def interval(self, n_quiet: int) -> int:
         """Cycles of the schedule from one round of moves to the next, after so many rounds in which no column moved."""
@@ -260,8 +260,8 @@ def check_view_moves(
     for name, prior in (("column_partition", column_prior), ("row_partition", row_prior)):
         if prior.has_auxiliary:
             raise ValueError(
-                f"{name} must have predictive probabilities that depend on nothing but the sizes of its clusters, and "
-                "those of NGGP and NIG depend on an auxiliary variable; take CRP() or PitmanYor()"
+                f"{name} must have predictive probabilities that depend on cluster sizes alone; those of "
+                "NGGP and NIG depend on an auxiliary variable; take CRP() or PitmanYor()"
             )
     for model in models:
         if not model.single:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import rel_entr, xlogy
 
+from sklearn_subanneal._core.log_space import log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import chunks, log_sum_exp
+from sklearn_subanneal.mixtures.ensemble import chunks
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.views.draws import ViewsDraw

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, log_sum_exp, missing
+from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, missing
 from sklearn_subanneal.mixtures.predictive import LeaveOneOut, Predictive
-from sklearn_subanneal.posterior import log_mean_exp
 from sklearn_subanneal.views.draws import ViewsDraw
 
 # exp(-LOWEST) times a share that has underflowed is still nothing.

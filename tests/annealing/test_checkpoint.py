@@ -109,7 +109,13 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize(("estimator", "params"), WAYS.values(), ids=WAYS)
+QUICK_WAYS = ("block", "mixed", "mixture")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "params"),
+    [pytest.param(*way, id=name, marks=[] if name in QUICK_WAYS else pytest.mark.slow) for name, way in WAYS.items()],
+)
 def test_interrupted_at_every_sweep(estimator, params, tmp_path):
     params = {"estimator": estimator, "n_chains": 1, "table": MIXED if "feature_types" in params else X, **params}
     table = params["table"]

@@ -88,7 +88,8 @@ def monitored(monitor, **parameters):
     [
         (1, "threading", None),
         (2, "threading", HELD_OUT),
-        (2, "loky", HELD_OUT),
+        # Reports from worker processes are quick in tests/process.
+        pytest.param(2, "loky", HELD_OUT, marks=pytest.mark.slow),
         pytest.param(2, "loky", None, marks=pytest.mark.slow),
     ],
 )

@@ -189,6 +189,20 @@ def test_summary_of_one_short_chain(rng):
     assert np.isfinite(table["mean"]).all() and np.isnan(table["rhat"]).all()
 
 
+def test_summary_of_draws_by_name(rng):
+    draws = {"a": rng.normal(size=(2, 50)), "theta": rng.normal(size=(2, 50, 2)) + [0.0, 5.0]}
+    table = summary(draws)
+    assert table["name"].tolist() == ["a", "theta[0]", "theta[1]"]
+    np.testing.assert_allclose(table["mean"], [draws["a"].mean(), *draws["theta"].mean(axis=(0, 1))])
+    np.testing.assert_allclose(table["rhat"][1:], rank_normalized_rhat(draws["theta"]))
+    with pytest.raises(ValueError, match="draws of 'a' must have shape"):
+        summary({"a": np.zeros(5)})
+    with pytest.raises(ValueError, match="same number of chains and draws"):
+        summary({"a": np.zeros((2, 5)), "b": np.zeros((2, 6))})
+    with pytest.raises(ValueError, match="same number of chains and draws"):
+        summary({})
+
+
 # Geweke's test: x_1..x_3 ~ N(mean, 1 / precision), mean ~ N(0, 1 / precision), precision ~ Gamma(3, rate 2)
 
 N_ROWS = 3

@@ -85,7 +85,7 @@ def test_a_search_prefers_the_better_model():
 
 def test_cross_validation():
     scores = cross_val_score(short(), X, cv=3)
-    again = cross_val_score(short(n_jobs=2), X, cv=3, n_jobs=2)
+    again = cross_val_score(short(n_jobs=2), X, cv=3)
     np.testing.assert_array_equal(scores, again)
     # Density in the units of the data: no worse than one broad normal, by far.
     assert scores.mean() > -3 * (0.5 * np.log(2 * np.pi * np.e) + np.log(np.nanstd(X)))

@@ -1,14 +1,22 @@
-"""Scikit-learn's own checks of the factorial mixture, over the configurations that take different ways through it."""
+"""Scikit-learn's own checks of the factorial mixture: two configurations quick, the others in the slow tests."""
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_subanneal import VariationalTemperingFMM
 from sklearn_subanneal.variational import GeometricCooling, RobbinsMonro
 
 SHORT = {"n_components": 3, "max_iter": 20}
-CONFIGURATIONS = [
+# Annealed with all rows at once, and inferred from minibatches.
+QUICK = [
+    VariationalTemperingFMM(n_components=2, max_iter=8),
+    VariationalTemperingFMM(
+        n_components=2, max_iter=6, tempering="global", batch_size=10, component_update="cyclic", n_init=2
+    ),
+]
+OTHERS = [
     VariationalTemperingFMM(),
     VariationalTemperingFMM(tempering="global", **SHORT),
     VariationalTemperingFMM(tempering="none", **SHORT),
@@ -20,6 +28,12 @@ CONFIGURATIONS = [
 ]
 
 
-@parametrize_with_checks(CONFIGURATIONS)
+@parametrize_with_checks(QUICK)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS)
+def test_scikit_learn_checks_of_other_configurations(estimator, check):
     check(estimator)

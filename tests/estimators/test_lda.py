@@ -1,4 +1,4 @@
-"""The topic model as its users meet it."""
+"""VariationalTemperingLDA: planted topics, batch and stream learning, agreement with scikit-learn, priors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from sklearn.decomposition import LatentDirichletAllocation
 from support.topic_corpora import planted, same
 
 from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.estimators.lda import TEMPERINGS
-from sklearn_subanneal.topics import scores
-from sklearn_subanneal.topics.inference import DocumentPrior, Learner, WholeStep
-from sklearn_subanneal.topics.topics import Topics
-from sklearn_subanneal.variational import Fixed, LinearCooling
+from sklearn_subanneal.topics import topic_scores
+from sklearn_subanneal.topics.document_prior import DocumentPrior
+from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.topics.topic_settings import TEMPERINGS
+from sklearn_subanneal.topics.word_statistics import Topics
+from sklearn_subanneal.variational import FixedTemperature, LinearCooling, WholeStep
 
 UPDATES = ["plug-in", "variational"]
 
@@ -24,30 +25,41 @@ def X():
     return planted()
 
 
-@pytest.mark.parametrize("tempering", sorted(set(TEMPERINGS) - {"global-paper", "local-paper"}))
-@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize(
+    ("update", "tempering"),
+    [
+        ("plug-in", "annealed"),
+        ("variational", "global"),
+        ("plug-in", "local"),
+        ("variational", "none"),
+        pytest.param("variational", "annealed", marks=pytest.mark.slow),
+        pytest.param("plug-in", "global", marks=pytest.mark.slow),
+        pytest.param("variational", "local", marks=pytest.mark.slow),
+        pytest.param("plug-in", "none", marks=pytest.mark.slow),
+    ],
+)
 def test_planted_topics_are_found(X, tempering, update):
     model = VariationalTemperingLDA(4, tempering=tempering, topic_update=update, random_state=0).fit(X)
     mass = model.topic_word_.reshape(4, 4, 10).sum(axis=2)
     assert (mass.max(axis=1) > 0.95).all() and len(set(mass.argmax(axis=1))) == 4
-    assert np.quantile(model.temperatures_[-1], 0.5) > 0.95
+    assert np.quantile(model.inverse_temperatures_[-1], 0.5) > 0.95
     assert model.document_completion_score(X) > -2.9
 
 
 @pytest.mark.parametrize("tempering", ["global-paper", "local-paper"])
 def test_the_printed_temperings_do_not_cool(X, tempering):
     model = VariationalTemperingLDA(4, tempering=tempering, random_state=0, max_iter=10).fit(X)
-    assert np.max(model.temperatures_[-1]) < 0.5
+    assert np.max(model.inverse_temperatures_[-1]) < 0.5
 
 
 def test_temperatures_follow_the_schedule(X):
     schedule = LinearCooling(3.0, 0.5)
     model = VariationalTemperingLDA(4, temperature_schedule=schedule, max_iter=10, batch_size=50, random_state=0).fit(X)
-    assert len(model.temperatures_) == model.n_batch_iter_ == 80
-    np.testing.assert_allclose(1.0 / model.temperatures_, schedule.temperature(np.linspace(0.0, 1.0, 80)))
+    assert len(model.inverse_temperatures_) == model.n_batch_iter_ == 80
+    np.testing.assert_allclose(1.0 / model.inverse_temperatures_, schedule.temperature(np.linspace(0.0, 1.0, 80)))
     local = VariationalTemperingLDA(4, tempering="local", max_iter=2, batch_size=50, random_state=0).fit(X)
-    assert local.temperatures_.shape == (16, 3)
-    assert (np.diff(local.temperatures_, axis=1) >= 0.0).all()
+    assert local.inverse_temperatures_.shape == (16, 3)
+    assert (np.diff(local.inverse_temperatures_, axis=1) >= 0.0).all()
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -57,7 +69,7 @@ def test_learned_in_batch(X, update):
     ).fit(X)
     assert 100 < model.n_iter_ < 200
     # The schedule is over before learning may end.
-    assert model.temperatures_[-1] == 1.0
+    assert model.inverse_temperatures_[-1] == 1.0
     np.testing.assert_allclose(model.components_.sum(), X.sum() + 0.25 * 4 * 40, rtol=1e-5)
 
 
@@ -70,7 +82,7 @@ def test_the_bound_is_that_of_scikit_learn(X):
     np.testing.assert_allclose(ours.components_, theirs.components_)
     np.testing.assert_allclose(ours.exp_dirichlet_component_, theirs.exp_dirichlet_component_)
     np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-6)
-    bound = ours.score(X) + scores.topics_bound(ours._topics)
+    bound = ours.score(X) + topic_scores.topics_bound(ours._topics)
     assert bound == pytest.approx(theirs.score(X), rel=1e-9)
 
 
@@ -81,7 +93,9 @@ def test_one_variational_step_is_that_of_scikit_learn(X):
     first, second = (LatentDirichletAllocation(4, max_iter=n, **converged).fit(X).components_ for n in (4, 5))
     prior, whole = DocumentPrior(np.full(4, 0.25)), WholeStep()
     topics = Topics(np.ascontiguousarray(first.T) - 0.25, 0.25, "variational")
-    Learner(topics, prior, Fixed(), whole, whole, max_iter=1000, tol=1e-10).learn(X, len(X.indptr) - 1, 0.0)
+    TopicLearner(topics, prior, FixedTemperature(), whole, whole, max_iter=1000, tol=1e-10).learn(
+        X, len(X.indptr) - 1, 0.0
+    )
     np.testing.assert_allclose(topics.pseudo_counts(), second, rtol=1e-7)
     assert np.abs(second - first).max() > 0.1
 
@@ -102,7 +116,7 @@ def test_completion_predicts_what_is_held_out(X):
     model = VariationalTemperingLDA(4, random_state=0).fit(X)
     score = model.document_completion_score(X)
     assert score == model.document_completion_score(X, random_state=0)
-    observed, held_out = scores.split_words(X, np.random.RandomState(0))
+    observed, held_out = topic_scores.split_words(X, np.random.RandomState(0))
     assert score == pytest.approx(model.document_completion_score(observed, held_out))
     assert score > np.log(1.0 / 40.0) + 0.5
     with pytest.raises(ValueError, match="X_held_out must have the shape of X"):
@@ -111,7 +125,13 @@ def test_completion_predicts_what_is_held_out(X):
         model.document_completion_score(sparse.csr_matrix((2, 40)))
 
 
-@pytest.mark.parametrize("tempering", TEMPERINGS)
+@pytest.mark.parametrize(
+    "tempering",
+    [
+        pytest.param(name, marks=() if name in ("annealed", "global", "local") else pytest.mark.slow)
+        for name in TEMPERINGS
+    ],
+)
 def test_same_bits_for_any_number_of_threads(X, tempering):
     few = {"temperatures": [1.0, 2.0, 5.0], "tempering": tempering, "max_iter": 3, "random_state": 3}
     fits = [VariationalTemperingLDA(5, n_jobs=n_jobs, **few).fit(X) for n_jobs in (None, 2, 3)]
@@ -128,7 +148,7 @@ def test_partial_fit_learns(X):
             model.partial_fit(X[start : start + 50])
     assert model.n_batch_iter_ == 48
     assert model.document_completion_score(X) > -2.9
-    np.testing.assert_array_equal(model.temperatures_, 1.0)
+    np.testing.assert_array_equal(model.inverse_temperatures_, 1.0)
 
 
 def test_partial_fit_with_a_plan_is_fit(X):
@@ -136,7 +156,7 @@ def test_partial_fit_with_a_plan_is_fit(X):
     planned = VariationalTemperingLDA(4, total_samples=400, temperature_schedule=LinearCooling(1.7, 0.5), **settings)
     for _ in range(4):
         planned.partial_fit(X)
-    assert planned.n_iter_ == 4 and planned.temperatures_[0] < 0.7 and planned.temperatures_[-1] == 1.0
+    assert planned.n_iter_ == 4 and planned.inverse_temperatures_[0] < 0.7 and planned.inverse_temperatures_[-1] == 1.0
     fitted = clone(planned).fit(X)
     np.testing.assert_allclose(planned.topic_word_, fitted.topic_word_, atol=0.02)
 
@@ -148,7 +168,7 @@ def test_learning_goes_on_after_fit(X, method):
     before, n_batches = model.topic_word_, model.n_batch_iter_
     model.partial_fit(X[:40])
     assert model.n_batch_iter_ == n_batches + 1
-    assert model.temperatures_[-1] == 1.0
+    assert model.inverse_temperatures_[-1] == 1.0
     change = np.abs(model.topic_word_ - before).sum(axis=1)
     assert (change > 0.0).all() and (change < 0.3).all()
     # A fit is always anew.
@@ -179,7 +199,7 @@ def test_chunks_are_the_whole(X):
 
 def test_learned_prior(X):
     unequal = X[np.r_[0:400, np.flatnonzero(X[:, :10].sum(axis=1).A1 > 0.9 * X.sum(axis=1).A1).repeat(5)]]
-    model = VariationalTemperingLDA(4, doc_topic_prior="learned", max_iter=40, tempering="none", random_state=0).fit(
+    model = VariationalTemperingLDA(4, doc_topic_prior="learn", max_iter=40, tempering="none", random_state=0).fit(
         unequal
     )
     assert model.doc_topic_prior_.shape == (4,)

@@ -1,27 +1,43 @@
-"""Scikit-learn's own checks of the topic model, over its temperings and the ways through its code."""
+"""Scikit-learn's own checks of the topic model: two configurations in the quick tests, the others in the slow ones."""
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.estimators.lda import TEMPERINGS
+from sklearn_subanneal.topics.topic_settings import TEMPERINGS
 from sklearn_subanneal.variational import GeometricCooling
 
 # A few temperatures instead of a hundred, for the partition function as printed is slow.
-PRINTED = {"temperatures": [1.0, 2.0, 5.0, 10.0]}
-CONFIGURATIONS = [
+FEW = {"temperatures": [1.0, 2.0, 5.0, 10.0]}
+# Annealed from minibatches, and inferred for each document from all documents at once: all code but the printed one.
+QUICK = [
+    VariationalTemperingLDA(3, max_iter=3),
+    VariationalTemperingLDA(
+        2,
+        tempering="local",
+        topic_update="variational",
+        learning_method="batch",
+        doc_topic_prior="learn",
+        max_iter=3,
+        n_jobs=2,
+        **FEW,
+    ),
+]
+OTHERS = [
     VariationalTemperingLDA(),
     *(
-        VariationalTemperingLDA(3, tempering=tempering, max_iter=3, **(PRINTED if "paper" in tempering else {}))
+        VariationalTemperingLDA(3, tempering=tempering, max_iter=3, **(FEW if "paper" in tempering else {}))
         for tempering in TEMPERINGS
+        if tempering != "annealed"
     ),
     VariationalTemperingLDA(2, topic_update="variational", learning_method="batch"),
     VariationalTemperingLDA(2, topic_update="variational", learning_decay=0.7, learning_offset=10.0, max_iter=3),
     VariationalTemperingLDA(
         4,
         temperature_schedule=GeometricCooling(3.0, 0.5),
-        doc_topic_prior="learned",
+        doc_topic_prior="learn",
         batch_size=16,
         max_iter=2,
         n_jobs=2,
@@ -29,6 +45,12 @@ CONFIGURATIONS = [
 ]
 
 
-@parametrize_with_checks(CONFIGURATIONS)
+@parametrize_with_checks(QUICK)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS)
+def test_scikit_learn_checks_of_other_configurations(estimator, check):
     check(estimator)

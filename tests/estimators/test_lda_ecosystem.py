@@ -1,4 +1,4 @@
-"""The topic model among data types, pickles, callbacks, frames, searches and displays."""
+"""VariationalTemperingLDA with data types, pickles, callbacks, data frames, grid search and pyLDAvis."""
 
 from __future__ import annotations
 

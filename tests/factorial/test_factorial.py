@@ -9,22 +9,20 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import logsumexp
 
+from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics, row_entropies
+from sklearn_subanneal.factorial.component_factors import Components
+from sklearn_subanneal.factorial.factorial_fit import FactorialRun, fit_factorial, random_activations
+from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
+from sklearn_subanneal.factorial.factorial_stream import FactorialStream
 from sklearn_subanneal.variational import (
-    Cooling,
-    Fixed,
+    FixedTemperature,
     GlobalTemperature,
     LinearCooling,
     PassFraction,
     RobbinsMonro,
+    ScheduledTemperature,
+    WholeStep,
     exponential_temperatures,
-)
-from sklearn_subanneal.variational.factorial import Components, Statistics, row_entropies
-from sklearn_subanneal.variational.factorial_fit import (
-    FactorialRun,
-    FactorialStream,
-    Settings,
-    fit_factorial,
-    random_activations,
 )
 
 N, K, D = 12, 3, 4
@@ -97,7 +95,7 @@ def test_updates_equal_the_loops(rho):
     twice = loop_activate(X, loop_activate(X, q, c, rho), c, rho)
     np.testing.assert_allclose(c.activate(X, q, rho, 2), twice, rtol=1e-10)
     means, variances = loop_update(X, q, c, rho)
-    c.update(Statistics.of(X, q), rho, cyclic=True)
+    c.update(ActivationStatistics.of(X, q), rho, cyclic=True)
     np.testing.assert_allclose(c.means, means, rtol=1e-10)
     np.testing.assert_allclose(c.variances, variances, rtol=1e-10)
 
@@ -106,9 +104,10 @@ def test_updates_equal_the_loops(rho):
 def test_joint_update_is_where_the_cyclic_one_ends(rho):
     X, q, c = example()
     for _ in range(2000):
-        c.means, c.variances = loop_update(X, q, c, rho)
+        # Equal to the loops, see above.
+        c.update(ActivationStatistics.of(X, q), rho, cyclic=True)
     _, _, joint = example()
-    joint.update(Statistics.of(X, q), rho)
+    joint.update(ActivationStatistics.of(X, q), rho)
     np.testing.assert_allclose(joint.means, c.means, rtol=1e-8)
     np.testing.assert_allclose(joint.variances, c.variances, rtol=1e-12)
 
@@ -117,7 +116,7 @@ def test_joint_update_is_where_the_cyclic_one_ends(rho):
 @pytest.mark.parametrize("n_components", [1, 3])
 def test_bound_equals_the_sum_over_all_states(rho, n_components):
     X, q, c = example(n_components=n_components)
-    statistics = Statistics.of(X, q)
+    statistics = ActivationStatistics.of(X, q)
     assert c.bound(statistics, rho) == pytest.approx(loop_bound(X, q, c, rho), rel=1e-11)
     rows = c.row_bounds(X, q)
     assert rows.sum() - c.divergence() == pytest.approx(c.bound(statistics), rel=1e-11)
@@ -130,7 +129,9 @@ def test_float32_agrees_with_float64():
     activated = c.activate(single, q32, 0.5, 3)
     assert activated.dtype == np.float32
     np.testing.assert_allclose(activated, c.activate(X, q, 0.5, 3), atol=2e-6)
-    np.testing.assert_allclose(c.bound(Statistics.of(single, q32)), c.bound(Statistics.of(X, q)), rtol=1e-6)
+    np.testing.assert_allclose(
+        c.bound(ActivationStatistics.of(single, q32)), c.bound(ActivationStatistics.of(X, q)), rtol=1e-6
+    )
 
 
 def test_entropy_of_certain_rows():
@@ -169,7 +170,7 @@ def test_temperature_by_brute_force():
     """q(y) is proportional to exp(E log p(X, Z)^(1/T) / C(T)^N), with E over all states of z."""
     X, q, c = example()
     temperatures = exponential_temperatures(3.0, 9)
-    statistics = Statistics.of(X, q)
+    statistics = ActivationStatistics.of(X, q)
     energy = loop_bound(X, q, c, 1.0) - loop_bound(X, q, c, 0.0)
     assert c.energy(statistics) == pytest.approx(energy)
     tempering = GlobalTemperature(temperatures, c.log_partition(temperatures), N)
@@ -191,9 +192,9 @@ def test_bound_is_below_the_evidence():
         evidence.append(log_normal + z.sum() * np.log(0.4) + (2 - z.sum()) * np.log(0.6))
     q = np.full((1, 2), 0.5)
     for _ in range(100):
-        c.update(Statistics.of(X, q), 1.0)
+        c.update(ActivationStatistics.of(X, q), 1.0)
         q = c.activate(X, q)
-    bound = c.bound(Statistics.of(X, q))
+    bound = c.bound(ActivationStatistics.of(X, q))
     assert logsumexp(evidence) - 0.5 < bound < logsumexp(evidence)
 
 
@@ -226,7 +227,7 @@ def planted(n=400, seed=0, noise=0.05, dtype=np.float64):
 def test_bound_never_falls_at_a_fixed_temperature(rho, cyclic, learned):
     """Not after any single update; also not when parameters are learned."""
     X, _, _ = planted()
-    settings = Settings(4, cyclic=cyclic) if learned else Settings(4, 0.3, 0.1, 0.5, cyclic)
+    settings = FactorialSettings(4, cyclic=cyclic) if learned else FactorialSettings(4, 0.3, 0.1, 0.5, cyclic)
     q = random_activations(4, len(X), X.dtype, np.random.default_rng(3))
     c, statistics = settings.start(X, q)
     last = c.bound(statistics, rho)
@@ -239,7 +240,7 @@ def test_bound_never_falls_at_a_fixed_temperature(rho, cyclic, learned):
         rises.append(c.bound(statistics, rho) - last)
         last += rises[-1]
         q = c.activate(X, q, rho)
-        statistics = Statistics.of(X, q)
+        statistics = ActivationStatistics.of(X, q)
         rises.append(c.bound(statistics, rho) - last)
         last += rises[-1]
     assert min(rises) > -1e-8 * abs(last)
@@ -258,7 +259,7 @@ def test_tempered_bound_never_falls(step):
         temperature.heat()
         return temperature
 
-    run = FactorialRun(X, q, Settings(4, 0.3, 0.05, 0.5), make, len(X))
+    run = FactorialRun(X, q, FactorialSettings(4, 0.3, 0.05, 0.5), make, len(X))
     run.temperature.update(0.0, run.components.energy(run.statistics) / len(X), step)
     bounds, rhos = [run.tempered_bound()], []
     for _ in range(60):
@@ -268,16 +269,16 @@ def test_tempered_bound_never_falls(step):
         run.components.update(run.statistics, rhos[-1])
         bounds.append(run.tempered_bound())
         q = run.components.activate(X, q, rhos[-1])
-        run.statistics = Statistics.of(X, q)
+        run.statistics = ActivationStatistics.of(X, q)
         bounds.append(run.tempered_bound())
-    rest = 1e-4 if rhos[-1] == 1.0 else 0.0  # what q(y) gives up when it is taken to be at T = 1
+    rest = 1e-4 if rhos[-1] == 1.0 else 0.0  # the decrease when q(y) is set to T = 1
     assert np.diff(bounds).min() > -1e-8 * abs(bounds[-1]) - rest
     assert rhos[0] < 0.7 < rhos[-1]
 
 
 def test_learned_parameters_are_optimal():
     X, q, c = example()
-    statistics = Statistics.of(X, q)
+    statistics = ActivationStatistics.of(X, q)
     c.learn(statistics, noise=True, activation=True)
     best = c.bound(statistics, 0.6)
     for name in ("noise_variance", "activation_probability"):
@@ -291,7 +292,9 @@ def test_learned_parameters_are_optimal():
 def test_rows_that_are_still_are_left_alone():
     """The same rows give the same probabilities in any company, and those of many sweeps."""
     X, _, _ = planted(n=300)
-    c = fit_factorial(X, Settings(4), lambda c, n: Fixed(), np.random.default_rng(0), max_iter=20, tol=0.0).components
+    c = fit_factorial(
+        X, FactorialSettings(4), lambda c, n: FixedTemperature(), np.random.default_rng(0), max_iter=20, tol=0.0
+    ).components
     together = c.infer(X)
     apart = np.hstack([c.infer(X[n : n + 1]) for n in range(0, 300, 7)])
     np.testing.assert_allclose(together[:, ::7], apart, atol=1e-9)
@@ -302,7 +305,7 @@ def test_rows_that_are_still_are_left_alone():
 
 def test_blend_is_a_weighted_mean_for_all_rows():
     X, q, _ = example()
-    whole, part = Statistics.of(X, q), Statistics.of(X[:3], q[:, :3])
+    whole, part = ActivationStatistics.of(X, q), ActivationStatistics.of(X[:3], q[:, :3])
     mixed = whole.blend(part, 0.25, 100)
     assert mixed.n_rows == 100
     np.testing.assert_allclose(mixed.sums, 0.75 * 100 / N * whole.sums + 0.25 * 100 / 3 * part.sums)
@@ -314,23 +317,21 @@ def test_a_minibatch_of_all_rows_with_a_whole_step_is_a_batch():
     """Two ways through the fit, of which one permutes rows: from the second iteration on they only differ in order."""
     X, _, _ = planted()
 
-    class Whole:
-        def step(self, t, progress, share_of_batch):
-            return 1.0
-
     def fit(**more):
-        settings, generator = Settings(4, 0.3, 0.1, 0.5), np.random.default_rng(0)
-        return fit_factorial(X, settings, lambda c, n: Fixed(), generator, max_iter=200, tol=0.0, **more).bound
+        settings, generator = FactorialSettings(4, 0.3, 0.1, 0.5), np.random.default_rng(0)
+        return fit_factorial(
+            X, settings, lambda c, n: FixedTemperature(), generator, max_iter=200, tol=0.0, **more
+        ).bound
 
     assert fit() == pytest.approx(fit(batch_size=len(X) - 1, step_size=PassFraction(50.0, 50.0)), rel=0.02)
-    assert fit(batch_size=len(X), step_size=Whole()) == fit()
+    assert fit(batch_size=len(X), step_size=WholeStep()) == fit()
 
 
 def test_stream_improves_on_its_first_rows():
     X, truth, _ = planted(n=4000, noise=0.15)
-    settings, generator = Settings(4), np.random.default_rng(0)
+    settings, generator = FactorialSettings(4), np.random.default_rng(0)
     fitted = fit_factorial(
-        X[:100], settings, lambda c, n: Cooling(LinearCooling(3.0)), generator, max_iter=200, tol=1e-5
+        X[:100], settings, lambda c, n: ScheduledTemperature(LinearCooling(3.0)), generator, max_iter=200, tol=1e-5
     )
     before = fitted.components.means.copy()
     stream = FactorialStream(settings, fitted.components, fitted.statistics)
@@ -351,8 +352,8 @@ def test_components_are_those_of_temperature_one_whatever_ended_the_fit():
     X, _, _ = planted()
     fitted = fit_factorial(
         X,
-        Settings(4, 0.3, 0.1, 0.5),
-        lambda c, n: Cooling(LinearCooling(10.0)),
+        FactorialSettings(4, 0.3, 0.1, 0.5),
+        lambda c, n: ScheduledTemperature(LinearCooling(10.0)),
         np.random.default_rng(0),
         max_iter=100,
         tol=0.0,

@@ -1,4 +1,4 @@
-"""Random choices that can be drawn, or gone through one by one: all of a procedure's choices are made by `choose`.
+"""Random procedures whose choices are made by a function `choose`: drawn, or enumerated to give exact laws.
 
 With a `choose` that draws, a move is a step of a Markov chain; with one that goes through every choice in turn
 (`step_law`), the same code gives the exact law of its outcome, and so proves on a small table that a move is exact.

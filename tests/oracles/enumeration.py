@@ -1,4 +1,4 @@
-"""The exact posterior of a Pitman-Yor mixture over all partitions of a few rows, hyperparameter grids summed."""
+"""The exact posterior of a Pitman-Yor mixture: enumeration of all partitions of a few rows, and of grids."""
 
 from __future__ import annotations
 

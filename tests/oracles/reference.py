@@ -1,4 +1,4 @@
-"""Pitman-Yor mixtures in plain NumPy: the likelihoods and predictives that kernels must agree with.
+"""Likelihoods of all types of columns in plain NumPy: marginals, predictives and prior draws, for comparison.
 
 A column is a triple ``(kind, x, params)``. `x` holds one value per row, a missing cell being NaN or, in the kinds
 whose values cannot be negative, -1; the kind "gaussian" is a block of columns, `x` of shape (n, d). `params` are

@@ -1,4 +1,4 @@
-"""A slow collapsed Gibbs sampler with churn, its exact stationary law, and the statistics that judge any sampler."""
+"""A slow collapsed Gibbs sampler with churn, its exact stationary law, and statistics that compare draws with a law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tree-guided split-merge moves in plain Python, and their exact transition matrices by going through every choice."""
+"""Tree-guided split-merge moves in plain Python, and their exact transition matrices by enumeration of all choices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Choose = Callable[[Sequence[float]], int]
 
 
 def outcomes(move: Callable[[Choose], Hashable]) -> dict[Hashable, float]:
-    """Probabilities of what a move returns, by running it once for each sequence of its choices."""
+    """Probabilities of the values that a move returns, by running it once for each sequence of its choices."""
     total: dict[Hashable, float] = defaultdict(float)
     path: list[tuple[int, Sequence[float]]] = []
     while True:
@@ -77,7 +77,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Move:
-    """What kernel and reference are told alike; ``without`` plants a mistake: the factor that is left out."""
+    """Parameters of kernel and reference; ``without`` plants a mistake: it names the factor that is left out."""
 
     model: Model
     kind: str = "similar"

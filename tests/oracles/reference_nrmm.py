@@ -1,4 +1,4 @@
-"""Normalized random measures in plain NumPy: the laws of partitions, of u, and of the process's parameters."""
+"""Normalized random measures in plain NumPy: the laws of the partition, of u, and of mass and sigma."""
 
 from __future__ import annotations
 

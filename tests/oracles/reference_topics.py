@@ -1,4 +1,4 @@
-"""Topic models in plain numpy, float64: the coordinate updates of one document after another, phi written out."""
+"""Topic models in plain NumPy: coordinate updates of one document after another, with phi in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees over rows in plain Python: insertion, incremental hierarchical clustering, and what their potentials mean."""
+"""Trees over rows in plain Python: insertion, incremental hierarchical clustering, consistent partitions."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def ibhc(weight: Weight, rows: Sequence[int], max_depth: float = inf) -> list[Tr
             left -= 1
             forest.remove(tree)
             *above, (below, last) = way_down(weight, tree, x, max_depth)
-            # What is cut off on the way up: first x itself, then the tree that has grown around it.
+            # The parts cut off on the way up: first x itself, then the tree that has grown around it.
             steps = [below, *(other for _, other in reversed(above))]
             grown = last if last is x else x
             if last is not x:

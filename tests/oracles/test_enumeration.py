@@ -130,6 +130,7 @@ GRIDS = {
 PRIOR_GRID = {"alpha": [0.3, 3.0], "d": [0.0, 0.4]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [1.0, 0.4])
 def test_grid_is_the_average_of_fixed_posteriors(beta):
     block = np.array([[0.4, 1.0], [-1.2, np.nan], [2.0, 0.7]])
@@ -205,6 +206,7 @@ def test_imputation_is_the_mixture_of_cluster_means():
     assert mean == pytest.approx(first, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_imputed_cells_have_proper_laws():
     block = np.array([[0.4, 1.0], [-1.2, np.nan], [2.0, 0.7]])
     columns = [

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from oracles import reference
 from oracles.reference import draw_from_prior, log_marginal, log_predictive, sub_block
 from scipy import integrate, stats
+from support.tiers import quick_only
 
 ORACLES = json.loads((Path(__file__).parent / "oracles.json").read_text())
 
@@ -103,7 +104,7 @@ def test_exchangeable_and_empty(kind):
     assert log_marginal(kind, x[:0], PARAMS[kind]) == pytest.approx(0, abs=1e-14)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_only(KINDS, "real"))
 def test_marginal_is_the_mean_likelihood_under_the_prior(kind):
     rng, params, x = np.random.default_rng(3), PARAMS[kind], DATA[kind]
     x = x[[0, 4]]
@@ -135,7 +136,7 @@ def _log_likelihood(kind, x, theta):
     return np.log(theta["probabilities"][x]).sum()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_only(KINDS, "real"))
 def test_values_of_the_prior_follow_the_predictive(kind):
     rng, params, n = np.random.default_rng(5), PARAMS[kind], 1500
     draws = [draw_from_prior(kind, params, [1, 1] if kind == "multinomial" else 2, rng)[1] for _ in range(n)]
@@ -241,6 +242,7 @@ def test_gaussian_nested_pattern_has_a_closed_form(outlier):
     assert_allclose(log_marginal("gaussian", x, params), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_gaussian_two_missing_coordinates_by_adaptive_quadrature():
     x = np.array([[0.5, NAN], [NAN, -0.7], [1.5, 0.4]])
 
@@ -257,6 +259,7 @@ def test_gaussian_two_missing_coordinates_by_adaptive_quadrature():
     assert_allclose(log_marginal("gaussian", x, GAUSSIAN), np.log(expected), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_gaussian_missing_cells_by_importance_sampling():
     rng = np.random.default_rng(8)
     params = {"mu": [0.1, 0.0, -0.2], "kappa": 1.2, "psi": np.eye(3) + 0.4, "nu": 5.0}

@@ -68,6 +68,7 @@ def test_autocorrelation_time_of_an_autoregression():
     assert integrated_autocorrelation_time(np.ones(50)) == 1
 
 
+@pytest.mark.slow
 def test_effective_draws_predict_the_noise_of_a_lazy_chain():
     rng, stay, n = np.random.default_rng(4), 0.9, 4000
     weights = np.array([0.5, 0.3, 0.15, 0.05])
@@ -121,6 +122,7 @@ def _judge(columns, law, n_sweeps, seed, **options):
     return total_variation(law, partition_counts(draws)), noise_floor(law, n_effective, 0.99, rng=rng)
 
 
+@pytest.mark.slow
 def test_gibbs_is_near_the_posterior():
     distance, floor = _judge(ROWS, exact_posterior(ROWS, 0.8, 0.3), 1500, 0)
     assert distance < floor

@@ -16,9 +16,10 @@ from oracles.choices import sampler, shuffled, step_law
 from oracles.enumeration import fixed_mixture, log_eppf
 from oracles.reference_chain import effective_draws, noise_floor, total_variation
 from oracles.reference_views import ReferenceViews, in_order
+from oracles.tiny_table import COLUMN_PRIOR, ROW_PRIOR, TABLE
 from oracles.views_enumeration import fixed_views
 from scipy.special import logsumexp
-from views.test_views_oracle import COLUMN_PRIOR, ROW_PRIOR, TABLE
+from support.tiers import quick_only
 
 # --- Choices ----------------------------------------------------------------------------------------------------
 
@@ -130,7 +131,7 @@ MOVES = {
 
 
 @pytest.mark.parametrize("table, beta", [("tall", 0.4), ("wide", 1.0)])
-@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize("move", quick_only(MOVES, *(move for move in MOVES if move != "group")))
 def test_move_is_exact(move, table, beta):
     model = TABLES_OF_MOVES[table](beta)
     step = MOVES[move]
@@ -153,7 +154,7 @@ def test_two_data_driven_views_are_exact(columns):
 
 
 @tables
-@pytest.mark.parametrize("n_auxiliary", [1, 2])
+@pytest.mark.parametrize("n_auxiliary", quick_only([1, 2], 1))
 def test_block_is_exact_with_its_pool(table, n_auxiliary):
     # State and pool are independent before, and after every column: any number of sweeps follows.
     model = TABLES_OF_MOVES[table](1.0)
@@ -198,7 +199,7 @@ def check_chain(move, n_draws, thin):
     assert total_variation(law, counts) <= 1.5 * floor
 
 
-@pytest.mark.parametrize("move", CHAINS)
+@pytest.mark.parametrize("move", ["birth-death"])
 def test_chain_follows_the_posterior(move):
     check_chain(move, n_draws=1000, thin=2)
 

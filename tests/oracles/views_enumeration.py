@@ -23,7 +23,7 @@ class ExactViews(ExactMixture):
     Build it with `fixed_views` or `grid_views`. Every view has its own (alpha, d) with the prior of an `ExactMixture`,
     so that given the partition of the columns the views are independent:
     p(columns, rows) ~ sum_{alpha_f, d_f} eppf(columns) prod_views p(rows of the view, cells of its columns) ** beta.
-    What is inherited of evidence, conditional densities and moments of cells holds for all states together.
+    The inherited methods (evidence, conditional densities, moments of cells) sum over all states.
 
     Parameters
     ----------

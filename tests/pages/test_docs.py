@@ -7,11 +7,13 @@ import re
 import runpy
 import sys
 import time
+import types
 from pathlib import Path
 
 import matplotlib
 import pytest
 from sklearn.base import BaseEstimator
+from support.tiers import quick_only
 
 import sklearn_subanneal
 
@@ -19,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DOC = ROOT / "doc"
 # The gallery is made by `make doc`, of scripts.
 PAGES = [ROOT / "README.md", *sorted(page for page in DOC.rglob("*.md") if "auto_examples" not in page.parts)]
+# Those that a reader meets first; the others run in the slow tier.
+QUICK_PAGES = [page for page in PAGES if page.name in ("README.md", "guide.md", "tour.md")]
 with_pages = pytest.mark.skipif(not DOC.is_dir(), reason="needs the README and doc/ beside tests/")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
@@ -61,7 +65,7 @@ def test_docstrings_are_found():
 
 
 @with_pages
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", quick_only(PAGES, *QUICK_PAGES), ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_run(page, tmp_path, monkeypatch):
     """The Python blocks of a page run one after the other, as a reader would paste them."""
     monkeypatch.chdir(tmp_path)
@@ -87,10 +91,10 @@ example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 
 def run_example(path, monkeypatch, folder):
-    for room in ("benchmarks", "examples"):
-        monkeypatch.syspath_prepend(ROOT / room)
+    for folder_of_scripts in ("benchmarks", "examples"):
+        monkeypatch.syspath_prepend(ROOT / folder_of_scripts)
     monkeypatch.setattr("sys.argv", [path.name, "--jobs", "1", "--output", str(folder)])
-    # What Example appends stays with the test.
+    # Example appends to the path: that must end with the test.
     monkeypatch.setattr("sys.path", [*sys.path])
     runpy.run_path(str(path), run_name="__main__")
 
@@ -141,10 +145,11 @@ def test_pages_have_code():
     }
 
 
-PACKAGES = (
-    "annealing datasets diagnostics mixtures partitions plotting posterior report tempering trees variational views"
-)
-PUBLIC = ["sklearn_subanneal", *(f"sklearn_subanneal.{package}" for package in PACKAGES.split())]
+PUBLIC = [sklearn_subanneal.__name__] + [
+    f"sklearn_subanneal.{name}"
+    for name in dir(sklearn_subanneal)
+    if isinstance(getattr(sklearn_subanneal, name), types.ModuleType)
+]
 # For estimators, which resolve names and check parameters by them, and bases, which the design page describes.
 INTERNAL = {"NAMED", "resolve", "resolve_moves", "check_moves", "check_view_moves"}
 INTERNAL |= {"ClusterMove", "ColumnMove", "Partition"}
@@ -164,15 +169,15 @@ def test_reference_is_complete(name):
 @with_pages
 def test_evidence_exists():
     """Tests and benchmarks that the pages name as evidence are there."""
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    files = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
     named = set()
     for page in DOC.rglob("theory/*.md"):
         named |= set(re.findall(r"`(?:[\w/]+\.py::)?(test_\w+)`", page.read_text(encoding="utf-8")))
         for path in re.findall(r"`((?:benchmarks/)?\w+\.py)(?:::\w+)?`", page.read_text(encoding="utf-8")):
-            folder = "" if "/" in path else "tests/" if path.startswith("test_") else "benchmarks/"
-            assert (ROOT / folder / path).exists(), f"{page.name} names {path}"
+            there = path in files or (ROOT / ("" if "/" in path else "benchmarks") / path).exists()
+            assert there, f"{page.name} names {path}"
     assert len(named) > 20
-    missing = {name for name in named if f"def {name}(" not in tests}
+    missing = {name for name in named if not any(f"def {name}(" in text for text in files.values())}
     assert not missing
 
 

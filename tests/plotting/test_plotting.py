@@ -1,4 +1,4 @@
-"""Displays show what they were given, on the axes they were given."""
+"""Displays of traces, clusters and schedules: contents, axes, options and errors."""
 
 import sys
 from types import SimpleNamespace
@@ -6,7 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sklearn_subanneal.plotting import ClusterSizesDisplay, CoClusteringDisplay, ScheduleDisplay, TraceDisplay
+from sklearn_subanneal.annealing import schedules
+from sklearn_subanneal.plotting import (
+    ClusterSizesDisplay,
+    CoClusteringDisplay,
+    DendrogramDisplay,
+    ScheduleDisplay,
+    TraceDisplay,
+)
 from sklearn_subanneal.posterior import co_clustering
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -74,7 +81,7 @@ def displays(fitted, ax):
     ]
 
 
-def test_all_displays_draw_where_they_are_told(fitted):
+def test_all_displays_draw_on_the_given_axes(fitted):
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()
@@ -83,7 +90,7 @@ def test_all_displays_draw_where_they_are_told(fitted):
         assert display.plot(ax) is display
     for display in displays(fitted, None):
         assert display.ax_ is not ax and display.figure_ is display.ax_.figure
-        display.figure_.canvas.draw()
+        display.figure_.draw_without_rendering()
 
 
 def test_displays_say_what_they_need(fitted, monkeypatch):
@@ -177,14 +184,25 @@ def test_schedule_display():
     assert other.line_.get_color() != display.line_.get_color()
 
 
+@pytest.mark.parametrize("name", schedules.NAMED)
+def test_schedule_display_of_every_schedule(name):
+    schedule = schedules.NAMED[name]()
+    display = ScheduleDisplay.from_schedule(schedule, 250)
+    progress = np.linspace(0.0, 1.0, 501)
+    np.testing.assert_array_equal(display.line_.get_ydata(), schedule.subsample_size(progress, 250))
+    assert display.line_.get_ydata()[-1] == 250 and texts(display.ax_) == [type(schedule).__name__]
+    assert (display.temperature_line_ is None) == (schedule.inverse_temperature(0.5) == 1.0)
+
+
 @pytest.mark.parametrize(
     "call, message",
     [
         (lambda trace: TraceDisplay.from_trace(trace, "energy"), r"field must be one of .*got 'energy'"),
         (lambda trace: TraceDisplay.from_trace(trace, against="time"), r"against must be one of .*got 'time'"),
-        (lambda trace: TraceDisplay.from_draws(np.zeros(5), "zero"), r"pass one as draws\[None\]"),
-        (lambda trace: TraceDisplay.from_estimator(SimpleNamespace()), "must have a trace_.*fit it first"),
+        (lambda trace: TraceDisplay.from_draws(np.zeros(5), "zero"), r"pass one chain as draws\[None\]"),
+        (lambda trace: TraceDisplay.from_estimator(SimpleNamespace()), "must have trace_.*fit it first"),
         (lambda trace: ClusterSizesDisplay.from_estimator(SimpleNamespace()), "must have labels_.*fit it first"),
+        (lambda trace: DendrogramDisplay.from_estimator(SimpleNamespace()), "must have hierarchy_.*(IBHC)"),
         (lambda trace: CoClusteringDisplay.from_estimator(SimpleNamespace()), "posterior_labels_.*fit it first"),
         (lambda trace: CoClusteringDisplay.from_labels(np.zeros((1, 2, 5)), np.zeros(4)), r"shape \(5,\)"),
         (lambda trace: ScheduleDisplay.from_schedule(Anneal(), 0), "n_samples must be at least 1"),

@@ -8,6 +8,7 @@ from support.topic_corpora import planted
 
 from sklearn_subanneal import VariationalTemperingFMM, VariationalTemperingLDA
 from sklearn_subanneal.plotting import ComponentsDisplay, TemperatureDisplay, TopicsDisplay
+from sklearn_subanneal.variational import LinearCooling
 
 matplotlib = pytest.importorskip("matplotlib")
 NAMES = np.array([f"w{v}" for v in range(40)])
@@ -92,14 +93,29 @@ def test_words_without_names_are_numbers(topics):
 
 def test_temperatures(topics, local):
     display = TemperatureDisplay.from_estimator(topics, linewidth=3.0)
-    np.testing.assert_array_equal(display.line_.get_ydata(), topics.temperatures_)
+    np.testing.assert_array_equal(display.line_.get_ydata(), topics.inverse_temperatures_)
     assert display.band_ is None and display.line_.get_linewidth() == 3.0
     other = TemperatureDisplay.from_estimator(local, ax=display.ax_, name="each its own")
-    np.testing.assert_array_equal(other.line_.get_ydata(), local.temperatures_[:, 1])
+    np.testing.assert_array_equal(other.line_.get_ydata(), local.inverse_temperatures_[:, 1])
     corners = other.band_.get_paths()[0].vertices[:, 1]
-    assert corners.min() == local.temperatures_[:, 0].min() and corners.max() == local.temperatures_[:, 2].max()
+    assert (
+        corners.min() == local.inverse_temperatures_[:, 0].min()
+        and corners.max() == local.inverse_temperatures_[:, 2].max()
+    )
     assert other.line_.get_color() != display.line_.get_color()
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["annealed", "each its own"]
+
+
+def test_temperatures_of_a_schedule():
+    display = TemperatureDisplay.from_schedule(LinearCooling(start=4.0, share=0.5), n_points=5)
+    np.testing.assert_array_equal(display.line_.get_xdata(), [0.0, 0.25, 0.5, 0.75, 1.0])
+    np.testing.assert_allclose(display.line_.get_ydata(), [0.25, 0.4, 1.0, 1.0, 1.0])
+    assert display.ax_.get_xlabel() == "progress"
+    assert display.ax_.get_legend().get_texts()[0].get_text() == "LinearCooling"
+    with pytest.raises(ValueError, match="n_points must be at least 2, got 1"):
+        TemperatureDisplay.from_schedule(LinearCooling(), n_points=1)
+    with pytest.raises(ValueError, match="start must be"):
+        TemperatureDisplay.from_schedule(LinearCooling(start=0.5))
 
 
 def test_components_are_images(factors):
@@ -118,7 +134,10 @@ def test_errors_name_the_parameter(topics, factors):
     cases = [
         (lambda: TopicsDisplay.from_estimator(VariationalTemperingLDA()), "must have topic_word_, .*fit it first"),
         (lambda: TopicsDisplay.from_estimator(topics, feature_names=["a"]), r"feature_names must have shape \(40,\)"),
-        (lambda: TemperatureDisplay.from_estimator(VariationalTemperingFMM()), "must have temperatures_.*fit it first"),
+        (
+            lambda: TemperatureDisplay.from_estimator(VariationalTemperingFMM()),
+            "must have inverse_temperatures_.*fit it first",
+        ),
         (lambda: ComponentsDisplay.from_estimator(VariationalTemperingFMM(), (1, 1)), "components_.*fit it first"),
         (lambda: ComponentsDisplay.from_estimator(factors, (2, 2)), r"number of features, 6, got \(2, 2\)"),
         (lambda: ComponentsDisplay.from_estimator(factors, (2, 3), n_columns=0), "n_columns must be at least 1, got 0"),

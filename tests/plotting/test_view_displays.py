@@ -1,4 +1,4 @@
-"""Displays of views show the table and the dependence they were given, on the axes they were given."""
+"""Displays of views and of dependence: contents, axes, options and errors."""
 
 import itertools
 import sys
@@ -67,7 +67,7 @@ def displays(fitted, table, ax):
     ]
 
 
-def test_displays_draw_where_they_are_told(fitted, table):
+def test_displays_draw_on_the_given_axes(fitted, table):
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()
@@ -76,7 +76,7 @@ def test_displays_draw_where_they_are_told(fitted, table):
         assert display.plot(ax) is display
     for display in displays(fitted, table, None):
         assert display.ax_ is not ax and display.figure_ is display.ax_.figure
-        display.figure_.canvas.draw()
+        display.figure_.draw_without_rendering()
 
 
 def test_displays_say_what_they_need(fitted, table, monkeypatch):
@@ -158,6 +158,21 @@ def test_colorbar_only_for_numbers():
     plt.close("all")
 
 
+def test_displays_read_public_attributes_only(table):
+    """A fitted estimator is replaced by an object that has nothing but its public attributes and methods."""
+    model = CrossCat(n_chains=1, n_draws=1, random_state=0).fit(table)
+
+    class Public:
+        def __getattr__(self, name):
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return getattr(model, name)
+
+    public = Public()
+    assert ViewsDisplay.from_estimator(public, table).names == list("pqrst")
+    assert DependenceDisplay.from_estimator(public).names == list("pqrst")
+
+
 def test_views_display_of_an_estimator(fitted, table):
     display = ViewsDisplay.from_estimator(fitted, table)
     np.testing.assert_array_equal(display.row_labels, fitted.view_labels_)
@@ -188,7 +203,7 @@ def test_names_that_do_not_fit_are_left_out():
     assert len(matrix.ax_.get_xticks()) == len(matrix.ax_.get_yticks()) == 0
     few = DependenceDisplay.from_matrix(np.eye(40), ["name"] * 40)
     assert len(few.ax_.get_xticks()) == len(few.ax_.get_yticks()) == 40
-    few.figure_.canvas.draw()
+    few.figure_.draw_without_rendering()
     boxes = [label.get_window_extent() for label in few.ax_.get_yticklabels()]
     assert all(high.y0 >= low.y1 - 1.5 for high, low in itertools.pairwise(boxes))
 

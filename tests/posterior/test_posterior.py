@@ -22,6 +22,8 @@ from sklearn_subanneal.posterior import (
     to_arviz,
     variation_of_information,
 )
+from sklearn_subanneal.posterior.point_estimate import typical_draw
+from sklearn_subanneal.posterior.similarity import consensus_confidence
 
 
 @pytest.fixture
@@ -153,7 +155,7 @@ def test_relabel(rng):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
 def test_co_clustering_against_brute_force(rng, dtype, monkeypatch):
-    monkeypatch.setattr("sklearn_subanneal.posterior._BLOCK_ELEMENTS", 40)
+    monkeypatch.setattr("sklearn_subanneal.posterior.similarity._BLOCK_ELEMENTS", 40)
     labels = rng.integers(3, size=(3, 100, 13)).astype(dtype)
     expected = np.empty((13, 13))
     for i, j in product(range(13), repeat=2):
@@ -174,6 +176,29 @@ def test_co_clustering_refuses_too_many_rows():
     with pytest.raises(ValueError, match=r"max_rows=5000.*Pass rows="):
         co_clustering(np.zeros((2, 5001), dtype=int))
     assert co_clustering(np.zeros((2, 5001), dtype=int), rows=np.arange(4)).shape == (4, 4)
+
+
+# Summaries of draws of several views
+
+
+def test_confidence_of_rows_alone():
+    draws = [np.array([[0, 1, 1, 2]]), np.array([[0, 0, 1, 2]])]
+    confidence = consensus_confidence([[0, 1, 1, 2]], [0], draws, [[0], [0]])
+    np.testing.assert_array_equal(confidence.ravel(), [0.5, 0.5, 0.5, 1.0])
+
+
+def test_the_typical_draw_is_typical_in_all_views():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=(2, 3000))
+    draws = [truth.copy() for _ in range(5)]
+    draws[0][1, rng.random(3000) < 0.1] = 3  # exact in view 0, and alone with its error in view 1
+    draws[3] = rng.permutation(3)[truth]
+    for draw in draws[1::3]:
+        draw[0, :30] = 4
+    assert typical_draw(draws) in (2, 3)
+    assert typical_draw(draws[:1]) == 0
+    losses = [sum(np.mean([variation_of_information(a[v], b[v]) for b in draws]) for v in (0, 1)) for a in draws]
+    assert np.argmin(losses) in (2, 3)
 
 
 # Averages of densities

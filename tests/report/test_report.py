@@ -1,4 +1,4 @@
-"""The command line, from a file to a page: types, files, what the page says, escaping, interruptions, errors."""
+"""The command line, from a file to a page: types, files, content of the page, escaping, interrupts, errors."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ import pytest
 
 from sklearn_subanneal.datasets import make_planted_views
 from sklearn_subanneal.report import read_source
-from sklearn_subanneal.report.cli import main
-from sklearn_subanneal.report.gaps import fill_gaps
-from sklearn_subanneal.report.groups import find_views
+from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
+from sklearn_subanneal.report.cli import ProgressLine, main
+from sklearn_subanneal.report.clusters import find_views
+from sklearn_subanneal.report.imputation import impute_missing
 from sklearn_subanneal.report.source import brief
-from sklearn_subanneal.report.surprises import find_surprises
 
 EVIL = "<script>alert('x')</script> & \"co\""
 VOID = {"meta", "img", "br"}
@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """A table of two views with a name for each row, gaps, an odd cell and awkward names of columns and categories."""
+    """A table of two views with names of rows, missing cells, a wrong cell and names that need escaping."""
     rng = np.random.default_rng(0)
     one, other = rng.integers(3, size=(2, 120))
     frame = pd.DataFrame(
@@ -88,7 +88,7 @@ def report(table, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(table, report):
+def fitted(table, report):
     return read_source(table[0]), joblib.load(report / "model.joblib")
 
 
@@ -107,7 +107,7 @@ def test_page_is_whole_and_stands_alone(report):
     assert all((report / link).is_file() for link in links)
     assert len(page.of("img")) == 3
     assert all(a["src"].startswith("data:image/png;base64,") and len(a["alt"]) > 30 for a in page.of("img"))
-    # What a screen reader needs: a language, one first heading, headings of columns, captions.
+    # For screen readers: a language, one first heading, headings of columns, captions.
     assert page.of("html") == [{"lang": "en"}] and len(page.of("h1")) == 1
     assert all(a.get("scope") == "col" for a in page.of("th"))
     assert len(page.of("caption")) == len(page.of("table"))
@@ -158,8 +158,8 @@ def test_types_of_numbers_and_marks(tmp_path):
     assert again["marked"].kind == "categorical" and again["marked"].reason == "a number with 8 values only"
 
 
-def test_views_clusters_and_what_tells_them_apart(found):
-    source, model = found
+def test_views_clusters_and_their_differences(fitted):
+    source, model = fitted
     views = find_views(model, source, most_views=9, most_clusters=9)
     assert sorted(sorted(view.columns) for view in views) == sorted([sorted([EVIL, "size", "kind"]), ["old", "weight"]])
     for view in views:
@@ -178,23 +178,23 @@ def test_views_clusters_and_what_tells_them_apart(found):
             assert any(text.startswith(f"old is True in {share:.0%}") for text in texts)
 
 
-def test_planted_errors_are_the_oddest(found):
+def test_planted_errors_are_the_least_probable(fitted):
     """One cell contradicts the rest of its row; another is beyond all others, so that its row is a cluster of one."""
-    source, model = found
-    odd = find_surprises(model, source, most=5, most_scored=10_000)
-    wrong = next(cell for cell in odd.cells if cell.column == "kind")
-    # What was expected comes from the rest of the row, not from the cell itself.
+    source, model = fitted
+    found = find_anomalies(model, source, most=5, most_scored=10_000)
+    wrong = next(cell for cell in found.cells if cell.column == "kind")
+    # The prediction comes from the rest of the row, not from the cell itself.
     like = source.frame["kind"][(source.frame[EVIL] - source.frame[EVIL][8]).abs() < 2.0].mode()[0]
     assert wrong.row == 8 and wrong.value == source.frame["kind"][8] != like
     assert wrong.expected.startswith(f"{like} (") and float(wrong.expected.split("(")[1][:-2]) > 80.0
-    assert (5, "size") in [(cell.row, cell.column) for cell in odd.cells]
-    assert odd.loners[0].row == 5 and "size" in odd.loners[0].columns and odd.loners[0].share > 0.5
-    assert odd.n_alone == len(find_surprises(model, source, most=99, most_scored=20).loners)
-    assert odd.n_scored == 120 and find_surprises(model, source, 5, 50).n_scored == 50
+    assert (5, "size") in [(cell.row, cell.column) for cell in found.cells]
+    assert found.singletons[0].row == 5 and "size" in found.singletons[0].columns and found.singletons[0].share > 0.5
+    assert found.n_singletons == len(find_anomalies(model, source, most=99, most_scored=20).singletons)
+    assert found.n_scored == 120 and find_anomalies(model, source, 5, 50).n_scored == 50
 
 
-def test_filled_table_keeps_what_was_there(table, report, found):
-    source, model = found
+def test_imputed_table_keeps_observed_cells(table, report, fitted):
+    source, model = fitted
     filled, uncertainty = pd.read_csv(report / "imputed.csv"), pd.read_csv(report / "uncertainty.csv")
     raw = source.frame
     assert list(filled.columns) == list(raw.columns) and not filled[list(source.feature_types)].isna().any(axis=None)
@@ -218,11 +218,11 @@ def test_whole_numbers_stay_whole(tmp_path):
         def impute(self, X, return_uncertainty, seen):
             return X.fillna(1 / 3), np.zeros(X.shape)
 
-    assert fill_gaps(Half(), source).table["a"].tolist()[3:6] == [30, 0.333333, 50]
+    assert impute_missing(Half(), source).table["a"].tolist()[3:6] == [30, 0.333333, 50]
 
 
-def test_clusters_are_those_of_the_model(report, found):
-    source, model = found
+def test_clusters_are_those_of_the_model(report, fitted):
+    source, model = fitted
     clusters = pd.read_csv(report / "clusters.csv")
     assert list(clusters.columns) == ["row"] + [f"view {view}" for view in range(model.n_views_)]
     np.testing.assert_array_equal(clusters.iloc[:, 1:], model.view_labels_)
@@ -242,17 +242,19 @@ def test_the_same_seed_gives_the_same_report(table, report, tmp_path):
     assert not Page((again / "report.html").read_text(encoding="utf-8")).of("img")
 
 
-def test_what_is_shown_is_capped_and_said(tmp_path, capsys):
+def test_limits_of_the_page_are_stated(tmp_path, capsys):
     data = make_planted_views(150, 24, (2, 2), missing=0.05, as_frame=True, random_state=0).data
     path = tmp_path / "wide.tsv"
     data.to_csv(path, sep="\t", index=False)
-    assert main(["report", str(path), "-o", str(tmp_path), "--chains", "1", "--time-limit", "1"]) == 0
+    assert main(["report", str(path), "-o", str(tmp_path), "--chains", "1", "--time-limit", "1", "--no-plots"]) == 0
     text = "".join(Page((tmp_path / "report.html").read_text(encoding="utf-8")).text)
-    assert "1 s: another run will give other figures" in text and "sep='\\t'" in text
-    assert re.search(r"the first 15 of \d+ shown", text) and "the 10 of 24 columns, those with most gaps" in text
-    assert "There is nothing to compare" in text
+    assert "1 s: another run will give other numbers" in text and "sep='\\t'" in text
+    assert (
+        re.search(r"the first 15 of \d+ shown", text) and "the 10 of 24 columns, those with most missing cells" in text
+    )
+    assert "R-hat cannot be computed" in text
     said = capsys.readouterr()
-    assert "wide.tsv: 150 rows, 24 columns, 24 of them learned" in said.out and "report.html" in said.out
+    assert "wide.tsv: 150 rows, 24 columns, 24 of them modelled" in said.out and "report.html" in said.out
 
 
 def test_parquet_without_gaps(tmp_path):
@@ -267,10 +269,10 @@ def test_parquet_without_gaps(tmp_path):
     ("content", "options", "message"),
     [
         (None, [], "no file"),
-        ("", [], "can't be read as a table"),
-        ("a,b\n1\n2,3,4,5\n", [], "can't be read as a table"),
-        ("a\n1.5\n", [], "1 rows and 0 columns to learn"),
-        ("a,b\n1.5,x\n2.5,y\n", ["-t", "c=real"], "names the column 'c', which is not there"),
+        ("", [], "cannot be read as a table"),
+        ("a,b\n1\n2,3,4,5\n", [], "cannot be read as a table"),
+        ("a\n1.5\n", [], "1 rows and 0 columns to model"),
+        ("a,b\n1.5,x\n2.5,y\n", ["-t", "c=real"], "names the column 'c', which the table does not have"),
         (
             "a,b\n1.5,x\n2.5,y\n",
             ["-t", "b=ordinal"],
@@ -301,27 +303,65 @@ def test_missing_extras_are_named(table, tmp_path, capsys, monkeypatch, module, 
     assert module in error and remedy in error and "pip install 'sklearn-subanneal[report]'" in error
 
 
+@pytest.fixture
+def long_table(tmp_path):
+    """A table whose fit takes a minute with `OPTIONS`."""
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.normal(size=(900, 12))).to_csv(tmp_path / "long.csv", index=False)
+    return tmp_path / "long.csv"
+
+
+OPTIONS = ["--chains", "2", "--jobs", "2", "--time-limit", "60", "--no-plots"]
+
+
+def check_interrupted(folder, times, status, out, error):
+    assert "Traceback" not in error
+    if times == 1:
+        assert status == 0 and "Stopped early" in out
+        assert joblib.load(folder / "model.joblib").log_joint_.shape == (2, 1)
+        assert "The fit was interrupted" in (folder / "report.html").read_text(encoding="utf-8")
+    else:
+        assert status == 130 and "interrupted" in error
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize("times", [1, 2])
-def test_interrupt(tmp_path, times):
-    """One Ctrl-C gives a report of what there is, a second one an end without traceback."""
-    rng = np.random.default_rng(0)
-    path, folder = tmp_path / "long.csv", tmp_path / "out"
-    pd.DataFrame(rng.normal(size=(900, 12))).to_csv(path, index=False)
-    command = [sys.executable, "-m", "sklearn_subanneal", "report", str(path), "-o", str(folder), "--chains", "2"]
-    command += ["--time-limit", "600", "--no-plots"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while "days" not in (line := process.stdout.readline()) and "  11 " not in line:
-            assert process.poll() is None
-        time.sleep(1.0)
+def test_interrupt(long_table, tmp_path, monkeypatch, capsys, times):
+    """One Ctrl-C gives a report from one draw of each chain, a second one an error message."""
+    sent = []
+
+    def interrupt(line, progress, text):
+        # A second signal must not be merged with the first.
+        if len(sent) < times:
+            sent.append(progress)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(ProgressLine, "__call__", interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    status = main(["report", str(long_table), "-o", str(tmp_path / "out"), *OPTIONS])
+    assert signal.getsignal(signal.SIGINT) is before
+    check_interrupted(tmp_path / "out", times, status, *capsys.readouterr())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.parametrize("times", [1, 2])
+def test_interrupt_of_a_process(long_table, tmp_path, times):
+    """The same of the command in a process of its own."""
+    command = [sys.executable, "-m", "sklearn_subanneal", "report", str(long_table), "-o", str(tmp_path / "out")]
+    with subprocess.Popen([*command, *OPTIONS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not (line := process.stderr.readline()).startswith("Fitting"):
+            assert process.poll() is None, line
         for _ in range(times):
             process.send_signal(signal.SIGINT)
             time.sleep(0.02)
-        out, error = process.communicate(timeout=120)
-    assert "Traceback" not in error
-    if times == 1:
-        assert process.returncode == 0 and "Stopped early" in out
-        assert joblib.load(folder / "model.joblib").log_joint_.shape == (2, 1)
-        assert "stopped before their time" in (folder / "report.html").read_text(encoding="utf-8")
-    else:
-        assert process.returncode == 130 and "interrupted" in error
+        out, error = process.communicate(timeout=600)
+    check_interrupted(tmp_path / "out", times, process.returncode, out, error)
+
+
+@pytest.mark.parametrize(
+    ("value", "uncertainty", "kind", "text"),
+    [(6.0, 0.5, "cyclic", "6 ± 0.5"), (1.25, 0.123, "real", "1.25 ± 0.12"), ("red", 0.25, "categorical", "red (75%)")],
+)
+def test_predictions_are_written_by_type(value, uncertainty, kind, text):
+    assert prediction_text(value, uncertainty, kind) == text

@@ -19,6 +19,7 @@ from figure_documents import DOCUMENTS  # noqa: E402
 from figures import page, running  # noqa: E402
 from figures.catalogue import FIGURES, PAPERS, minutes, runs_of  # noqa: E402
 from figures.figure import Claim, Run, significant  # noqa: E402
+from support.tiers import quick_only  # noqa: E402
 
 RUNS = {run.name: run for run in runs_of(FIGURES.values())}
 OPTION = re.compile(r"--[a-z][a-z-]*")
@@ -74,7 +75,7 @@ def test_minutes_side_by_side():
     assert minutes(runs, 4) == 6
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", quick_only(FIGURES, "two_urn"))
 def test_figures_are_drawn_from_their_documents(name):
     figure = FIGURES[name]
     if figure.draw:
@@ -90,12 +91,15 @@ def test_figures_are_drawn_from_their_documents(name):
         assert {len(row) for row in table.rows} == {len(table.heads)}
 
 
+WITHOUT = [(name, run.name) for name in FIGURES for run in FIGURES[name].runs if len(FIGURES[name].runs) > 1]
+
+
 @pytest.mark.parametrize(
     ("name", "without"),
-    [(name, run.name) for name in FIGURES for run in FIGURES[name].runs if len(FIGURES[name].runs) > 1],
+    quick_only(WITHOUT, WITHOUT[0]),
 )
 def test_figures_do_without_a_run(name, without):
-    """One benchmark is skipped for want of its data: the rest is drawn all the same."""
+    """One benchmark is skipped because its data are absent: the rest is drawn."""
     figure = FIGURES[name]
     rest = found(figure, without)
     if figure.draw:
@@ -113,7 +117,7 @@ def test_claims_follow_the_figures():
     assert figure.claims(other)[2].verdict == "in 1 of 2"
 
 
-def test_chains_that_took_longer_than_their_bound_are_told():
+def test_chains_beyond_their_time_limit_are_marked():
     """Four seconds each, at bounds of one and of three."""
     table = FIGURES["strategies"].tables(found(FIGURES["strategies"]))[0]
     late = {row[1]: row[2].endswith(" in 4 s") for row in table.rows}
@@ -202,7 +206,7 @@ def test_a_run_that_was_skipped_is_tried_again(tmp_path, script):
     assert script() == 2
 
 
-def test_a_run_that_fails_is_told_and_others_go_on(tmp_path, script):
+def test_a_run_that_fails_is_reported_and_others_go_on(tmp_path, script):
     runs = [Run("bad", "script", "--fail"), Run("good", "script")]
     failed = running.run_missing(runs, tmp_path, quick=False, n_jobs=2)
     assert list(failed) == ["bad"]
@@ -211,7 +215,7 @@ def test_a_run_that_fails_is_told_and_others_go_on(tmp_path, script):
     assert running.read(runs[1], tmp_path)["results"] == [1]
 
 
-def test_what_a_run_did_without_is_in_its_log(tmp_path):
+def test_skipped_parts_of_a_run_are_in_its_log(tmp_path):
     run = Run("some", "script")
     assert running.skipped(run, tmp_path) == []
     (tmp_path / "some.log").write_text("seed 0\ngensim: skipped, it is not installed\n" * 2)

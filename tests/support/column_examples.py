@@ -1,4 +1,4 @@
-"""Examples of every kind of column: cells, hyperparameters and grids, as kernels and as the reference take them."""
+"""Examples of every type of column: cells, hyperparameters and grids, for the kernels and for the reference."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ColumnExample:
         return known | {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
 
     def reference_params(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """What the kernel calls its parameters, as the reference takes them."""
+        """Parameters of the kernel under the names that the reference uses."""
         if self.kind == "boolean":
             return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
         return {name: value for name, value in parameters.items() if name != "n_words"}

@@ -1,4 +1,4 @@
-"""Small tables that tests of the estimators share."""
+"""Small tables for tests of the estimators: three groups of rows, and missing cells."""
 
 import numpy as np
 

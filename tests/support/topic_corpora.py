@@ -1,4 +1,4 @@
-"""Corpora whose topics are known."""
+"""A corpus drawn from known topics, and the comparison of two fitted topic models."""
 
 import numpy as np
 from scipy import sparse

@@ -1,4 +1,4 @@
-"""Draws of a cross-categorization put together from partitions, without a chain."""
+"""A posterior draw of a cross-categorization made from given partitions, without a chain."""
 
 from __future__ import annotations
 

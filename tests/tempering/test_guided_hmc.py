@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
-from tempering.test_tempering import LADDER, ORACLES, moments, one_dimension
+from support.tempered_means import LADDER, correlated_mean, moments, one_dimension
 
 from sklearn_subanneal.diagnostics.convergence import effective_sample_size
 from sklearn_subanneal.tempering import (
-    GaussianMean,
+    DifferentiableModel,
     GuidedHamiltonianMonteCarlo,
     ParallelTempering,
     TemperedTransitions,
 )
 from sklearn_subanneal.tempering.corrections import CorrectedLevel, Correction
-from sklearn_subanneal.tempering.guided import WORTH, GuidedTuning
+from sklearn_subanneal.tempering.guided_hamiltonian import WORTH, GuidedAdaptation
 from sklearn_subanneal.tempering.levels import Level
 
 # A guide for one dimension that is shifted and too narrow by half.
 POOR = Correction(np.array([0.9]), np.array([[0.4]]), 2.0, 0.5, np.array([-0.4]), np.array([[-0.6]]))
 
 
-def correlated_mean():
-    oracle = json.loads(ORACLES.read_text())["mvn_mean"]
-    return GaussianMean(oracle["X"], oracle["Sigma"], oracle["sigma0_sq"])
-
-
 class WithPoorGuide(GuidedHamiltonianMonteCarlo):
     """A guide that nobody would fit, of three of the rows, from the first move on."""
 
-    def tuning(self, n_parameters, beta):
-        return Poor(super().tuning(n_parameters, beta), n_parameters)
+    def start_adaptation(self, n_parameters, beta):
+        return Poor(super().start_adaptation(n_parameters, beta), n_parameters)
 
 
-class Poor(GuidedTuning):
+class Poor(GuidedAdaptation):
     def freeze(self):
         super().freeze()
         self.worth = 1.0
@@ -48,11 +41,11 @@ class Poor(GuidedTuning):
 class Believed(WithPoorGuide):
     """Planted error: the guide is taken for the density."""
 
-    def move(self, level, point, tuning, generator):
-        tuning.prepare(level, self.share, generator)
-        start = tuning.guide.point(point.theta, gradient=True)
-        end, kinetic = self.trajectory_from(tuning.guide, start, tuning, generator)
-        log_ratio = tuning.guide.log_density(end) - tuning.guide.log_density(start) - kinetic
+    def move(self, level, point, adaptation, generator):
+        adaptation.prepare(level, self.share, generator)
+        start = adaptation.guide.point(point.theta, gradient=True)
+        end, kinetic = self.trajectory_from(adaptation.guide, start, adaptation, generator)
+        log_ratio = adaptation.guide.log_density(end) - adaptation.guide.log_density(start) - kinetic
         accepted = np.log1p(-generator.random()) < log_ratio
         return (level.point(end.theta) if accepted else point), 1.0
 
@@ -60,16 +53,16 @@ class Believed(WithPoorGuide):
 class WithoutKinetic(WithPoorGuide):
     """Planted error: the momentum's density is left out."""
 
-    def trajectory_from(self, level, point, tuning, generator):
-        return super().trajectory_from(level, point, tuning, generator)[0], 0.0
+    def trajectory_from(self, level, point, adaptation, generator):
+        return super().trajectory_from(level, point, adaptation, generator)[0], 0.0
 
 
-def drawn(kernel, model, n_draws, seed=0, betas=(1.0,)):
-    sampler = ParallelTempering(inner=kernel, betas=betas, n_warmup=0)
+def drawn(kernel, model, n_draws, seed=0, inverse_temperatures=(1.0,)):
+    sampler = ParallelTempering(inner=kernel, inverse_temperatures=inverse_temperatures, n_warmup=0)
     return sampler.sample(model, n_draws, n_chains=4, random_state=seed)
 
 
-@pytest.mark.parametrize("step", [0.3, 0.9])
+@pytest.mark.parametrize("step", [0.3, pytest.param(0.9, marks=pytest.mark.slow)])
 def test_a_poor_guide_does_not_show_in_the_draws(step, n_draws=800):
     model = one_dimension()
     result = drawn(WithPoorGuide(step, n_steps=2, metric="unit", unguided=0.1), model, n_draws)
@@ -95,10 +88,10 @@ def test_planted_errors_show(kernel, n_draws=800):
 @pytest.mark.parametrize(
     "sampler",
     [
-        ParallelTempering(betas=[1.0]),
-        pytest.param(ParallelTempering(False, betas=LADDER), marks=pytest.mark.slow),
-        ParallelTempering(betas=LADDER),
-        pytest.param(TemperedTransitions(betas=LADDER), marks=pytest.mark.slow),
+        ParallelTempering(inverse_temperatures=[1.0]),
+        pytest.param(ParallelTempering(False, inverse_temperatures=LADDER), marks=pytest.mark.slow),
+        pytest.param(ParallelTempering(inverse_temperatures=LADDER), marks=pytest.mark.slow),
+        pytest.param(TemperedTransitions(inverse_temperatures=LADDER), marks=pytest.mark.slow),
     ],
     ids=["none", "PT", "SPT", "STT"],
 )
@@ -110,7 +103,7 @@ def test_gaussian_mean(sampler):
     assert np.abs(moments(result, model)).max() < 4.5
 
 
-class Logistic:
+class Logistic(DifferentiableModel):
     """One coefficient, few rows: skewed, so that no quadratic is right."""
 
     n_parameters = 1
@@ -146,7 +139,7 @@ def test_a_skewed_posterior():
     deviation = np.sqrt(weights @ (grid - mean) ** 2)
     skewness = weights @ ((grid - mean) / deviation) ** 3
     assert skewness > 0.5
-    result = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(share=0.0), betas=[1.0]).sample(
+    result = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(share=0.0), inverse_temperatures=[1.0]).sample(
         model, n_draws=1000, random_state=0
     )
     z = (result.draws - mean) / deviation
@@ -199,23 +192,23 @@ def test_far_from_the_points_a_correction_is_bounded():
 
 
 def test_a_guide_that_does_not_pay_is_dropped():
-    tuning = GuidedHamiltonianMonteCarlo().tuning(2, 1.0)
-    tuning.guide, tuning.worth = object(), WORTH - 0.01
-    tuning.freeze()
-    assert tuning.guide is None and tuning.seen is None
-    tuning = GuidedHamiltonianMonteCarlo().tuning(2, 1.0)
-    tuning.guide, tuning.worth = object(), WORTH + 0.01
-    tuning.freeze()
-    assert tuning.guide is not None
+    adaptation = GuidedHamiltonianMonteCarlo().start_adaptation(2, 1.0)
+    adaptation.guide, adaptation.worth = object(), WORTH - 0.01
+    adaptation.freeze()
+    assert adaptation.guide is None and adaptation.seen is None
+    adaptation = GuidedHamiltonianMonteCarlo().start_adaptation(2, 1.0)
+    adaptation.guide, adaptation.worth = object(), WORTH + 0.01
+    adaptation.freeze()
+    assert adaptation.guide is not None
 
 
 @pytest.mark.parametrize(("error", "acceptance"), [(1.0, 0.0), (0.0, 1.0)])
 def test_step_sizes_answer_for_the_integrator_alone(error, acceptance):
     """Steps grow where the guide would have accepted, whatever the density said, and shrink where it would not."""
-    tuning = GuidedHamiltonianMonteCarlo().tuning(2, 1.0)
-    before, tuning.error = tuning.step_size, error
-    tuning.learn(np.zeros(2), acceptance)
-    assert (tuning.step_size > before) == (error == 1.0)
+    adaptation = GuidedHamiltonianMonteCarlo().start_adaptation(2, 1.0)
+    before, adaptation.error = adaptation.step_size, error
+    adaptation.update(np.zeros(2), acceptance)
+    assert (adaptation.step_size > before) == (error == 1.0)
 
 
 @pytest.mark.parametrize(
@@ -223,6 +216,6 @@ def test_step_sizes_answer_for_the_integrator_alone(error, acceptance):
     [({"share": 1.0}, "share"), ({"share": "half"}, "share"), ({"unguided": -0.1}, "unguided")],
 )
 def test_errors(parameters, message):
-    sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(**parameters), betas=[1.0])
+    sampler = ParallelTempering(inner=GuidedHamiltonianMonteCarlo(**parameters), inverse_temperatures=[1.0])
     with pytest.raises(ValueError, match=message):
         sampler.sample(one_dimension(), 5)

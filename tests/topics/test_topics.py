@@ -1,4 +1,4 @@
-"""Topics, their inference and their scores, against plain numpy and by what must hold."""
+"""Topics, their inference and their scores against a numpy reference, and their invariants."""
 
 from __future__ import annotations
 
@@ -6,25 +6,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import reference_topics as reference
+from oracles import reference_topics as reference
 from scipy import sparse
 from scipy.special import logsumexp
 
-from sklearn_subanneal.topics import scores
-from sklearn_subanneal.topics._scores import joint_energies
+from sklearn_subanneal.topics import topic_scores as scores
+from sklearn_subanneal.topics._word_sums import joint_energies
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, batch_starts
-from sklearn_subanneal.topics.inference import (
-    DocumentPrior,
-    Learner,
-    WholeStep,
-    collapsed_energies,
-    expected_joints,
-    local_step,
-    used_words,
-)
-from sklearn_subanneal.topics.temperatures import LocalTemperatures
-from sklearn_subanneal.topics.topics import Topics
-from sklearn_subanneal.variational import Fixed, PassFraction
+from sklearn_subanneal.topics.document_prior import DocumentPrior
+from sklearn_subanneal.topics.local_step import collapsed_energies, expected_joints, local_step, used_words
+from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
+from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.topics.word_statistics import Topics
+from sklearn_subanneal.variational import FixedTemperature, PassFraction, WholeStep
 
 UPDATES = ["plug-in", "variational"]
 
@@ -137,8 +131,14 @@ def test_used_words_keeps_the_counts():
 def test_the_annealed_bound_never_falls_in_batch_learning(update, temperature):
     X = corpus(60, 25, 0.6)
     prior = np.full(4, 0.25)
-    learner = Learner(
-        topics(update), DocumentPrior(prior), Fixed(temperature), WholeStep(), WholeStep(), max_iter=200, tol=1e-10
+    learner = TopicLearner(
+        topics(update),
+        DocumentPrior(prior),
+        FixedTemperature(temperature),
+        WholeStep(),
+        WholeStep(),
+        max_iter=200,
+        tol=1e-10,
     )
     rho = 1.0 / temperature
     bounds = []
@@ -345,7 +345,9 @@ def test_a_stream_of_another_length_is_refused(n_documents):
 def test_a_minibatch_stands_for_its_share_of_the_corpus():
     X, state = corpus(), topics("plug-in")
     old = state.totals.copy()
-    learner = Learner(state, DocumentPrior(np.full(4, 0.25)), Fixed(2.0), PassFraction(), PassFraction())
+    learner = TopicLearner(
+        state, DocumentPrior(np.full(4, 0.25)), FixedTemperature(2.0), PassFraction(), PassFraction()
+    )
     learner.learn(X[:10], 40, progress=0.0)
     step = 1.0 - np.exp(-2.0 * 0.25)
     expected = (1.0 - step) * old.sum() + step * 4.0 * 0.5 * X[:10].sum()

@@ -8,18 +8,16 @@ import platform
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
-import reference_topics as reference
+from oracles import reference_topics as reference
 from scipy.sparse import csr_matrix
 from scipy.special import digamma
 
-from sklearn_subanneal.topics import _local, _tables
-from sklearn_subanneal.topics._local import fit_documents, sweeps
-from sklearn_subanneal.topics._threads import share
+from sklearn_subanneal.topics import _fit_documents, _word_tables
+from sklearn_subanneal.topics._fit_documents import fit_documents, sweeps
 
 ROOT = Path(__file__).resolve().parents[2]
 DTYPES = [np.float32, np.float64]
@@ -216,7 +214,7 @@ def test_numbers_that_float32_can_not_hold(log_weights):
     statistics[:, 4:] = 0.0
     logs, prior = reference.log_weights(statistics, 0.002, "variational"), np.full(8, 0.002)
     expected = truth(documents, logs, prior, 1.0)
-    weights = logs if log_weights else _tables.tempered(logs.astype(np.float32), 1.0)
+    weights = logs if log_weights else _word_tables.tempered(logs.astype(np.float32), 1.0)
     gamma, sums, _ = fitted(documents, weights, prior, 1.0, np.float32, log_weights=log_weights)
     assert np.isfinite(gamma).all() and np.isfinite(sums).all()
     np.testing.assert_allclose(gamma[3:].sum(axis=1), expected[0][3:].sum(axis=1), rtol=1e-5)
@@ -236,36 +234,6 @@ def test_threads_change_no_bit(dtype, each):
     runs = [fitted(documents, logs, prior, rho, dtype, log_weights=True, n_threads=n) for n in (1, 2, 3, 7)]
     for run in runs[1:]:
         assert all(np.array_equal(one, other) for one, other in zip(runs[0], run, strict=True))
-
-
-def test_tasks_are_shared():
-    done, names = [], set()
-    barrier = threading.Barrier(3, timeout=30)
-
-    def task(number):
-        if number < 3:
-            barrier.wait()
-        names.add(threading.get_ident())
-        done.append(number)
-
-    share(task, 20, 3)
-    assert sorted(done) == list(range(20)) and len(names) == 3
-    share(done.append, 0, 4)
-    assert len(done) == 20
-
-
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_a_failing_task_ends_the_others(n_threads):
-    done = []
-
-    def task(number):
-        if number == 5:
-            raise KeyboardInterrupt
-        done.append(number)
-
-    with pytest.raises(KeyboardInterrupt):
-        share(task, 10_000, n_threads)
-    assert len(done) < 10_000
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -295,8 +263,8 @@ def test_sweeps_add_in_the_stated_order(dtype):
 BITS = """
 import hashlib
 import numpy as np
-from sklearn_subanneal.topics._local import fit_documents
-from sklearn_subanneal.topics._tables import tempered, word_weights
+from sklearn_subanneal.topics._fit_documents import fit_documents
+from sklearn_subanneal.topics._word_tables import tempered, word_weights
 rng = np.random.default_rng(0)
 statistics = rng.gamma(0.1, 10.0, (500, 37))
 n = rng.integers(1, 200, 100)
@@ -338,6 +306,8 @@ def test_plain_loops_give_the_same_bits(tmp_path):
         shutil.copytree(
             ROOT / "sklearn_subanneal" / room, package / room, ignore=shutil.ignore_patterns("*.so", "__pycache__")
         )
+    (package / "annealing").mkdir()
+    shutil.copy(ROOT / "sklearn_subanneal" / "annealing" / "threads.py", package / "annealing")
     for name in ("__init__.py", "__init__.pxd"):
         (package / name).touch()
     subprocess.run(
@@ -347,7 +317,7 @@ def test_plain_loops_give_the_same_bits(tmp_path):
         check=True,
         capture_output=True,
     )
-    assert digest(tmp_path) == digest(Path(_local.__file__).parents[2])
+    assert digest(tmp_path) == digest(Path(_fit_documents.__file__).parents[2])
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------
@@ -363,13 +333,13 @@ def test_digamma(dtype, bound):
     x = arguments(dtype)
     exact, precision = digamma(x.astype(float)), np.finfo(dtype).eps
     scale = np.maximum(np.maximum(np.abs(np.log(x.astype(float) + 4)), 1 / x.astype(float)), 1.0)
-    assert (np.abs(_tables.digamma(x) - exact) / scale).max() <= bound * precision
+    assert (np.abs(_word_tables.digamma(x) - exact) / scale).max() <= bound * precision
     for rho in (1.0, 0.37):
         exponent = rho * exact
         kept = exponent > -80
-        relative = np.abs(_tables.exp_digamma(x, rho)[kept] / np.exp(exponent[kept]) - 1)
+        relative = np.abs(_word_tables.exp_digamma(x, rho)[kept] / np.exp(exponent[kept]) - 1)
         assert (relative / (1 + np.abs(exponent[kept]))).max() <= bound * precision
-    assert _tables.exp_digamma(np.array([1e-4], dtype))[0] < 1e-37
+    assert _word_tables.exp_digamma(np.array([1e-4], dtype))[0] < 1e-37
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -381,16 +351,16 @@ def test_word_weights(dtype, update):
     expected = reference.log_weights(statistics, eta, update)[words]
     given = ((statistics / 4.0).astype(dtype), words, 4.0, eta[words], total, update)
     bound = 2e-6 if dtype == np.float32 else 1e-13
-    np.testing.assert_allclose(_tables.word_weights(*given), expected, rtol=bound, atol=bound)
+    np.testing.assert_allclose(_word_tables.word_weights(*given), expected, rtol=bound, atol=bound)
     for rho in (1.0, 0.5):
-        weights = _tables.word_weights(*given, rho)
+        weights = _word_tables.word_weights(*given, rho)
         relative = weights / weights.max(axis=1, keepdims=True)
         exact = np.exp(rho * (expected - expected.max(axis=1, keepdims=True)))
         np.testing.assert_allclose(relative, exact, rtol=50 * bound, atol=1e-16)
         logs = np.ascontiguousarray(expected, dtype)
-        np.testing.assert_allclose(_tables.tempered(logs, rho), exact, rtol=50 * bound, atol=1e-16)
+        np.testing.assert_allclose(_word_tables.tempered(logs, rho), exact, rtol=50 * bound, atol=1e-16)
     if update == "plug-in":
-        np.testing.assert_allclose(_tables.word_weights(*given, 1.0), np.exp(expected), rtol=50 * bound)
+        np.testing.assert_allclose(_word_tables.word_weights(*given, 1.0), np.exp(expected), rtol=50 * bound)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -398,14 +368,14 @@ def test_word_weights(dtype, update):
 def test_rows_of_words(dtype, index):
     rng = np.random.default_rng(7)
     indices = rng.choice([3, 5, 8, 13], 50).astype(index)
-    words, places = _tables.distinct_words(indices, 20)
+    words, places = _word_tables.distinct_words(indices, 20)
     assert words.tolist() == sorted(set(indices.tolist())) and np.array_equal(words[places], indices)
     table, batch = rng.random((20, 5)).astype(dtype), rng.random((len(words), 5)).astype(dtype)
     expected = table.copy()
     expected[words] += dtype(0.25) * batch
-    _tables.add_to_rows(table, words.astype(index), batch, 0.25)
+    _word_tables.add_to_rows(table, words.astype(index), batch, 0.25)
     assert np.array_equal(table, expected)
-    assert [len(part) for part in _tables.distinct_words(np.zeros(0, index), 4)] == [0, 0]
+    assert [len(part) for part in _word_tables.distinct_words(np.zeros(0, index), 4)] == [0, 0]
 
 
 # --- Bad input --------------------------------------------------------------------------------------------------
@@ -451,13 +421,13 @@ def test_bad_input(change, message):
         fit_documents(**{**given, **change})
 
 
-def test_results_are_not_written_where_nobody_may():
+def test_read_only_results_are_refused():
     gamma = np.ones((1, 2))
     gamma.flags.writeable = False
     with pytest.raises(ValueError, match="gamma must be writeable"):
         fit_documents([0, 1], [0], [1.0], np.ones((1, 2)), gamma, np.ones(2), 1.0, 5, 1e-3)
 
 
-@pytest.mark.parametrize("module", [_local, _tables])
+@pytest.mark.parametrize("module", [_fit_documents, _word_tables])
 def test_examples(module):
     assert doctest.testmod(module).failed == 0

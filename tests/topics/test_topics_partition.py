@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from sklearn_subanneal.topics.partition import (
+from sklearn_subanneal.topics.partition_function import (
     draw_log_dirichlet,
     log_partition,
     log_partition_as_printed,

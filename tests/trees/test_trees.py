@@ -248,5 +248,5 @@ def test_dendrogram(tree):
 
 
 def test_dendrogram_of_an_estimator_without_trees():
-    with pytest.raises(AttributeError, match="keeps no trees"):
+    with pytest.raises(ValueError, match=r"must have hierarchy_.*incremental-hierarchy"):
         DendrogramDisplay.from_estimator(KMeans(2, n_init=1).fit(np.arange(4.0)[:, None]))

@@ -1,4 +1,4 @@
-"""Schedules end at T = 1, q(y) is the optimum of its bound, and annealing finds the better of two Gaussian optima."""
+"""Cooling schedules end at T = 1, step sizes are in [0, 1], and q(y) is the optimum of its bound."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ import pickle
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from sklearn_subanneal.variational import (
-    Cooling,
-    Fixed,
+    CoolingSchedule,
+    FixedTemperature,
     GeometricCooling,
     GlobalTemperature,
     LinearCooling,
     PassFraction,
     RobbinsMonro,
+    ScheduledTemperature,
+    StepSize,
+    TemperatureVariable,
+    WholeStep,
     exponential_temperatures,
 )
-from sklearn_subanneal.variational.schedules import check_cooling
-from sklearn_subanneal.variational.two_gaussians import TwoGaussians, n_maxima
 
 PROGRESS = np.linspace(0.0, 1.0, 1001)
 
@@ -32,7 +34,7 @@ PROGRESS = np.linspace(0.0, 1.0, 1001)
 @pytest.mark.parametrize("kind", [LinearCooling, GeometricCooling])
 def test_cooling_falls_from_start_to_exactly_one(kind, start, share):
     schedule = clone(kind(start=start, share=share))
-    check_cooling(schedule)
+    schedule.check()
     temperatures = schedule.temperature(PROGRESS)
     assert temperatures.shape == PROGRESS.shape
     assert temperatures[0] == pytest.approx(start)
@@ -54,10 +56,10 @@ def test_cooling_halfway():
 )
 def test_bad_cooling_is_refused(kind, name, value):
     with pytest.raises(ValueError, match=f"{name} must be"):
-        check_cooling(kind(**{name: value}))
+        kind(**{name: value}).check()
 
 
-class Own(BaseEstimator):
+class Own(CoolingSchedule):
     """A schedule of the user's."""
 
     def __init__(self, values=(2.0, 1.0)):
@@ -68,16 +70,34 @@ class Own(BaseEstimator):
 
 
 def test_own_schedules():
-    check_cooling(Own())
+    Own().check()
+    assert ScheduledTemperature(Own((4.0, 1.0))).inverse_temperature == 0.25
     with pytest.raises(ValueError, match="must reach 1"):
-        check_cooling(Own((3.0, 2.0)))
+        Own((3.0, 2.0)).check()
     with pytest.raises(ValueError, match="at least 1"):
-        check_cooling(Own((2.0, 0.5, 1.0)))
+        Own((2.0, 0.5, 1.0)).check()
     with pytest.raises(ValueError, match="at least 1"):
-        Cooling(Own((np.nan, 1.0)))
+        ScheduledTemperature(Own((np.nan, 1.0)))
     for wrong in (3.0, LinearCooling):
-        with pytest.raises(ValueError, match="an object with a method temperature"):
-            check_cooling(wrong)
+        with pytest.raises(ValueError, match=r"schedule must be a CoolingSchedule, got .*; give LinearCooling"):
+            ScheduledTemperature(wrong)
+
+
+@pytest.mark.parametrize("size", [3.0, -0.1, np.nan])
+def test_own_steps_are_checked(size):
+    class Own(StepSize):
+        def step(self, t, progress, share_of_batch):
+            return size
+
+    with pytest.raises(ValueError, match=rf"steps from 0 to 1, got {size} for minibatch 7"):
+        Own().checked_step(7, 0.0, 0.1)
+
+
+def test_bases_name_the_missing_method():
+    with pytest.raises(NotImplementedError, match=r"CoolingSchedule must define temperature\(progress\)"):
+        CoolingSchedule().temperature(0.0)
+    with pytest.raises(NotImplementedError, match=r"StepSize must define step\(t, progress, share_of_batch\)"):
+        StepSize().step(0, 0.0, 0.1)
 
 
 def test_steps():
@@ -86,6 +106,7 @@ def test_steps():
     # A pass in minibatches forgets as much as the whole at once, up to the fall of c.
     parts = PassFraction(2.0, 2.0).step(np.arange(50), np.linspace(0, 1, 50), 0.02)
     np.testing.assert_allclose(np.prod(1 - parts), np.exp(-2.0))
+    assert WholeStep().checked_step(3, 0.5, 0.01) == 1.0
     for wrong in (RobbinsMonro(offset=0.5), RobbinsMonro(decay=0.5), PassFraction(first=0.0), PassFraction(last=-1)):
         with pytest.raises(ValueError, match="must be"):
             wrong.check()
@@ -95,11 +116,11 @@ def test_steps():
 
 
 def test_fixed_and_cooling():
-    assert Fixed().update(0.5, energy=-3.0) == 1.0
-    assert Fixed(4.0).inverse_temperature == 0.25
+    assert FixedTemperature().update(0.5, energy=-3.0) == 1.0
+    assert FixedTemperature(4.0).inverse_temperature == 0.25
     with pytest.raises(ValueError, match="temperature must be"):
-        Fixed(0.5)
-    cooling = Cooling(LinearCooling(start=2.0, share=1.0))
+        FixedTemperature(0.5)
+    cooling = ScheduledTemperature(LinearCooling(start=2.0, share=1.0))
     assert [cooling.inverse_temperature, cooling.update(0.0), cooling.update(1.0)] == [0.5, 0.5, 1.0]
 
 
@@ -183,13 +204,27 @@ def test_heat_starts_at_the_highest_temperature_and_comes_down():
     assert path[-1] == 1.0
 
 
-@pytest.mark.parametrize("make", [lambda: Fixed(2.0), lambda: Cooling(LinearCooling()), example])
-def test_state(make):
-    one, other = make(), make()
+@pytest.mark.parametrize(
+    "make", [lambda: FixedTemperature(2.0), lambda: ScheduledTemperature(LinearCooling()), example]
+)
+def test_pickled_temperatures_continue(make):
+    one = make()
     one.update(0.3, -1.7, 0.1)
-    other.set_state(one.get_state())
     assert pickle.loads(pickle.dumps(one)).update(0.4, -1.2, 0.1) == one.update(0.4, -1.2, 0.1)
-    assert other.update(0.4, -1.2, 0.1) == one.inverse_temperature
+
+
+def test_defaults_of_a_temperature():
+    """Temperatures that do not depend on the data: no partition function, no terms in the bound."""
+    for temperature in (FixedTemperature(2.0), ScheduledTemperature(LinearCooling())):
+        before = temperature.inverse_temperature
+        temperature.renormalise(np.log)
+        assert temperature.inverse_temperature == before and temperature.bound() == 0.0
+        assert isinstance(temperature, TemperatureVariable) and not temperature.is_inferred
+    assert ScheduledTemperature(LinearCooling()).after_run().inverse_temperature == 1.0
+    fixed, inferred = FixedTemperature(2.0), example()
+    assert fixed.after_run() is fixed and inferred.after_run() is inferred and inferred.is_inferred
+    inferred.renormalise(np.square)
+    np.testing.assert_array_equal(inferred.log_partition, inferred.temperatures**2)
 
 
 def test_bad_temperatures_are_refused():
@@ -205,57 +240,3 @@ def test_bad_temperatures_are_refused():
         exponential_temperatures(1.0)
     with pytest.raises(ValueError, match="at least 2"):
         exponential_temperatures(4.0, 1)
-
-
-# --- Two Gaussians ----------------------------------------------------------------------------------------------
-
-MODEL = TwoGaussians()
-X = MODEL.sample(200, (-3.0, 3.0), np.random.default_rng(0))
-GRID = np.linspace(-6.0, 6.0, 41)
-
-
-def test_the_bound_loses_its_local_optimum():
-    """Figure 1 of the paper, at its temperatures."""
-    assert [n_maxima(MODEL.surface(X, GRID, temperature)) for temperature in (20.0, 13.0, 8.5, 1.0)] == [1, 1, 2, 2]
-    surface = MODEL.surface(X, GRID, 1.0)
-    best = np.unravel_index(surface.argmax(), surface.shape)
-    np.testing.assert_allclose(GRID[list(best)], [-3.0, 3.0], atol=0.3)
-
-
-@pytest.mark.parametrize("start", [(3.0, -3.0), (2.0, -2.0), (0.5, -0.5), (5.0, 0.0)])
-def test_annealing_finds_the_better_optimum(start):
-    cold, bounds = MODEL.ascend(X, start, np.ones(60))
-    annealed, annealed_bounds = MODEL.ascend(X, start, 1.0 / np.r_[np.linspace(20.0, 1.0, 50), np.ones(10)])
-    assert cold[-1][0] > cold[-1][1]
-    np.testing.assert_allclose(annealed[-1], (-3.0, 3.0), atol=0.3)
-    assert annealed_bounds[-1] > bounds[-1] + 10.0
-
-
-@pytest.mark.parametrize("temperature", [1.0, 3.0, 12.0])
-def test_bound_never_falls_at_a_fixed_temperature(temperature):
-    for start in ((3.0, -3.0), (0.1, 0.0), (-5.0, 5.0)):
-        _, bounds = MODEL.ascend(X, start, np.full(40, 1.0 / temperature))
-        assert np.diff(bounds).min() > -1e-9
-
-
-def test_bound_is_below_the_evidence():
-    """Against the evidence by quadrature over both means; and near it, since one label order dominates."""
-    x = X[:6]
-    grid = np.linspace(-40.0, 40.0, 1201)
-    normal = np.exp(-0.5 * (x[:, None] - grid) ** 2) / np.sqrt(2 * np.pi)
-    prior = np.exp(-0.005 * grid**2) / np.sqrt(2 * np.pi * 100.0)
-    joint = prior[:, None] * prior
-    for n in range(len(x)):
-        joint = joint * (0.7 * normal[n][:, None] + 0.3 * normal[n])
-    evidence = np.log(joint.sum() * (grid[1] - grid[0]) ** 2)
-    best = max(MODEL.ascend(x, start, np.ones(200))[1][-1] for start in ((-3, 3), (3, -3), (0, 1)))
-    assert evidence - 2.0 < best < evidence
-
-
-def test_surface_is_the_best_over_what_is_not_shown():
-    means = np.array([-2.0, 1.5])
-    for rho in (1.0, 0.1):
-        grid_bound = MODEL.surface(X, means, 1.0 / rho)[0, 1]
-        for scale in (0.3, 0.9, 1.1, 3.0):
-            base = MODEL.noise_variance / (rho * len(X) * np.array([0.7, 0.3]))
-            assert MODEL.bound(X, means, scale * base, rho) <= grid_bound + 1e-9

@@ -14,10 +14,8 @@ from support.view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.models import KINDS, bind_columns
 from sklearn_subanneal.estimators._structure import StructureQueries
-from sklearn_subanneal.posterior import variation_of_information
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views.information import Estimate, _excess, relatedness
-from sklearn_subanneal.views.similarity import consensus_confidence, typical_draw
 
 N_ROWS = 60
 NAMES = ["u", "v", "colour", "flag", "shape", "visits"]
@@ -361,7 +359,7 @@ def test_row_similarity_takes_masks_and_all_blocks(several, monkeypatch):
     everything = several.row_similarity(range(N_ROWS))
     np.testing.assert_allclose(everything, everything.T)
     np.testing.assert_allclose(np.diag(everything), 1.0)
-    monkeypatch.setattr("sklearn_subanneal.views.similarity.BLOCK_CELLS", 7 * N_ROWS)
+    monkeypatch.setattr("sklearn_subanneal.posterior.similarity._BLOCK_ELEMENTS", 7 * N_ROWS)
     np.testing.assert_array_equal(several.row_similarity(np.arange(N_ROWS)), everything)
     mask = np.arange(N_ROWS) % 7 == 2
     np.testing.assert_array_equal(several.row_similarity(mask), everything[np.ix_(mask, mask)])
@@ -393,12 +391,6 @@ def test_confidence_of_draws_that_agree(together):
     np.testing.assert_array_equal(together.view_confidence_, 1.0)
 
 
-def test_confidence_of_rows_alone():
-    draws = [np.array([[0, 1, 1, 2]]), np.array([[0, 0, 1, 2]])]
-    confidence = consensus_confidence([[0, 1, 1, 2]], [0], draws, [[0], [0]])
-    np.testing.assert_array_equal(confidence.ravel(), [0.5, 0.5, 0.5, 1.0])
-
-
 # --- A chain's own draws -----------------------------------------------------------------------------------------
 
 
@@ -419,20 +411,6 @@ def test_of_a_fit():
     alike = fitted.row_similarity(range(50), columns=["a", "b"])
     assert alike[one[:50, None] == one[:50]].mean() > 0.95
     assert fitted.row_similarity(0, np.arange(200)).shape == (1, 200)
-
-
-def test_the_typical_draw_is_typical_in_all_views():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(3, size=(2, 3000))
-    draws = [truth.copy() for _ in range(5)]
-    draws[0][1, rng.random(3000) < 0.1] = 3  # exact in view 0, and alone with its error in view 1
-    draws[3] = rng.permutation(3)[truth]
-    for draw in draws[1::3]:
-        draw[0, :30] = 4
-    assert typical_draw(draws) in (2, 3)
-    assert typical_draw(draws[:1]) == 0
-    losses = [sum(np.mean([variation_of_information(a[v], b[v]) for b in draws]) for v in (0, 1)) for a in draws]
-    assert np.argmin(losses) in (2, 3)
 
 
 # --- Refusals -----------------------------------------------------------------------------------------------------

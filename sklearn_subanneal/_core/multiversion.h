@@ -1,0 +1,13 @@
+/* SUBANNEAL_MULTIVERSION before a function compiles it once for each level of the x86-64 instruction set; the level is
+   chosen at load time. With -DSUBANNEAL_BASELINE, other compilers and other machines it is compiled once. */
+#ifndef SUBANNEAL_MULTIVERSION_H
+#define SUBANNEAL_MULTIVERSION_H
+
+#if !defined(SUBANNEAL_BASELINE) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) \
+    && defined(__GNUC__) && __GNUC__ >= 12
+#  define SUBANNEAL_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#  define SUBANNEAL_MULTIVERSION
+#endif
+
+#endif

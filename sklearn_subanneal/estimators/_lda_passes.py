@@ -1,0 +1,92 @@
+"""Passes of VariationalTemperingLDA over a corpus: reports to callbacks, stopping, and the fitted attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+
+import numpy as np
+
+from sklearn_subanneal.annealing.reporter import ProgressReporter
+from sklearn_subanneal.topics.topic_learner import TopicLearner, learn_passes
+
+
+def run_passes(estimator, learner: TopicLearner, corpus, n_passes: int, documents=None) -> None:
+    """Learn in at most ``n_passes`` over the corpus, and set the fitted attributes of the estimator.
+
+    Parameters
+    ----------
+    estimator : VariationalTemperingLDA
+    learner : TopicLearner
+    corpus : MemoryCorpus or StreamedCorpus
+    n_passes : int
+    documents : csr_matrix or None
+        All documents, if they are in memory.
+    """
+    with ProgressReporter.of_fit(estimator, documents, n_subtasks=n_passes) as fit:
+
+        def attributes(done):
+            return fitted_attributes(estimator, learner, done)
+
+        report = PassReporter(estimator, n_passes, attributes, fit, documents)
+        tol = estimator.tol if estimator.learning_method == "batch" else 0.0
+        done = learn_passes(learner, corpus, n_passes, report, tol)
+        vars(estimator).update(attributes(done))
+        learner.end_run(estimator._settings().step_size())
+        vars(estimator).update(_learner_state=learner, _n_seen=corpus.n_documents)
+
+
+def fitted_attributes(estimator, learner: TopicLearner, n_passes: int) -> dict:
+    """Attributes of the estimator after ``n_passes``."""
+    prior, word_prior = learner.prior.values, learner.topics.prior
+    scalar = estimator.doc_topic_prior is None or isinstance(estimator.doc_topic_prior, Real)
+    return {
+        "_topics": learner.topics,
+        "doc_topic_prior_": float(prior[0]) if scalar else prior.copy(),
+        "topic_word_prior_": float(word_prior[0]) if np.ndim(estimator.topic_word_prior) == 0 else word_prior.copy(),
+        "inverse_temperatures_": np.array(learner.trace),
+        "n_batch_iter_": learner.n_batches,
+        "n_iter_": n_passes,
+    }
+
+
+class PassReporter:
+    """Reports each pass to callbacks and the terminal, and ends learning once the perplexity has settled.
+
+    Parameters
+    ----------
+    estimator : VariationalTemperingLDA
+    n_passes : int
+        Planned passes.
+    attributes : callable
+        Called with a number of passes; the attributes (dict) of the estimator fitted by so many.
+    fit : ProgressReporter
+    documents : csr_matrix or None
+        Documents whose perplexity is computed every ``evaluate_every`` passes; None: it is not.
+    """
+
+    def __init__(self, estimator, n_passes: int, attributes: Callable, fit: ProgressReporter, documents=None):
+        self.estimator = estimator
+        self.n_passes = n_passes
+        self.attributes = attributes
+        self.fit = fit
+        self.documents = documents
+        self._last = None
+
+    def __call__(self, record: dict) -> bool:
+        """Report the pass of this record; True if it is to be the last."""
+        estimator, done = self.estimator, record["sweep"]
+        stop = self.fit.step(record, lambda: self.attributes(done), name="pass")
+        message = f"iteration: {done} of max_iter: {self.n_passes}, E[1/T]: {record['inverse_temperature']:.4f}"
+        every = estimator.evaluate_every
+        if self.documents is not None and every > 0 and done % every == 0:
+            vars(estimator).update(self.attributes(done))
+            perplexity = estimator._fitted_model().perplexity(self.documents)
+            message += f", perplexity: {perplexity:.4f}"
+            # Perplexities at different temperatures cannot be compared.
+            cold = record["inverse_temperature"] == 1.0
+            stop = stop or (cold and self._last is not None and abs(self._last - perplexity) < estimator.perp_tol)
+            self._last = perplexity if cold else None
+        if estimator.verbose:
+            print(message)
+        return stop

@@ -1,0 +1,1 @@
+"""Factorial mixtures: rows that are sums of components, each active or not, learned by variational inference."""

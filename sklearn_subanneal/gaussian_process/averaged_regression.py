@@ -1,0 +1,153 @@
+"""Predictions of a Gaussian process averaged over draws of its hyperparameters, in the units of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp, ndtr
+from threadpoolctl import threadpool_limits
+
+from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
+
+
+@dataclass(frozen=True)
+class Standardization:
+    """Means and scales of features and target; the scale of a constant column is 1."""
+
+    center: NDArray
+    scale: NDArray
+    y_center: float
+    y_scale: float
+
+    @classmethod
+    def of(cls, X: NDArray, y: NDArray) -> Standardization:
+        """Those of a table and its target."""
+        return cls(X.mean(axis=0), _deviations(X), float(y.mean()), float(_deviations(y[:, None])[0]))
+
+    def features(self, X: NDArray) -> NDArray:
+        """Standardised rows."""
+        return (X - self.center) / self.scale
+
+    def target(self, y: NDArray) -> NDArray:
+        """A standardised target."""
+        return (y - self.y_center) / self.y_scale
+
+
+class AveragedRegression:
+    """An even mixture of the Gaussian processes under some draws of the hyperparameters, given the data.
+
+    Parameters
+    ----------
+    model : GaussianProcessModel
+        Of standardised data.
+    standardization : Standardization
+    draws : ndarray of shape (n_draws, n_parameters)
+
+    Attributes
+    ----------
+    components : list of (theta, Cholesky factor, weights)
+        For each draw.
+    """
+
+    def __init__(self, model: GaussianProcessModel, standardization: Standardization, draws: NDArray):
+        self.model, self.standardization = model, standardization
+        with threadpool_limits(limits=1, user_api="blas"):
+            self.components = [(theta, *model.condition(theta)) for theta in draws]
+
+    def mean(self, X: NDArray) -> NDArray:
+        """Mean of the function at rows of X, averaged over the draws, shape (n_rows,)."""
+        X = self.standardization.features(X)
+        means = [self.model.covariance(theta, self.model.X, X).T @ weights for theta, _, weights in self.components]
+        return np.mean(means, axis=0) * self.standardization.y_scale + self.standardization.y_center
+
+    def moments(self, X: NDArray, full: bool) -> tuple[NDArray, NDArray]:
+        """Means, and variances or (``full``) covariances, of the function under each draw.
+
+        Returns
+        -------
+        means : ndarray of shape (n_draws, n_rows)
+        spreads : ndarray of shape (n_draws, n_rows) or (n_draws, n_rows, n_rows)
+        """
+        X, (center, scale) = self.standardization.features(X), self._units()
+        means, spreads = [], []
+        for theta, factor, weights in self.components:
+            cross = self.model.covariance(theta, self.model.X, X)
+            means.append(cross.T @ weights * scale + center)
+            half = solve_triangular(factor, cross, lower=True, check_finite=False)
+            if full:
+                spread = self.model.covariance(theta, X) - half.T @ half
+            else:
+                spread = np.maximum(self.model.variance(theta, X) - np.einsum("ij,ij->j", half, half), 0.0)
+            spreads.append(spread * scale**2)
+        return np.array(means), np.array(spreads)
+
+    def mean_and_covariance(self, X: NDArray) -> tuple[NDArray, NDArray]:
+        """Mean and covariance of the function under the mixture."""
+        means, spreads = self.moments(X, True)
+        mean = means.mean(axis=0)
+        away = means - mean
+        return mean, spreads.mean(axis=0) + away.T @ away / len(means)
+
+    def mean_and_deviation(self, X: NDArray) -> tuple[NDArray, NDArray]:
+        """Mean and standard deviation of the function under the mixture."""
+        means, spreads = self.moments(X, False)
+        return means.mean(axis=0), np.sqrt(spreads.mean(axis=0) + means.var(axis=0))
+
+    def sample(self, X: NDArray, n_samples: int, rng: np.random.RandomState) -> NDArray:
+        """Draws of the function, each under one draw of the hyperparameters, shape (n_rows, n_samples)."""
+        means, covariances = self.moments(X, True)
+        which = rng.randint(len(means), size=n_samples)
+        return np.array([rng.multivariate_normal(means[k], covariances[k]) for k in which]).T
+
+    def log_predictive_density(self, X: NDArray, y: NDArray) -> NDArray:
+        """Log density of each target, noise included, shape (n_rows,)."""
+        means, variances = self._of_targets(X)
+        log_densities = -0.5 * ((y - means) ** 2 / variances + np.log(2.0 * np.pi * variances))
+        return logsumexp(log_densities, axis=0) - np.log(len(means))
+
+    def interval(self, X: NDArray, level: float) -> tuple[NDArray, NDArray]:
+        """Central interval of each target, noise included: lower and upper ends, shape (n_rows,)."""
+        means, variances = self._of_targets(X)
+        deviations = np.sqrt(variances)
+        return tuple(mixture_quantile(means, deviations, p) for p in (0.5 - level / 2.0, 0.5 + level / 2.0))
+
+    def log_marginal_likelihood(self, theta: NDArray) -> float:
+        """Log marginal likelihood of the training targets in their own units."""
+        return self.model.log_likelihood(theta) - len(self.model.y) * np.log(self.standardization.y_scale)
+
+    def _units(self):
+        return self.standardization.y_center, self.standardization.y_scale
+
+    def _of_targets(self, X):
+        """Means and variances of new targets under each draw."""
+        means, variances = self.moments(X, False)
+        scale = self.standardization.y_scale**2
+        noise = np.array([self.model.noise_variance(theta) * scale for theta, _, _ in self.components])
+        return means, variances + noise[:, None]
+
+
+def mixture_quantile(means: NDArray, deviations: NDArray, p: float) -> NDArray:
+    """Quantile of an even mixture of normals, for each column, by bisection.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.gaussian_process.averaged_regression import mixture_quantile
+    >>> mixture_quantile(np.array([[0.0], [2.0]]), np.ones((2, 1)), 0.5).round(3)
+    array([1.])
+    """
+    lower, upper = (means - 9.0 * deviations).min(axis=0), (means + 9.0 * deviations).max(axis=0)
+    for _ in range(60):
+        middle = 0.5 * (lower + upper)
+        below = ndtr((middle - means) / deviations).mean(axis=0) < p
+        lower, upper = np.where(below, middle, lower), np.where(below, upper, middle)
+    return 0.5 * (lower + upper)
+
+
+def _deviations(X):
+    """Standard deviations of columns; 1 where they are constant."""
+    deviations = X.std(axis=0)
+    return np.where(deviations > 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300), deviations, 1.0)

@@ -1,0 +1,135 @@
+"""Sampling the hyperparameters of a Gaussian process: models and samplers by name, and draws in units of the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process.kernels import Kernel
+
+from sklearn_subanneal.gaussian_process.averaged_regression import Standardization
+from sklearn_subanneal.gaussian_process.coordinates import TotalAndRatio
+from sklearn_subanneal.gaussian_process.kernel_model import KernelModel
+from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
+from sklearn_subanneal.gaussian_process.squared_exponential import SquaredExponentialModel
+from sklearn_subanneal.tempering import (
+    GuidedHamiltonianMonteCarlo,
+    HamiltonianMonteCarlo,
+    LogDensityModel,
+    MetropolisHastings,
+    ParallelTempering,
+    TemperedSampler,
+    TemperedTransitions,
+    TemperingResult,
+)
+
+# Trajectories at which means mix fastest. Longer ones mix squares more slowly: after half a period a point is at its
+# mirror image. Small steps keep the length of a trajectory near to its nominal one.
+HMC = {"trajectory": 1.75, "target_acceptance": 0.9}
+INNER = {
+    "hmc": lambda: HamiltonianMonteCarlo(**HMC),
+    "guided-hmc": lambda: GuidedHamiltonianMonteCarlo(**HMC),
+    "mh": lambda: MetropolisHastings(n_steps=5),
+}
+# Whether a sampler is by tempered transitions, and whether by subsets of the rows.
+TEMPERED = {"spt": (False, True), "stt": (True, True), "pt": (False, False), "tt": (True, False)}
+SAMPLERS = (*TEMPERED, "none")
+
+
+def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> GaussianProcessModel:
+    """The model of standardised data.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel or None
+        None: squared exponential.
+    X, y : ndarray
+    **priors : (float, float)
+        ``length_scale_prior``, ``signal_prior`` and ``noise_prior``.
+
+    Raises
+    ------
+    ValueError
+        If a prior is not two numbers in their range, or the kernel is none.
+    """
+    for name, given in priors.items():
+        values = np.asarray(given, dtype=float)
+        lowest = -np.inf if name == "length_scale_prior" else 0.0
+        if values.shape != (2,) or not np.isfinite(values).all() or values[0] <= lowest or values[1] <= 0.0:
+            raise ValueError(f"{name} must be two numbers, the second positive, got {given!r}")
+        priors[name] = (float(values[0]), float(values[1]))
+    if kernel is None:
+        return SquaredExponentialModel(X, y, **priors)
+    if not isinstance(kernel, Kernel):
+        raise ValueError(f"kernel must be a kernel object of scikit-learn, or None, got {kernel!r}")
+    return KernelModel(kernel, X, y, noise_prior=priors["noise_prior"])
+
+
+def make_sampler(
+    name: str, inner: str, n_levels: int | None, min_inverse_temperature: float | None, n_warmup: int | None
+) -> TemperedSampler:
+    """The sampler of a name in ``SAMPLERS``, with the transition kernel of a name in ``INNER``."""
+    kernel = INNER[inner]()
+    if name == "none":
+        return ParallelTempering(inner=kernel, inverse_temperatures=[1.0], n_warmup=n_warmup)
+    by_transitions, by_subsets = TEMPERED[name]
+    kind = TemperedTransitions if by_transitions else ParallelTempering
+    return kind(
+        by_subsets,
+        inner=kernel,
+        n_levels=n_levels,
+        min_inverse_temperature=min_inverse_temperature,
+        n_warmup=n_warmup,
+    )
+
+
+def kernel_description(kernel: Kernel | None) -> list | None:
+    """Classes and parameters of a kernel and its parts: equal for kernels that are equal."""
+    if kernel is None:
+        return None
+    parts = {"": kernel} | kernel.get_params(deep=True)
+    return [
+        (name, f"{type(part).__module__}.{type(part).__qualname__}" if isinstance(part, Kernel) else part)
+        for name, part in sorted(parts.items())
+    ]
+
+
+def sampled_coordinates(model: GaussianProcessModel) -> LogDensityModel:
+    """The model in the coordinates in which it is sampled: for the squared-exponential kernel, total and ratio."""
+    return TotalAndRatio(model) if isinstance(model, SquaredExponentialModel) else model
+
+
+def own_coordinates(model: GaussianProcessModel, draws: NDArray) -> NDArray:
+    """Draws in the coordinates of the model."""
+    return TotalAndRatio.back(draws) if isinstance(model, SquaredExponentialModel) else draws
+
+
+def result_in_own_coordinates(model: GaussianProcessModel, result: TemperingResult) -> TemperingResult:
+    """A result with its draws in the coordinates of the model."""
+    return replace(result, draws=own_coordinates(model, result.draws))
+
+
+def largest_log_likelihood(model: GaussianProcessModel, result: TemperingResult) -> float:
+    """The largest log marginal likelihood among the draws."""
+    flat = result.draws.reshape(-1, result.draws.shape[-1])
+    values = result.log_density.ravel() - [model.log_prior(theta) for theta in flat]
+    return float(values.max())
+
+
+def hyperparameters(model: GaussianProcessModel, units: Standardization, draws: NDArray) -> dict[str, NDArray]:
+    """Hyperparameters in the units of the data, by their names, from draws of shape (..., n_parameters)."""
+    noise = np.exp(draws[..., -1]) * units.y_scale
+    if not isinstance(model, SquaredExponentialModel):
+        return {"theta": draws[..., :-1], "noise": noise}
+    return {
+        "length_scale": np.exp(draws[..., :-2]) * units.scale,
+        "signal": np.exp(draws[..., -2]) * units.y_scale,
+        "noise": noise,
+    }
+
+
+def thinned(draws: NDArray, n: int) -> NDArray:
+    """At most ``n`` of the draws of all chains, evenly thinned, shape (n, n_parameters)."""
+    flat = draws.reshape(-1, draws.shape[-1])
+    return flat[np.linspace(0, len(flat) - 1, min(n, len(flat))).astype(int)]

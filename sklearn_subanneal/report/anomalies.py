@@ -1,0 +1,191 @@
+"""Anomalies in a table: the rows and cells of least predictive probability, and rows alone in their cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal.report.source import Source, brief
+
+if TYPE_CHECKING:
+    from sklearn_subanneal.estimators import CrossCat
+
+
+@dataclass(frozen=True)
+class AnomalousCell:
+    """A cell that is improbable given the rest of its row.
+
+    Attributes
+    ----------
+    row : int
+    column : str
+    value, expected : str
+        The value in the table, and the prediction from the rest of the row.
+    nats : float
+        Surprisal beyond the median of the column.
+    """
+
+    row: int
+    column: str
+    value: str
+    expected: str
+    nats: float
+
+
+@dataclass(frozen=True)
+class AnomalousRow:
+    """A row of low predictive probability.
+
+    Attributes
+    ----------
+    row : int
+    nats : float
+        Surprisal in excess of the median row.
+    cells : list of (column, nats)
+        Its cells of largest surprisal, and their surprisal in excess of the median of the column.
+    """
+
+    row: int
+    nats: float
+    cells: list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class SingletonRow:
+    """A row that is alone in its cluster in one view.
+
+    Attributes
+    ----------
+    row, view : int
+    columns : list of str
+        Names of the columns of the view.
+    share : float
+        Share of the draws in which it is alone in its cluster.
+    """
+
+    row: int
+    view: int
+    columns: list[str]
+    share: float
+
+
+@dataclass(frozen=True)
+class Anomalies:
+    """The rows and cells of largest surprisal.
+
+    Attributes
+    ----------
+    rows : list of AnomalousRow
+    cells : list of AnomalousCell
+    n_scored : int
+        Number of rows that were scored, evenly spaced if these are not all.
+    singletons : list of SingletonRow
+    n_singletons : int
+        Number of all singletons, of which `singletons` has the first; a row counts once for each view.
+    """
+
+    rows: list[AnomalousRow]
+    cells: list[AnomalousCell]
+    n_scored: int
+    singletons: list[SingletonRow]
+    n_singletons: int
+
+
+# Cells listed for a row, and for a column: without a limit one column could fill the list of cells.
+CELLS_A_ROW = CELLS_A_COLUMN = 3
+
+
+def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int) -> Anomalies:
+    """Find the rows and cells of largest surprisal.
+
+    The score of a cell is -log p(cell | the rest of its row) less the median of its column, since densities of
+    different columns have different units. The score of a row is -log p(row), to which each missing cell adds the
+    median of its column, so that complete and incomplete rows can be compared.
+
+    Parameters
+    ----------
+    model : CrossCat
+        Fitted to the table.
+    source : Source
+    most : int
+        The most rows, and the most cells, to return.
+    most_scored : int
+        The most rows to score; of more rows, evenly spaced ones are taken.
+
+    Returns
+    -------
+    Anomalies
+    """
+    n_rows, names = len(source.frame), list(source.feature_types)
+    rows = np.arange(min(n_rows, most_scored)) * n_rows // min(n_rows, most_scored)
+    X = source.X.iloc[rows]
+    surprisal = model.surprisal(X)
+    medians = np.array([_median(column) for column in surprisal.T])
+    excess = np.nan_to_num(surprisal - medians, nan=-np.inf)
+    novelty = model.novelty(X) + (np.isnan(surprisal) * medians).sum(axis=1)
+    novelty -= np.median(novelty)
+    rows_found = [
+        AnomalousRow(
+            int(rows[i]),
+            float(novelty[i]),
+            [(names[j], float(excess[i, j])) for j in np.argsort(-excess[i])[:CELLS_A_ROW] if excess[i, j] > 0.0],
+        )
+        for i in np.argsort(-novelty, kind="stable")[:most]
+    ]
+    candidates = [
+        (int(i), j)
+        for j in range(len(names))
+        for i in np.argsort(-excess[:, j], kind="stable")[:CELLS_A_COLUMN]
+        if excess[i, j] > 0.0
+    ]
+    at = sorted(candidates, key=lambda cell: -excess[cell])[:most]
+    expected = _expected(model, X, at, source.feature_types)
+    cells_found = [
+        AnomalousCell(int(rows[i]), names[j], brief(X.iloc[i, j]), text, float(excess[i, j]))
+        for (i, j), text in zip(at, expected, strict=True)
+    ]
+    singletons = _singletons(model, names)
+    return Anomalies(rows_found, cells_found, len(rows), singletons[:most], len(singletons))
+
+
+def _singletons(model: CrossCat, names: list[str]) -> list[SingletonRow]:
+    """Rows alone in their cluster in the representative draw and in most other draws; the largest share first."""
+    agreement, found = model.view_confidence_, []
+    for view in range(model.n_views_):
+        labels = model.view_labels_[:, view]
+        columns = [names[j] for j in np.flatnonzero(model.column_labels_ == view)]
+        for row in np.flatnonzero(np.bincount(labels)[labels] == 1):
+            if agreement[row, view] > 0.5:
+                found.append(SingletonRow(int(row), view, columns, float(agreement[row, view])))
+    return sorted(found, key=lambda singleton: -singleton.share)
+
+
+def _median(column: np.ndarray) -> float:
+    """Median of the values that are not NaN; 0 if there is none."""
+    seen = column[~np.isnan(column)]
+    return float(np.median(seen)) if len(seen) else 0.0
+
+
+def _expected(model: CrossCat, X, at: list[tuple[int, int]], kinds: dict[str, str]) -> list[str]:
+    """The prediction of each of these cells from the rest of its row, as text."""
+    if not at:
+        return []
+    blanked = X.iloc[[i for i, _ in at]].reset_index(drop=True)
+    for place, j in enumerate(j for _, j in at):
+        column = blanked.iloc[:, j]
+        gap = np.arange(len(blanked)) == place
+        blanked = blanked.assign(**{blanked.columns[j]: column.mask(gap)})
+    filled, uncertainty = model.impute(blanked, return_uncertainty=True)
+    return [
+        prediction_text(filled.iloc[place, j], uncertainty[place, j], kinds[X.columns[j]])
+        for place, (_, j) in enumerate(at)
+    ]
+
+
+def prediction_text(value, uncertainty: float, kind: str) -> str:
+    """A predicted value with its standard deviation, or a predicted category with its probability."""
+    if kind in ("real", "count", "cyclic"):
+        return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))}"
+    return f"{brief(value)} ({1.0 - uncertainty:.0%})"

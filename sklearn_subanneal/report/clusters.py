@@ -1,0 +1,148 @@
+"""Summaries of the views and of their clusters: columns, rows, and how each cluster differs from the other rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal.report.source import Source, brief
+
+if TYPE_CHECKING:
+    from sklearn_subanneal.estimators import CrossCat
+
+# Differences of fewer standard deviations are not reported.
+LEAST_DIFFERENCE = 0.5
+MOST_TRAITS = 4
+
+
+@dataclass(frozen=True)
+class Trait:
+    """The difference of one column between a cluster and all other rows.
+
+    Attributes
+    ----------
+    text : str
+    difference : float
+        In standard deviations of the column, or of the indicator of the category.
+    """
+
+    text: str
+    difference: float
+
+
+@dataclass(frozen=True)
+class ClusterSummary:
+    """A cluster of one view.
+
+    Attributes
+    ----------
+    number : int
+    rows : ndarray of int
+    confidence : float
+        Mean of `view_confidence_` over these rows, in [0, 1]: how far the draws agree on this cluster.
+    traits : list of Trait
+        The largest difference first.
+    """
+
+    number: int
+    rows: np.ndarray
+    confidence: float
+    traits: list[Trait]
+
+
+@dataclass(frozen=True)
+class ViewSummary:
+    """One view: columns that share a partition of the rows.
+
+    Attributes
+    ----------
+    number : int
+    columns : list of str
+    labels : ndarray of int, shape (n_rows,)
+        Cluster of each row.
+    clusters : list of ClusterSummary
+        The largest clusters, the largest first.
+    """
+
+    number: int
+    columns: list[str]
+    labels: np.ndarray
+    clusters: list[ClusterSummary]
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of all clusters of the view."""
+        return int(self.labels.max()) + 1
+
+
+def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: int) -> list[ViewSummary]:
+    """Summarise all views, and the largest clusters of the views of several columns.
+
+    Parameters
+    ----------
+    model : CrossCat
+        Fitted to the table.
+    source : Source
+    most_views : int
+        The most views whose clusters are summarised.
+    most_clusters : int
+        The most clusters of a view that are summarised.
+
+    Returns
+    -------
+    list of ViewSummary
+    """
+    names, views, agreement = np.array(list(source.feature_types), dtype=object), [], model.view_confidence_
+    for number in range(model.n_views_):
+        members = names[model.column_labels_ == number].tolist()
+        labels, confidence = model.view_labels_[:, number], agreement[:, number]
+        n_described = most_clusters if len(members) > 1 and number < most_views else 0
+        largest = np.argsort(-np.bincount(labels), kind="stable")[:n_described]
+        clusters = [
+            ClusterSummary(
+                int(k),
+                np.flatnonzero(labels == k),
+                float(confidence[labels == k].mean()),
+                _traits(source, members, labels == k),
+            )
+            for k in largest
+        ]
+        views.append(ViewSummary(number, members, labels, clusters))
+    return views
+
+
+def _traits(source: Source, members: list[str], inside: np.ndarray) -> list[Trait]:
+    found = [
+        trait
+        for name in members
+        for trait in [_trait(source.frame[name], source.feature_types[name], inside)]
+        if trait is not None and abs(trait.difference) >= LEAST_DIFFERENCE
+    ]
+    return sorted(found, key=lambda trait: -abs(trait.difference))[:MOST_TRAITS]
+
+
+def _trait(series, kind: str, inside: np.ndarray) -> Trait | None:
+    """The difference of one column between the rows inside and the others; None if it cannot be computed."""
+    seen = series.notna().to_numpy()
+    here, elsewhere = seen & inside, seen & ~inside
+    if not here.any() or not elsewhere.any():
+        return None
+    if kind in ("real", "count"):
+        values = series.to_numpy(np.float64, na_value=np.nan)
+        one, other, spread = values[here].mean(), values[elsewhere].mean(), values[seen].std()
+        if not spread > 0.0:
+            return None
+        return Trait(f"{series.name} {brief(one)} on average, elsewhere {brief(other)}", (one - other) / spread)
+    if kind == "cyclic":
+        # Its mean depends on the origin of the period.
+        return None
+    codes, categories = series.factorize()
+    # The category whose share differs most, in standard deviations of its indicator.
+    shares = [np.bincount(codes[rows], minlength=len(categories)) / rows.sum() for rows in (here, elsewhere, seen)]
+    spread = np.sqrt(shares[2] * (1.0 - shares[2]))
+    difference = np.divide(shares[0] - shares[1], spread, out=np.zeros(len(spread)), where=spread > 0.0)
+    best = difference.argmax()
+    text = f"{series.name} is {brief(categories[best])} in {shares[0][best]:.0%}, elsewhere in {shares[1][best]:.0%}"
+    return Trait(text, float(difference[best]))

@@ -1,0 +1,140 @@
+"""Base class of the tempered samplers: checks of their parameters, and chains run side by side by joblib."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
+from sklearn_subanneal.tempering.ladders import check_ladder, default_ladder
+from sklearn_subanneal.tempering.log_densities import LogDensityModel
+from sklearn_subanneal.tempering.replicas import Replicas
+from sklearn_subanneal.tempering.tempered_chain import TemperedChainSpec, run_tempered_chain
+from sklearn_subanneal.tempering.tempering_result import TemperingResult
+from sklearn_subanneal.tempering.transition_kernels import MetropolisHastings, TransitionKernel
+
+
+class TemperedSampler(BaseEstimator):
+    """Base of the tempered samplers.
+
+    A subclass has the parameters ``subsample``, ``inner``, ``inverse_temperatures``, ``n_levels``,
+    ``min_inverse_temperature``, ``adapt_ladder`` and ``n_warmup``, and overrides ``_iterate``.
+    """
+
+    def _iterate(self, replicas: Replicas, number: int) -> None:
+        """Make one iteration; ``replicas.points[0]`` is its draw."""
+        raise NotImplementedError(f"{type(self).__name__} must define an iteration")
+
+    def _has_evidence(self, replicas: Replicas) -> bool:
+        """Whether the swaps give stepping stones for the log evidence."""
+        return False
+
+    def sample(
+        self,
+        model,
+        n_draws: int,
+        n_chains: int = 4,
+        random_state=None,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+    ) -> TemperingResult:
+        """Draw from the posterior of a model.
+
+        Parameters
+        ----------
+        model : LogDensityModel
+        n_draws : int
+            Draws kept in each chain, after warm-up.
+        n_chains : int, default=4
+        random_state : int, RandomState instance or None, default=None
+        n_jobs : int or None, default=None
+            Chains side by side, in threads; with more jobs than chains the levels of a chain, too. Results are the same
+            for any number.
+        time_limit : float or None, default=None
+            Seconds a chain; after these it ends with the draws that it has. All chains keep as many as the shortest.
+
+        Returns
+        -------
+        result : TemperingResult
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the model is not as described, or no draw was made in time.
+        """
+        specs = self.chain_specs(model, n_draws, n_chains, random_state, n_jobs, time_limit)
+        cancel = CancelFlag()
+        return TemperingResult.of(run_chains(run_tempered_chain, specs, [ChainContext(cancel) for _ in specs], n_jobs))
+
+    def chain_specs(
+        self,
+        model: LogDensityModel,
+        n_draws: int,
+        n_chains: int = 4,
+        random_state=None,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+    ) -> list[TemperedChainSpec]:
+        """The chains that :meth:`sample` runs, with the same parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described: before any chain starts.
+        """
+        for name, value in (("n_draws", n_draws), ("n_chains", n_chains)):
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0.0):
+            raise ValueError(f"time_limit must be a positive number of seconds or None, got {time_limit!r}")
+        if not isinstance(model, LogDensityModel):
+            raise ValueError(f"model must be a LogDensityModel, got {type(model).__name__}; derive it from that class")
+        kernel, ladder = self._kernel(model), self._ladder(model)
+        return [
+            TemperedChainSpec(
+                self,
+                model,
+                kernel,
+                ladder,
+                n_draws,
+                self.warmup_length(n_draws),
+                generator,
+                number,
+                n_workers=max(1, effective_n_jobs(n_jobs) // n_chains),
+                time_limit=time_limit,
+            )
+            for number, generator in enumerate(spawn_generators(random_state, n_chains))
+        ]
+
+    def _kernel(self, model):
+        kernel = self.inner
+        if kernel is None:
+            kernel = HamiltonianMonteCarlo() if model.has_gradients else MetropolisHastings(n_steps=5)
+        if not isinstance(kernel, TransitionKernel):
+            raise ValueError(f"inner must be a TransitionKernel, as MetropolisHastings(), or None, got {kernel!r}")
+        kernel.check(model)
+        return kernel
+
+    def _ladder(self, model) -> NDArray:
+        if self.inverse_temperatures is not None:
+            if self.n_levels is not None or self.min_inverse_temperature is not None:
+                raise ValueError("give inverse_temperatures, or n_levels and min_inverse_temperature, not both")
+            return check_ladder(self.inverse_temperatures)
+        return self._geometric(model, self.n_levels, self.min_inverse_temperature)
+
+    def _geometric(self, model, n_levels, min_inverse_temperature):
+        if n_levels is not None and (not isinstance(n_levels, Integral) or n_levels < 1):
+            raise ValueError(f"n_levels must be an integer of at least 1 or None, got {n_levels!r}")
+        return default_ladder(model.n_parameters, self.subsample, n_levels, min_inverse_temperature)
+
+    def warmup_length(self, n_draws: int) -> int:
+        """Iterations of warm-up before ``n_draws`` draws."""
+        if self.n_warmup is None:
+            return max(100, n_draws // 2)
+        if not isinstance(self.n_warmup, Integral) or self.n_warmup < 0:
+            raise ValueError(f"n_warmup must be an integer of at least 0 or None, got {self.n_warmup!r}")
+        return self.n_warmup

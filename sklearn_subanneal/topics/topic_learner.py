@@ -1,0 +1,130 @@
+"""Learning the topics of a corpus by stochastic variational inference: the step of a minibatch, and the passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_subanneal.topics.document_prior import DocumentPrior
+from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
+from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
+from sklearn_subanneal.topics.topic_scores import document_lengths
+from sklearn_subanneal.topics.word_statistics import Topics
+from sklearn_subanneal.variational import StepSize, TemperatureVariable
+
+
+@dataclass
+class TopicLearner:
+    """State of stochastic variational inference of topics, updated by one minibatch after another.
+
+    Attributes
+    ----------
+    topics : Topics
+    prior : DocumentPrior
+    temperature : TemperatureVariable
+    step_size : StepSize
+        Of the topics.
+    temperature_step : StepSize
+        Of q(y), the factor of an inferred temperature.
+    max_iter, tol : int, float
+        Of the local step.
+    n_threads : int
+    energy : {"collapsed", "joint"} or None
+        The energy from which the temperature is inferred; None: it is not inferred.
+    n_batches : int
+        Number of minibatches so far.
+    trace : list
+        E[1/T] of each minibatch; with local temperatures its quantiles 0.05, 0.5, 0.95 over documents.
+    """
+
+    topics: Topics
+    prior: DocumentPrior
+    temperature: TemperatureVariable
+    step_size: StepSize
+    temperature_step: StepSize
+    max_iter: int = 15
+    tol: float = 1e-3
+    n_threads: int = 1
+    energy: str | None = None
+    n_batches: int = 0
+    trace: list = field(default_factory=list)
+    _last: tuple = (None, None)
+
+    def learn(self, documents: sparse.csr_matrix, n_documents: float, progress: float) -> None:
+        """Learn from a minibatch of a corpus of ``n_documents``, at ``progress`` in [0, 1]."""
+        share = documents.shape[0] / n_documents
+        size = self.step_size.checked_step(self.n_batches, progress, share)
+        temperature_step = self.temperature_step.checked_step(self.n_batches, progress, share)
+        rho = self.temperature.update(progress, *self._last)
+        options = {"max_iter": self.max_iter, "tol": self.tol, "n_threads": self.n_threads}
+        prior = self.prior.values
+        lengths = document_lengths(documents)
+        if isinstance(self.temperature, LocalTemperatures):
+            first = local_step(documents, self.topics, prior, rho, **options)
+            rho = self.temperature.of_documents(self._energies(first, rho), lengths, temperature_step)
+            step = local_step(documents, self.topics, prior, rho, gamma=first.gamma, statistics=True, **options)
+            self.trace.append(np.quantile(rho, [0.05, 0.5, 0.95]))
+        else:
+            step = local_step(documents, self.topics, prior, rho, statistics=True, **options)
+            self.trace.append(rho)
+            n_tokens = lengths.sum()
+            if self.energy is not None and n_tokens > 0:
+                self._last = (self._energies(step, rho).sum() / n_tokens, temperature_step)
+        self.prior.update(step.gamma, lengths, rho, progress, size)
+        self.topics.blend(step.words, step.statistics, size, 1.0 / share, self.n_threads)
+        self.n_batches += 1
+
+    def end_run(self, step_size: StepSize) -> None:
+        """Prepare for learning after a planned run: at T = 1 if it was annealed, by minibatches with ``step_size``."""
+        self.temperature = self.temperature.after_run()
+        self.step_size = step_size
+
+    def _energies(self, step: LocalStep, rho):
+        if self.energy == "joint":
+            return expected_joints(step, self.topics, rho, self.n_threads)
+        return collapsed_energies(step, self.topics, self.n_threads)
+
+
+def learn_passes(learner: TopicLearner, corpus, n_passes: int, report: Callable[[dict], bool], tol: float = 0.0) -> int:
+    """Learn from the corpus in passes over its documents.
+
+    Parameters
+    ----------
+    learner : TopicLearner
+    corpus : MemoryCorpus or StreamedCorpus
+    n_passes : int
+    report : callable
+        Called after each pass with a record of it; a True result ends the run.
+    tol : float, default=0.0
+        The run ends once T = 1 and a pass moves less than this share of the tokens to other topics.
+
+    Returns
+    -------
+    n_passes : int
+        Number of passes made.
+    """
+    start = perf_counter()
+    done, total = 0, n_passes * corpus.n_documents
+    for number in range(1, n_passes + 1):
+        before = learner.topics.shares() if tol > 0.0 else None
+        for documents in corpus.batches():
+            n = documents.shape[0]
+            learner.learn(documents, corpus.n_documents, done / (total - n) if total > n else 1.0)
+            done += n
+        cold = np.min(learner.trace[-1]) == 1.0
+        record = {
+            "chain": 0,
+            "sweep": number,
+            "seconds": perf_counter() - start,
+            "progress": 1.0 if cold else number / n_passes,
+            "inverse_temperature": float(np.mean(learner.trace[-1])),
+        }
+        if report(record):
+            return number
+        if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
+            return number
+    return n_passes

@@ -1,0 +1,210 @@
+"""Settings of a topic model, and the learner composed from them: priors, temperature and step sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
+
+from sklearn_subanneal.topics.document_prior import DocumentPrior
+from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
+from sklearn_subanneal.topics.partition_function import log_partition, log_partition_as_printed, prior_of_entropy
+from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.topics.word_statistics import Topics
+from sklearn_subanneal.variational import (
+    CoolingSchedule,
+    FixedTemperature,
+    GlobalTemperature,
+    LinearCooling,
+    PassFraction,
+    RobbinsMonro,
+    ScheduledTemperature,
+    StepSize,
+    TemperatureVariable,
+    WholeStep,
+    exponential_temperatures,
+)
+from sklearn_subanneal.variational.validation import checked_temperatures
+
+TEMPERINGS = ("annealed", "global", "local", "none", "global-paper", "local-paper")
+# Documents with fewer tokens need a hotter start.
+SHORT_DOCUMENT = 100.0
+# Nats by which the entropy of a token under the prior of the partition function exceeds that of the corpus.
+ENTROPY_MARGIN = 0.1
+# Dirichlet priors out of this range are not representable in single precision.
+PRIOR_RANGE = (1e-10, 1e10)
+
+
+class DefaultTemperatures(NamedTuple):
+    """Defaults that depend on the length of the documents.
+
+    ``schedule`` of an annealed run; ``highest`` temperature of an inferred one, and the step size ``passes`` of q(y),
+    smaller than that of the topics, since the temperature must not fall before topics have formed.
+    """
+
+    schedule: LinearCooling
+    highest: float
+    passes: PassFraction
+
+
+# Passes by default: so many divided by the square root of the number of documents, within limits.
+PASSES, FEWEST_PASSES, MOST_PASSES = 400.0, 6, 20
+
+
+def default_passes(n_documents: int) -> int:
+    """Passes over the documents: more for small corpora."""
+    return int(np.clip(round(PASSES / n_documents**0.5), FEWEST_PASSES, MOST_PASSES))
+
+
+def default_batch_size(n_documents: int) -> int:
+    """Documents in a minibatch: 2 % of all, from 64 to 512."""
+    return int(np.clip(n_documents // 50, 64, 512))
+
+
+# From 2 on topics of short documents may merge into one and stay so.
+SHORT = DefaultTemperatures(LinearCooling(1.6, 0.5), 2.5, PassFraction(0.4, 0.1))
+LONG = DefaultTemperatures(LinearCooling(1.6, 0.5), 1.6, PassFraction(0.6, 0.15))
+# With the equations as printed q(y) does not cool from here.
+HIGHEST_PRINTED = 10.0
+
+
+@dataclass(frozen=True)
+class TopicSettings:
+    """Parameters of a topic model, with the names and meanings of those of the estimator.
+
+    Attributes
+    ----------
+    n_components : int
+    tempering : one of TEMPERINGS
+    temperature_schedule : CoolingSchedule or None
+    temperatures : array-like of float or None
+    topic_update : {"plug-in", "variational"}
+    doc_topic_prior : float, array-like of shape (n_components,), "learn" or None
+    topic_word_prior : float, array-like of shape (n_words,) or None
+    partition_function_prior : float or None
+    learning_decay, learning_offset : float or None
+    max_doc_update_iter : int or None
+    mean_change_tol : float
+    n_threads : int
+    """
+
+    n_components: int
+    tempering: str
+    temperature_schedule: CoolingSchedule | None
+    temperatures: ArrayLike | None
+    topic_update: str
+    doc_topic_prior: float | ArrayLike | str | None
+    topic_word_prior: float | ArrayLike | None
+    partition_function_prior: float | None
+    learning_decay: float | None
+    learning_offset: float | None
+    max_doc_update_iter: int | None
+    mean_change_tol: float
+    n_threads: int
+
+    @classmethod
+    def parameters(cls) -> list[str]:
+        """Names of the parameters of the estimator: all fields but ``n_threads``."""
+        return [field.name for field in fields(cls) if field.name != "n_threads"]
+
+    def learner(
+        self, dtype, n_documents: float, word_counts: NDArray, generator, planned: bool = True, batch: bool = False
+    ) -> TopicLearner:
+        """The learner before its first minibatch.
+
+        Parameters
+        ----------
+        dtype : numpy dtype
+            Of all computations.
+        n_documents : float
+        word_counts : ndarray of shape (n_words,)
+            Tokens of each word in the corpus.
+        generator : numpy.random.Generator
+        planned : bool, default=True
+            Whether the end of learning is known.
+        batch : bool, default=False
+            Whether topics are replaced by their optimum at each step.
+
+        Raises
+        ------
+        ValueError
+            If priors, temperatures or the schedule are not as described.
+        """
+        n_words = len(word_counts)
+        learned = isinstance(self.doc_topic_prior, str)
+        doc_prior = None if learned else self.doc_topic_prior
+        doc_prior = self._prior("doc_topic_prior", doc_prior, self.n_components)
+        word_prior = self._prior("topic_word_prior", self.topic_word_prior, n_words)
+        defaults = SHORT if word_counts.sum() < SHORT_DOCUMENT * n_documents else LONG
+        temperature, energy = self._temperature(
+            defaults, doc_prior, word_prior, n_documents, word_counts, generator, planned
+        )
+        step_size = self.step_size()
+        return TopicLearner(
+            topics=Topics.draw(n_words, self.n_components, word_prior, self.topic_update, dtype, generator),
+            prior=DocumentPrior(doc_prior, learned=learned, start=0.5 if planned else 0.0),
+            temperature=temperature,
+            step_size=WholeStep() if batch else step_size,
+            temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
+            max_iter=self.max_doc_update_iter or (100 if batch else 15),
+            tol=self.mean_change_tol,
+            n_threads=self.n_threads,
+            energy=energy,
+        )
+
+    def step_size(self) -> StepSize:
+        """Step size of minibatches."""
+        if self.learning_decay is None and self.learning_offset is None:
+            return PassFraction()
+        offset = 1024.0 if self.learning_offset is None else self.learning_offset
+        return RobbinsMonro(offset, 0.7 if self.learning_decay is None else self.learning_decay)
+
+    def _prior(self, name, value, size) -> NDArray:
+        """A Dirichlet parameter for each topic, or each word."""
+        value = 1.0 / self.n_components if value is None else value
+        try:
+            values = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.full(size, np.nan)
+        if values.ndim == 0:
+            values = np.full(size, float(values))
+        if values.shape != (size,) or not ((values >= PRIOR_RANGE[0]) & (values <= PRIOR_RANGE[1])).all():
+            low, high = PRIOR_RANGE
+            raise ValueError(
+                f"{name} must be a number from {low:g} to {high:g}, or one for each of {size}, got {value!r}"
+            )
+        return values
+
+    def _temperature(
+        self, defaults, doc_prior, word_prior, n_documents, word_counts, generator, planned
+    ) -> tuple[TemperatureVariable, str | None]:
+        """The temperature of a run, and the energy from which it is inferred."""
+        n_words, n_tokens = len(word_counts), max(word_counts.sum(), 1.0)
+        if self.tempering == "none":
+            return FixedTemperature(), None
+        if self.tempering == "annealed":
+            schedule = defaults.schedule if self.temperature_schedule is None else self.temperature_schedule
+            temperature = ScheduledTemperature(schedule)
+            return (temperature if planned else FixedTemperature()), None
+        grid = self._grid(defaults)
+        if self.tempering == "local-paper":
+            return LocalTemperatures(grid, np.zeros(len(grid)), paper=True), "joint"
+        if self.tempering == "global-paper":
+            log_c = log_partition_as_printed(grid, n_words, doc_prior, word_prior, n_documents, n_tokens, generator)
+            return GlobalTemperature(grid, log_c, n_tokens, paper=True), "joint"
+        reference = self.partition_function_prior
+        if reference is None:
+            entropy = float(entr(word_counts / n_tokens).sum())
+            reference = prior_of_entropy(entropy + ENTROPY_MARGIN, n_words, doc_prior, generator)
+        log_c = log_partition(grid, n_words, doc_prior, reference, generator)
+        if self.tempering == "global":
+            return GlobalTemperature(grid, log_c, n_tokens), "collapsed"
+        return LocalTemperatures(grid, log_c), "collapsed"
+
+    def _grid(self, defaults) -> NDArray:
+        if self.temperatures is None:
+            return exponential_temperatures(HIGHEST_PRINTED if self.tempering.endswith("paper") else defaults.highest)
+        return checked_temperatures(self.temperatures)

@@ -1,0 +1,180 @@
+"""Topics: sufficient statistics of the words of every topic, with lazy decay, and word weights computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_subanneal.annealing.threads import share_tasks
+from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
+
+# Below this the common factor of the statistics is multiplied out, long before it could underflow.
+SMALLEST_SCALE = 1e-12
+# Words that a thread takes at a time.
+WORDS_A_TASK = 1024
+
+
+class Topics:
+    """Statistics of the words of all topics, one row a word, and the weights that follow from them.
+
+    The statistics S, expected counts of a word in a topic, are ``scale * table``: when all of them decay only ``scale``
+    changes, so that a minibatch touches no other words than its own.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_words, n_topics)
+        Statistics without the prior; kept, and changed in place.
+    prior : float or array-like of shape (n_words,)
+        Parameter eta of the Dirichlet prior of each topic.
+    update : {"plug-in", "variational"}
+        Weight of a word in a topic: the mean (S + eta) / sum(S + eta), or exp(E[log beta]) under the Dirichlet
+        distribution with parameter S + eta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.topics.word_statistics import Topics
+    >>> topics = Topics(np.array([[3.0, 0.0], [1.0, 0.0]]), prior=1.0, update="plug-in")
+    >>> topics.means()
+    array([[0.66666667, 0.33333333],
+           [0.5       , 0.5       ]])
+    >>> topics.blend(np.array([1]), np.array([[2.0, 6.0]]), step=0.5)
+    >>> topics.pseudo_counts()
+    array([[2.5, 2.5],
+           [1. , 4. ]])
+    """
+
+    def __init__(self, table: NDArray, prior: ArrayLike, update: str):
+        self.table = table
+        self.prior = np.broadcast_to(np.asarray(prior, dtype=np.float64), len(table))
+        self.update = update
+        self.scale = 1.0
+        self.recount()
+
+    @classmethod
+    def draw(cls, n_words: int, n_topics: int, prior: ArrayLike, update: str, dtype, generator) -> Topics:
+        """Random statistics, all nearly 1; the differences break the symmetry between topics."""
+        return cls(generator.gamma(100.0, 0.01, (n_words, n_topics)).astype(dtype), prior, update)
+
+    def astype(self, dtype) -> Topics:
+        """These topics with a table of another type; themselves if it is the same."""
+        if self.table.dtype == dtype:
+            return self
+        return Topics(self.table.astype(dtype) * dtype.type(self.scale), self.prior, self.update)
+
+    @property
+    def n_words(self) -> int:
+        """Size of the vocabulary."""
+        return self.table.shape[0]
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics."""
+        return self.table.shape[1]
+
+    def recount(self) -> None:
+        """Sum the statistics of every topic anew, after ``table`` was changed from outside."""
+        self.totals = self.scale * self.table.sum(axis=0, dtype=np.float64)
+
+    def _masses(self) -> NDArray:
+        """Parameters of each topic's Dirichlet distribution, summed over the words."""
+        return self.totals + self.prior.sum()
+
+    def _table(self, words: NDArray | None, rho: float | None, update: str, n_threads: int) -> NDArray:
+        words = np.arange(self.n_words) if words is None else words
+        out = np.empty((len(words), self.n_topics), self.table.dtype)
+        prior, masses = self.prior[words], self._masses()
+
+        def fill(some: slice) -> None:
+            word_weights(self.table, words[some], self.scale, prior[some], masses, update, rho, out[some])
+
+        _by_words(fill, len(words), n_threads)
+        return out
+
+    def log_weights(self, words: NDArray | None = None, n_threads: int = 1) -> NDArray:
+        """Log of the untempered weights.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (n,), default=None
+            Some words; None: all.
+        n_threads : int, default=1
+
+        Returns
+        -------
+        log_weights : ndarray of shape (n, n_topics)
+        """
+        return self._table(words, None, self.update, n_threads)
+
+    def relative_weights(
+        self, words: NDArray | None = None, inverse_temperature: float = 1.0, n_threads: int = 1
+    ) -> NDArray:
+        """Weights to the power of the inverse temperature, up to a factor for each word; shape (n, n_topics).
+
+        The factors cancel in the fit of documents, and keep the weights from being denormal.
+        """
+        return self._table(words, inverse_temperature, self.update, n_threads)
+
+    def mean_weights(self, words: NDArray | None = None, n_threads: int = 1) -> NDArray:
+        """Mean probabilities of some words, or all, under every topic.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (n,), default=None
+            Some words; None: all.
+        n_threads : int, default=1
+
+        Returns
+        -------
+        weights : ndarray of shape (n, n_topics)
+        """
+        return self._table(words, 1.0, "plug-in", n_threads)
+
+    def shares(self) -> NDArray:
+        """Statistics divided by their sum, shape (n_words, n_topics)."""
+        return self.table * self.table.dtype.type(self.scale / max(self.totals.sum(), SMALLEST_SCALE))
+
+    def blend(
+        self, words: NDArray | None, statistics: NDArray, step: float, ratio: float = 1.0, n_threads: int = 1
+    ) -> None:
+        """Take a step from the statistics as they are towards those of a minibatch: (1 - step) S + step ratio S_batch.
+
+        Parameters
+        ----------
+        words : ndarray of distinct int, shape (n,), or None
+            The words of the minibatch, or None for all; the statistics of others are zero.
+        statistics : ndarray of shape (n, n_topics)
+        step : float
+            In [0, 1].
+        ratio : float, default=1.0
+            Documents of the corpus for each document of the minibatch.
+        n_threads : int, default=1
+        """
+        if step >= 1.0:
+            self.table[...], self.scale = 0.0, 1.0
+        else:
+            self.scale *= 1.0 - step
+            if self.scale < SMALLEST_SCALE:
+                self.table *= self.table.dtype.type(self.scale)
+                self.scale = 1.0
+        words = np.arange(self.n_words) if words is None else words
+        factor = step * ratio / self.scale
+        _by_words(lambda some: add_to_rows(self.table, words[some], statistics[some], factor), len(words), n_threads)
+        self.totals = (1.0 - step) * self.totals + step * ratio * statistics.sum(axis=0, dtype=np.float64)
+
+    def pseudo_counts(self) -> NDArray:
+        """Dirichlet parameters S + eta of every topic, shape (n_topics, n_words)."""
+        table = self.table * self.table.dtype.type(self.scale) + self.prior.astype(self.table.dtype)[:, None]
+        return np.ascontiguousarray(table.T)
+
+    def means(self) -> NDArray:
+        """Probabilities of the words in every topic, shape (n_topics, n_words)."""
+        return np.ascontiguousarray(self.mean_weights().T)
+
+
+def _by_words(task: Callable[[slice], None], n_words: int, n_threads: int) -> None:
+    """Call ``task`` for slices of the words, on threads; the words are independent of one another."""
+    n_tasks = -(-n_words // WORDS_A_TASK)
+    share_tasks(lambda number: task(slice(WORDS_A_TASK * number, WORDS_A_TASK * (number + 1))), n_tasks, n_threads)

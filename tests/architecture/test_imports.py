@@ -1,0 +1,121 @@
+"""Imports: packages are reached from the top, optional libraries are imported late, dependencies are declared."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from support.layout import sources
+
+import sklearn_subanneal
+
+PACKAGE = Path(sklearn_subanneal.__file__).parent
+PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+PUBLIC = (
+    "annealing columns datasets diagnostics mixtures partitions plotting posterior report tempering trees "
+    "variational views"
+).split()
+# Private modules and names of scikit-learn that the package may import, with the reason.
+PRIVATE_OF_SKLEARN = {
+    # The checks of parameters that estimators declare in `_parameter_constraints`, as scikit-learn's own do. The
+    # template for projects of scikit-learn-contrib imports `_fit_context`; neither has a public counterpart.
+    "sklearn.utils._param_validation",
+    "sklearn.base._fit_context",
+}
+
+
+def third_party(path: Path) -> set[str]:
+    """Absolute imports of a Python file, wherever they are, as dotted names with the names imported from modules."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    top = {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names}
+    return {name for name in top if not name.startswith("sklearn_subanneal")}
+
+
+def private(names: set[str]) -> set[str]:
+    """Names with a part that begins with one underscore."""
+    return {name for name in names if any(re.match(r"_(?!_)", part) for part in name.split("."))}
+
+
+def declared() -> set[str]:
+    """Names of the distributions that pyproject.toml requires, for the extras of users included."""
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    lines = [
+        *project["dependencies"],
+        *(line for name in extras if name not in ("test", "doc", "lint") for line in extras[name]),
+    ]
+    return {re.match(r"[\w.-]+", line)[0].lower() for line in lines}
+
+
+IMPORTED = {path.relative_to(PACKAGE): third_party(path) for path in sources(PACKAGE) if path.suffix == ".py"}
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_packages_are_reached_from_the_top(name):
+    package = getattr(sklearn_subanneal, name)
+    assert package.__name__ == f"sklearn_subanneal.{name}" and package.__doc__
+    assert name in dir(sklearn_subanneal)
+
+
+def test_packages_are_reached_in_a_new_process():
+    names = ", ".join(f"s.{name}.__name__" for name in PUBLIC)
+    assert run(f"import sklearn_subanneal as s; print({names})").split() == [f"sklearn_subanneal.{n}" for n in PUBLIC]
+
+
+def test_the_top_has_public_names_only():
+    assert {name for name in dir(sklearn_subanneal) if name.startswith("_")} == {"__version__"}
+    with pytest.raises(AttributeError, match="no attribute 'plots'"):
+        _ = sklearn_subanneal.plots
+
+
+def test_import_is_light():
+    """Libraries that only some functions need are not imported with the package."""
+    # Those that scikit-learn imports itself do not count.
+    code = "import sys, sklearn.callback; before = set(sys.modules); import sklearn_subanneal; "
+    modules = set(run(code + "print(*(set(sys.modules) - before))").split())
+    assert "sklearn_subanneal.estimators" in modules
+    assert not modules & {"matplotlib", "pandas", "polars", "arviz", "rich", "dask"}
+    assert not modules & {"sklearn_subanneal.plotting", "sklearn_subanneal.report"}
+
+
+@pytest.mark.skipif(not PROJECT.is_file(), reason="needs pyproject.toml beside tests/")
+def test_imported_libraries_are_declared():
+    distributions = packages_distributions()
+    used = {name.partition(".")[0] for names in IMPORTED.values() for name in names}
+    assert {"numpy", "sklearn", "narwhals"} <= used
+    missing = {name for name in used if not declared() & {one.lower() for one in distributions.get(name, [name])}}
+    assert not missing, f"imported and not declared in pyproject.toml: {missing}"
+
+
+def test_no_private_modules_of_other_libraries():
+    wrong = {
+        f"{path}: {name}"
+        for path, names in IMPORTED.items()
+        for name in private(names)
+        if not any(name == allowed or name.startswith(f"{allowed}.") for allowed in PRIVATE_OF_SKLEARN)
+    }
+    assert not wrong
+
+
+def test_private_names_are_recognised(tmp_path):
+    """The tests above must not pass because they see nothing."""
+    path = tmp_path / "module.py"
+    path.write_text(
+        "import sklearn._x\nfrom sklearn.utils._y import z\n\ndef f():\n    from sklearn.base import _w, clone\n"
+    )
+    assert private(third_party(path)) == {"sklearn._x", "sklearn.utils._y.z", "sklearn.base._w"}
