@@ -157,9 +157,25 @@ def sample(move, columns, concentration, discount, beta, n_draws, with_gibbs, **
     return draws
 
 
-@pytest.mark.parametrize("n_draws", [8_000, pytest.param(110_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("move", ["similar", "similar-3", "pilot", "near-3"])
+SAMPLED = [(move, case) for move in ("similar", "similar-3", "pilot", "near-3") for case in CASES]
+# Each move with two of the cases, and each case.
+SOME_SAMPLED = [
+    ("similar", "crp-mixed"),
+    ("similar", "block-gibbs"),
+    ("similar-3", "pitman-yor-mixed"),
+    ("similar-3", "heated"),
+    ("pilot", "crp-mixed-gibbs"),
+    ("pilot", "heated"),
+    ("near-3", "pitman-yor-mixed"),
+    ("near-3", "block-gibbs"),
+]
+
+
+@pytest.mark.parametrize(
+    ("move", "case", "n_draws"),
+    [(*case, 8_000) for case in SOME_SAMPLED]
+    + [pytest.param(*case, 110_000, marks=pytest.mark.slow) for case in SAMPLED],
+)
 def test_enumeration(case, move, n_draws):
     columns, concentration, discount, beta, with_gibbs = CASES[case]
     posterior = exact(columns, concentration, discount, beta)

@@ -22,7 +22,7 @@ from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.tables.schema import read_table
-from sklearn_subanneal.views import predictive
+from sklearn_subanneal.views.views_predictive import predict_column
 
 NAN = np.nan
 # Of 1,200 draws, in nats: four standard errors.
@@ -407,7 +407,7 @@ def test_reals_given_others():
             deviation = np.sqrt(mass @ (x - mean) ** 2)
             assert abs(fitted.predict_column(column, [row])[0] - mean) < 1e-3 * deviation
             arrays = fitted._encode([row])
-            spread = predictive.predict_column(fitted._models, fitted._draws, arrays, column)[1][0]
+            spread = predict_column(fitted._models, fitted._draws, arrays, column)[1][0]
             assert spread == pytest.approx(deviation, rel=2e-3)
             gap = np.array([row])
             gap[0, column] = NAN
