@@ -22,6 +22,7 @@ from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.tables.schema import read_table
+from sklearn_subanneal.views import views_predictive
 from sklearn_subanneal.views.views_predictive import predict_column
 
 NAN = np.nan
@@ -233,9 +234,9 @@ def test_surprisal(fitted):
             wanted = brute_force(fitted, rest) - brute_force(fitted, row)
             assert surprisal[i, j] == pytest.approx(wanted, rel=1e-5, abs=1e-8)
     # The two ways to compute it are one.
-    assert predictive.LOWEST < -100
+    assert views_predictive.LOWEST < -100
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictive, "LOWEST", np.inf)
+        patch.setattr(views_predictive, "LOWEST", np.inf)
         np.testing.assert_allclose(fitted.surprisal(rows), surprisal, rtol=1e-9, atol=1e-9)
 
 
@@ -299,7 +300,7 @@ def test_surprisal_of_seen_rows(loners):
         nats = [log_alone(loners, d, i, rest) - log_alone(loners, d, i, X[i]) for d in range(3)]
         assert found[i, j] == pytest.approx(logsumexp(nats) - np.log(3), rel=1e-5, abs=1e-5)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictive, "LOWEST", np.inf)
+        patch.setattr(views_predictive, "LOWEST", np.inf)
         patch.setattr("sklearn_subanneal.mixtures.ensemble.CELLS_PER_CHUNK", 40)
         np.testing.assert_allclose(loners.surprisal(X, seen=True), found, rtol=1e-9, atol=1e-9)
 
