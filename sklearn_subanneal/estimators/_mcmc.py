@@ -186,12 +186,6 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         check_is_fitted(self)
         return self._table.encode(self, X, self.unseen)
 
-    def _sampling_generator(self, n_samples, random_state) -> np.random.Generator:
-        if not isinstance(n_samples, Integral) or n_samples < 1:
-            raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
-        seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
-        return np.random.Generator(np.random.PCG64(seed))
-
     def fit_predict(self, X, y=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
 
@@ -261,6 +255,14 @@ def column_hyperparameters(models, states: list[list[list[dict]]]) -> dict:
             name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
         }
     return out
+
+
+def sampling_generator(n_samples: int, random_state) -> np.random.Generator:
+    """The generator of a ``sample`` method, whose number of samples is checked."""
+    if not isinstance(n_samples, Integral) or n_samples < 1:
+        raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
+    seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
+    return np.random.Generator(np.random.PCG64(seed))
 
 
 def _attributes_of_one_draw(table, models, draw, record) -> dict:

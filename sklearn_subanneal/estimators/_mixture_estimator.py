@@ -11,7 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_bags, bind_columns
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
+from sklearn_subanneal.estimators._mcmc import (
+    MCMCEstimator,
+    column_hyperparameters,
+    partition_hyperparameters,
+    sampling_generator,
+)
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
@@ -253,7 +258,7 @@ class MixtureEstimator(MCMCEstimator):
             In the container that ``fit`` was given.
         """
         check_is_fitted(self)
-        generator = self._sampling_generator(n_samples, random_state)
+        generator = sampling_generator(n_samples, random_state)
         if self._has_documents:
             # The lengths of documents are not modelled: they are drawn from those of the training documents.
             lengths = generator.choice(self._lengths, n_samples)

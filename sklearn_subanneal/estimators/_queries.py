@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
+from sklearn_subanneal.estimators._mcmc import sampling_generator
 from sklearn_subanneal.views.views_predictive import (
     ensemble_of_views,
     predict_column,
@@ -98,7 +99,7 @@ class PredictiveQueries:
         True
         """
         check_is_fitted(self)
-        generator = self._sampling_generator(n_samples, random_state)
+        generator = sampling_generator(n_samples, random_state)
         cells = None if given is None else evidence(self, self._table, given, 1)
         average = ensemble_of_views(self._models, self._flat_draws())
         return self._table.decode(average.sample(n_samples, generator, cells))

@@ -21,6 +21,7 @@ from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views import views_predictive
 from sklearn_subanneal.views.views_predictive import predict_column
@@ -323,10 +324,8 @@ def test_seen_rows_score_what_the_other_rows_say_of_them():
         return fixed_views(list(zip(kinds, cells.T, params.values(), strict=True)), (0.6, 0.4), (0.8, 0.3)).log_evidence
 
     model = CrossCat(
-        0.6,
-        0.4,
-        0.8,
-        0.3,
+        PitmanYor(0.6, 0.4),
+        PitmanYor(0.8, 0.3),
         feature_types=["real", "categorical", "count"],
         feature_params=params,
         learn_hyperparameters=False,
