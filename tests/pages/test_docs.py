@@ -151,7 +151,7 @@ PUBLIC = [sklearn_subanneal.__name__] + [
     if isinstance(getattr(sklearn_subanneal, name), types.ModuleType)
 ]
 # For estimators, which resolve names and check parameters by them, and bases, which the design page describes.
-INTERNAL = {"NAMED", "resolve_partition", "resolve_moves", "check_moves", "check_view_moves"}
+INTERNAL = {"KINDS", "NAMED", "resolve_partition", "resolve_moves", "check_moves", "check_view_moves"}
 INTERNAL |= {"ClusterMove", "ColumnMove", "Partition"}
 
 

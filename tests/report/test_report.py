@@ -21,6 +21,7 @@ from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
 from sklearn_subanneal.report.cli import ProgressLine, main
 from sklearn_subanneal.report.clusters import find_views
 from sklearn_subanneal.report.imputation import impute_missing
+from sklearn_subanneal.report.learning import LearningCallback
 from sklearn_subanneal.report.source import brief
 
 EVIL = "<script>alert('x')</script> & \"co\""
@@ -328,14 +329,15 @@ def check_interrupted(folder, times, status, out, error):
 @pytest.mark.parametrize("times", [1, 2])
 def test_interrupt(long_table, tmp_path, monkeypatch, capsys, times):
     """One Ctrl-C gives a report from one draw of each chain, a second one an error message."""
-    sent = []
+    sent, callbacks = [], []
 
     def interrupt(line, progress, text):
-        # A second signal must not be merged with the first.
-        if len(sent) < times:
+        # A second signal that is sent before the first has been handled would be merged with it.
+        if len(sent) < times and callbacks[0].is_stopped == bool(sent):
             sent.append(progress)
             os.kill(os.getpid(), signal.SIGINT)
 
+    monkeypatch.setattr(LearningCallback, "setup", lambda callback, estimator, context: callbacks.append(callback))
     monkeypatch.setattr(ProgressLine, "__call__", interrupt)
     before = signal.getsignal(signal.SIGINT)
     status = main(["report", str(long_table), "-o", str(tmp_path / "out"), *OPTIONS])
