@@ -19,10 +19,12 @@ from support.view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.models import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.tables.schema import read_table
-from sklearn_subanneal.views.views_predictive import predict_column
+from sklearn_subanneal.views import views_predictive
 
 NAN = np.nan
 # Of 1,200 draws, in nats: four standard errors.
@@ -41,6 +43,7 @@ class Fitted(PredictiveQueries, BaseEstimator):
     """Draws made by hand."""
 
     unseen = "missing"
+    _sampling_generator = MCMCEstimator._sampling_generator
 
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)
@@ -233,9 +236,9 @@ def test_surprisal(fitted):
             wanted = brute_force(fitted, rest) - brute_force(fitted, row)
             assert surprisal[i, j] == pytest.approx(wanted, rel=1e-5, abs=1e-8)
     # The two ways to compute it are one.
-    assert predictive.LOWEST < -100
+    assert views_predictive.LOWEST < -100
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictive, "LOWEST", np.inf)
+        patch.setattr(views_predictive, "LOWEST", np.inf)
         np.testing.assert_allclose(fitted.surprisal(rows), surprisal, rtol=1e-9, atol=1e-9)
 
 
@@ -299,7 +302,7 @@ def test_surprisal_of_seen_rows(loners):
         nats = [log_alone(loners, d, i, rest) - log_alone(loners, d, i, X[i]) for d in range(3)]
         assert found[i, j] == pytest.approx(logsumexp(nats) - np.log(3), rel=1e-5, abs=1e-5)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictive, "LOWEST", np.inf)
+        patch.setattr(views_predictive, "LOWEST", np.inf)
         patch.setattr("sklearn_subanneal.mixtures.ensemble.CELLS_PER_CHUNK", 40)
         np.testing.assert_allclose(loners.surprisal(X, seen=True), found, rtol=1e-9, atol=1e-9)
 
@@ -322,10 +325,8 @@ def test_seen_rows_score_what_the_other_rows_say_of_them():
         return fixed_views(list(zip(kinds, cells.T, params.values(), strict=True)), (0.6, 0.4), (0.8, 0.3)).log_evidence
 
     model = CrossCat(
-        0.6,
-        0.4,
-        0.8,
-        0.3,
+        PitmanYor(0.6, 0.4),
+        PitmanYor(0.8, 0.3),
         feature_types=["real", "categorical", "count"],
         feature_params=params,
         learn_hyperparameters=False,
@@ -407,7 +408,7 @@ def test_reals_given_others():
             deviation = np.sqrt(mass @ (x - mean) ** 2)
             assert abs(fitted.predict_column(column, [row])[0] - mean) < 1e-3 * deviation
             arrays = fitted._encode([row])
-            spread = predict_column(fitted._models, fitted._draws, arrays, column)[1][0]
+            spread = views_predictive.predict_column(fitted._models, fitted._draws, arrays, column)[1][0]
             assert spread == pytest.approx(deviation, rel=2e-3)
             gap = np.array([row])
             gap[0, column] = NAN
