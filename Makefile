@@ -23,12 +23,12 @@ BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies aga
 .DELETE_ON_ERROR:
 .PHONY: help venv build demo test test-all bugs lint format bench figures doc clean
 
-help: ## what there is
+help: ## list the targets
 	@echo "usage: make [PYTHON=python3] TARGET"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
 		|| sed -n 's/^\([a-z-]*\):.*## /  \1: /p' $(MAKEFILE_LIST)
 
-venv: $(VENV)/.created ## make the virtual environment
+venv: $(VENV)/.created ## create the virtual environment
 
 build: $(VENV)/.package ## compile the package and install it into the environment
 
@@ -50,7 +50,7 @@ lint: $(VENV)/.lint ## ruff and cython-lint
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint sklearn_subanneal
 	@echo "lint: clean"
 
-format: $(VENV)/.lint ## put the Python files into ruff's format
+format: $(VENV)/.lint ## format the Python files by ruff
 	@$(BIN)/ruff check --quiet --select I --fix $(LINTED)
 	@$(BIN)/ruff format --quiet $(LINTED)
 
@@ -66,7 +66,7 @@ doc: $(VENV)/.doc ## the documentation as HTML in output/doc/, with the examples
 	@$(BIN)/sphinx-build -q -W --keep-going -b html doc output/doc
 	@echo "output/doc/index.html"
 
-clean: ## remove everything that was made
+clean: ## remove all generated files
 	@rm -rf $(VENV) build dist output doc/auto_examples doc/generated *.egg-info .pytest_cache .ruff_cache
 	@find sklearn_subanneal tests benchmarks examples doc -name __pycache__ -prune -exec rm -rf {} +
 	@find sklearn_subanneal -name '*.so' -delete

@@ -41,7 +41,7 @@ def crosscat_parser(description: str, seeds: int, engines=("ours",), lace_second
 
 
 def crosscat(arguments: argparse.Namespace, **parameters):
-    """One chain on one thread unless told otherwise, with the parameters of the command line."""
+    """One chain on one thread unless `--chains` or `--set` change this, with the parameters of the command line."""
     model = CrossCat(**({"n_chains": 1, "n_jobs": 1, "column_pacing": ColumnPacing()} | parameters))
     chosen = dict(pair.split("=", 1) for pair in arguments.set)
     model.schedule = schedules.resolve(chosen.pop("schedule", model.schedule))

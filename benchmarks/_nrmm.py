@@ -9,7 +9,8 @@ import numpy as np
 from _common import find_data
 from scipy import sparse
 
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.diagnostics import effective_sample_size
 from sklearn_subanneal.mixtures._gibbs import churn
@@ -82,7 +83,7 @@ def gaussian_columns(X: np.ndarray) -> list:
 
 def multinomial_columns(corpus) -> list:
     """A symmetric Dirichlet prior of 0.1."""
-    return [MultinomialStatistics(MultinomialData(corpus), {"n_words": corpus.shape[1], "beta": 0.1})]
+    return [BagOfWordsStatistics(BagOfWordsData(corpus), {"n_words": corpus.shape[1], "beta": 0.1})]
 
 
 def run(

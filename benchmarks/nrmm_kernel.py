@@ -7,7 +7,8 @@ import numpy as np
 from _common import Clock, parser, report, spread
 from scipy import sparse
 
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
@@ -58,7 +59,7 @@ def bags(n_words: int, n_different: int, n_rows: int, seed: int) -> tuple:
     times = rng.geometric(0.6, size=words.shape)
     start = np.arange(0, words.size + 1, n_different)
     counts = sparse.csr_array((times.ravel(), words.ravel(), start), (n_rows, n_words))
-    return MultinomialStatistics(MultinomialData(counts), {"beta": 0.1, "n_words": n_words}), labels
+    return BagOfWordsStatistics(BagOfWordsData(counts), {"beta": 0.1, "n_words": n_words}), labels
 
 
 def main() -> None:

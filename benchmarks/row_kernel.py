@@ -40,7 +40,7 @@ def measure(case: tuple, seed: int, n_sweeps: int) -> dict:
     generator = np.random.default_rng(seed)
     mixture.set_labels(labels.astype(np.int32), generator)
     rows = np.arange(n_rows, dtype=np.int32)
-    nobody = np.full(n_rows, -1, np.int32)
+    no_row = np.full(n_rows, -1, np.int32)
     for _ in range(3):
         churn(mixture, rows, rows, 1.0, generator)
     gibbs = []
@@ -50,7 +50,7 @@ def measure(case: tuple, seed: int, n_sweeps: int) -> dict:
         gibbs.append(clock.cpu)
     half = n_rows // 2
     first, second = rows[:half], rows[half : 2 * half]
-    churn(mixture, first, nobody[:half], 1.0, generator)
+    churn(mixture, first, no_row[:half], 1.0, generator)
     exchange = []
     for _ in range(n_sweeps):
         with Clock() as clock:

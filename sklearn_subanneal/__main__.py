@@ -1,4 +1,4 @@
-"""``python -m sklearn_subanneal`` is the command ``sklearn-subanneal``."""
+"""Entry point of ``python -m sklearn_subanneal``, which runs the command ``sklearn-subanneal``."""
 
 import sys
 

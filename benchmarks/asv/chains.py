@@ -5,9 +5,10 @@ import time
 import numpy as np
 from scipy import sparse
 
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
 from sklearn_subanneal.columns._count import CountData, CountStatistics
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns._vonmises import VonMisesData, VonMisesStatistics
@@ -51,7 +52,7 @@ def gaussian(labels, rng, width=6):
 
 def multinomial(labels, rng, n_words=500):
     cells = rng.poisson(0.2 * rng.gamma(0.1, 10.0, (N_CLUSTERS, n_words))[labels])
-    return MultinomialStatistics(MultinomialData(sparse.csr_array(cells)), {"beta": 0.1, "n_words": n_words})
+    return BagOfWordsStatistics(BagOfWordsData(sparse.csr_array(cells)), {"beta": 0.1, "n_words": n_words})
 
 
 KINDS = {

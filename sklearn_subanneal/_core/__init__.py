@@ -1,1 +1,1 @@
-"""Elementary functions, random draws and small matrices for the kernels; sums in log space; the version."""
+"""Numerical primitives of the kernels: elementary functions, random draws, small matrices, sums of logarithms."""

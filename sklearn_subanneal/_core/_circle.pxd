@@ -1,6 +1,6 @@
-"""Angles, the modified Bessel function I0, and variates of von Mises, without libm (sqrt and floor are exact).
+"""Functions of angles, the Bessel function I0 and von Mises variates, without libm (sqrt and floor are exact).
 
-Errors are in ``tests/test_core.py``.
+Errors are in ``tests/core/test_core.py``.
 """
 from libc.math cimport floor, sqrt
 from numpy.random cimport bitgen_t

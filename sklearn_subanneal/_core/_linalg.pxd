@@ -1,4 +1,4 @@
-"""Small dense matrices, row-major, for code that holds no GIL: too small for LAPACK's call to pay."""
+"""Linear algebra of small dense row-major matrices without the GIL, for sizes at which LAPACK calls do not pay."""
 from libc.math cimport sqrt
 
 from sklearn_subanneal._core._math cimport log_double

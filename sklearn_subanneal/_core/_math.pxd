@@ -1,4 +1,4 @@
-"""Elementary functions without branches, which the compiler can vectorise and every machine computes alike.
+"""Branch-free elementary functions that compilers can vectorise, with the same results on every machine.
 
 libm is not used: its results differ in the last bit from one C library to the next, and its calls keep loops
 from being vectorised. Errors: at most 2 ulp each (``tests/core/test_core.py``).

@@ -1,4 +1,4 @@
-"""Random draws from a bit generator, for code that holds no GIL. Streams depend on nothing but the bits."""
+"""Random variates from a NumPy bit generator without the GIL; streams depend on the bits alone."""
 from libc.math cimport sqrt, floor
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""The functions of ``_math.pxd`` and ``_circle.pxd`` and the draws of ``_random.pxd`` over arrays, for tests."""
+"""Array versions, for tests, of the functions in ``_math.pxd``, ``_circle.pxd`` and ``_random.pxd``."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""Sums and means of probabilities and densities that are given by their logarithms."""
+"""Sums and means of probabilities and densities given by their logarithms."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

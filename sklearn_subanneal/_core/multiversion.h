@@ -1,5 +1,6 @@
-/* SUBANNEAL_MULTIVERSION before a function compiles it once for each level of the x86-64 instruction set; the level is
-   chosen at load time. With -DSUBANNEAL_BASELINE, other compilers and other machines it is compiled once. */
+/* The macro SUBANNEAL_MULTIVERSION, which compiles a function once for each level of the x86-64 instruction set. The
+   level is chosen at load time. With -DSUBANNEAL_BASELINE, other compilers or other machines, the function is compiled
+   once. */
 #ifndef SUBANNEAL_MULTIVERSION_H
 #define SUBANNEAL_MULTIVERSION_H
 

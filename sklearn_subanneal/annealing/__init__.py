@@ -1,4 +1,4 @@
-"""Annealed chains of any model: schedules, subsampling, callbacks, checkpoints, and the runner of several chains."""
+"""Annealed Markov chains of any model: schedules, subsampling, callbacks, checkpoints, parallel chains."""
 
 from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.schedules import (

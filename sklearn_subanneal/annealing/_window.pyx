@@ -1,4 +1,4 @@
-"""The window of rows in the subsample: the order in which rows enter and leave it."""
+"""The window of rows that form the subsample: the order in which rows enter and leave it."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -144,6 +144,6 @@ cdef class Window:
             ("first", self.first), ("sizes", self.sizes), ("deck", self.deck))}
 
     def set_state(self, state):
-        """Restore what ``get_state`` gave."""
+        """Restore a state returned by ``get_state``."""
         self.first, self.sizes, self.deck = (state[name].copy() for name in ("first", "sizes", "deck"))
         self.size = np.sum(state["sizes"])

@@ -1,4 +1,4 @@
-"""The loop of an annealed chain of any model: through the schedule to full data, then draw after draw."""
+"""The loop of one annealed chain: it follows the schedule until all rows are included, then makes the draws."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AnnealedChain:
         The subsample, as a set of positions.
     generator : numpy.random.Generator
     number : int
-        Of the chain, for its trace.
+        Number of the chain, recorded in its trace.
     """
 
     #: dtype of the trace: the fields that :meth:`_sweep` records, and those that ``cycle`` returns.
@@ -45,7 +45,7 @@ class AnnealedChain:
         self.annealed = False
         self.done, self.progress = 0, 0.0
         self.sweeps_since_draw = 0
-        # Of the whole chain, and of the run that is under way: that to which a time limit applies.
+        # Seconds of the whole chain, and of the present run, to which a time limit applies.
         self.seconds = self.seconds_of_run = 0.0
         self._clock = clock.now()
 
@@ -70,13 +70,13 @@ class AnnealedChain:
         raise TypeError(f"{type(self).__name__} can't be continued")
 
     def set_state(self, state: dict) -> None:
-        """Restore a state of ``get_state``."""
+        """Restore a state returned by ``get_state``."""
         raise TypeError(f"{type(self).__name__} can't be continued")
 
     def run(
         self, schedule: Schedule, n_draws: int, thin: int, time_limit: float | None, context: ChainContext
     ) -> ChainResult:
-        """Anneal, unless that is done, and go on until there are ``n_draws`` draws or the time is over.
+        """Anneal, unless this is done, and continue until there are ``n_draws`` draws or the time is over.
 
         At least one draw is made however short the time: all rows are in when this returns.
         """
@@ -132,7 +132,7 @@ class AnnealedChain:
         return context.report(record, self.state, self.result)
 
     def result(self) -> ChainResult:
-        """The draws so far, and the state: a chain that is restored from it goes on bit for bit."""
+        """The draws so far, and the state, from which a restored chain continues bit for bit."""
         state = ChainState(
             generator=self.generator.bit_generator.state,
             order=self.order,

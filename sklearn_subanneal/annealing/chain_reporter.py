@@ -1,4 +1,4 @@
-"""Reports of a running chain to scikit-learn's callbacks, with all that they need to score it or to save it."""
+"""Reports of a running chain to scikit-learn's callbacks, with the state that scoring and saving it requires."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class ChainReporter:
     Parameters
     ----------
     task : ProgressReporter
-        Of the chain.
+        Reporter of the chain's task.
     number : int
-        Of the chain.
+        Number of the chain.
     attributes : callable
-        Of a draw and a record of the trace: the attributes that make the estimator a fitted one.
+        Function of a draw and a record of the trace that returns the fitted attributes of the estimator.
     identity : dict or None
-        Of the fit, for chains that are saved.
+        Digests that identify the fit, for chains that are saved.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ChainReporter:
         return self.task.step(record, lambda: self.attributes(state(), record), chain=lambda: self._saved(result()))
 
     def end(self, result: ChainResult, n_draws: int | None) -> None:
-        """Report the end; ``n_draws`` is how many draws were asked for, or None if the chain was complete before."""
+        """Report the end; ``n_draws``: the number requested, or None if the chain was complete before."""
         if n_draws is None:
             self.task.end()
         else:

@@ -1,4 +1,4 @@
-"""The result of a chain: its draws, its trace, and the state from which it goes on."""
+"""The result of a chain: its draws, its trace, and the state from which it can be continued."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class ChainState:
-    """All from which a chain goes on bit for bit, as arrays and numbers.
+    """The state from which a chain continues bit for bit, as arrays and numbers.
 
     Attributes
     ----------
@@ -26,10 +26,10 @@ class ChainState:
     done : int
         Row assignments of the schedule that are done.
     progress : float
-        Of the schedule, in [0, 1].
+        Progress of the schedule, in [0, 1].
     sweeps_since_draw : int
     seconds, seconds_of_run : float
-        Of the whole chain, and of the run under way, to which a time limit applies.
+        Time of the whole chain, and of the present run, to which a time limit applies.
     """
 
     generator: dict
@@ -46,14 +46,14 @@ class ChainState:
 
 @dataclass(frozen=True)
 class ChainResult:
-    """The draws of a chain, its trace, and the state from which it goes on. Holds no data.
+    """The draws of a chain, its trace, and the state from which it can be continued. Holds no data.
 
     Attributes
     ----------
     draws : list
         Draws, all at full data.
     labels : list of ndarray of int
-        Of the rows in each draw, in the order of the table: (n_rows,), or (n_views, n_rows).
+        Clusters of the rows in each draw, in the order of the table: (n_rows,), or (n_views, n_rows).
     trace : structured ndarray of shape (n_sweeps,)
     state : ChainState
     """

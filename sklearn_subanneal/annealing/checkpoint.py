@@ -1,4 +1,4 @@
-"""A scikit-learn callback that keeps running chains on disk, so that a fit that was killed goes on where it was."""
+"""Checkpoint: a scikit-learn callback that saves running chains to files, so that a killed fit can resume."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from sklearn_subanneal.annealing.saved_chain import SavedChain
 
 
 class Checkpoint:
-    """Callback that writes every chain to a file of its own from time to time; the same fit, run again, goes on there.
+    """Callback that writes each chain to its own file at intervals, from which the same fit can resume.
 
-    Set it by ``estimator.set_callbacks(Checkpoint(path))``. A fit that was killed at whatever moment is taken up by
-    running the same script again: chains continue from their files, chains without one start as they would have, and
-    the results are those of a fit that was never interrupted, bit for bit, but for the seconds in ``trace_``. A fit
-    that is complete on disk is loaded. It works with chains in threads, and in other processes that see the folder.
+    Set it by ``estimator.set_callbacks(Checkpoint(path))``. To resume a fit that was killed, run the same script again:
+    chains continue from their files, chains without a file start from the beginning, and the results are those of an
+    uninterrupted fit, bit for bit, except for the seconds in ``trace_``. A complete fit is loaded from the folder.
+    Chains may run in threads, or in other processes that can access the folder.
 
     Parameters
     ----------
     path : str or path-like
-        The folder, made where it does not exist. Each fit needs one of its own.
+        The folder; it is created if it does not exist. Each fit needs its own folder.
     seconds : float, default=60.0
-        Least time between two writes of a chain; chains are written at the end of a sweep, and when they end. 0 writes
-        after every sweep.
+        Minimum time between two writes of a chain. Chains are written at the end of a sweep, and when they end; 0
+        writes after every sweep.
 
     Raises
     ------
     ValueError
         If ``path`` or ``seconds`` is not as described. By ``fit``: if the folder holds chains of another table,
-        estimator or parameters, more draws than are asked for, or a damaged file.
+        estimator or parameters, more draws than requested, or a damaged file.
 
     Warns
     -----
     UserWarning
-        If a file can't be written, as on a full disk; the fit goes on, and the file before is kept.
+        If a file cannot be written, for example on a full disk; the fit continues, and the previous file is kept.
 
     Notes
     -----
-    ``n_draws`` may be raised from one run to the next, and ``n_jobs`` may change. With ``time_limit`` a chain that is
-    taken up has the time that was left. With ``random_state=None`` chains go on as well, but those without a file start
-    from another seed. Other callbacks start anew: the patience of :class:`TraceMonitor` is counted from the resumption.
-    The files are pickles; use a folder that nobody writes whom you do not trust.
+    ``n_draws`` may be increased from one run to the next, and ``n_jobs`` may change. With ``time_limit`` a resumed
+    chain has the remaining time. With ``random_state=None`` chains resume as well, but those without a file start from
+    another seed. Other callbacks start anew: the patience of :class:`TraceMonitor` is counted from the resumption. The
+    files are pickles: do not use a folder to which untrusted users can write.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Checkpoint:
         self._written: dict[int, float] = {}
 
     def setup(self, estimator: Any, context: CallbackContext) -> None:
-        """Make the folder, and see that files can be written there."""
+        """Create the folder, and check that files can be written to it."""
         if not isinstance(estimator, ChainCallbacksMixin):
             raise TypeError(
                 f"{type(estimator).__name__} has no chains to save; set Checkpoint on an estimator of "
@@ -94,7 +94,7 @@ class Checkpoint:
             self._written[context.task_id] = clock.now()
 
     def on_fit_task_end(self, estimator: Any, context: CallbackContext, *, metadata: dict | None = None) -> bool:
-        """Write a chain, if it has ended or it is time to; never stop one."""
+        """Write a chain if it has ended, or if the interval has passed; never stop it."""
         describe = (metadata or {}).get("chain")
         if describe is None:
             return False
@@ -115,7 +115,7 @@ class Checkpoint:
         Parameters
         ----------
         identity : dict
-            Digests of the fit that is to go on with them.
+            Digests of the fit that will continue the chains.
 
         Returns
         -------
@@ -144,8 +144,8 @@ class Checkpoint:
             chain.write(file)
         except OSError as error:
             warnings.warn(
-                f"Chain {chain.number} was not saved to {file}: {error}. The fit goes on; make room, or the next run "
-                "starts from the file before.",
+                f"Chain {chain.number} was not saved to {file}: {error}. The fit continues; free some space, or the "
+                "next run resumes from the previous file.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -1,4 +1,4 @@
-"""The clock of time limits, traces and checkpoints: one function, which tests replace by a clock of their own."""
+"""The clock of time limits, traces and checkpoints, as one function that tests can replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chains that a fit continues: those of the fit before (warm start), or those that a checkpoint has on disk."""
+"""Chains that a fit continues: those of the previous fit (warm start), or those saved by a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.reporter import callbacks_of
 from sklearn_subanneal.annealing.saved_chain import SavedChain
 
-# Parameters that may change between fits under ``warm_start``: how far chains go on, not the posterior they sample.
+# Parameters that may change between fits under ``warm_start``: they determine the length of chains, not their model.
 CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
-# Those of them that must not change where a chain was interrupted: it is in the middle of the schedule, say.
+# Those of them that must not change if a chain was interrupted, for example during the schedule.
 FIXED_UNDER_WAY = ("schedule", "thin", "time_limit", "random_state")
 
 
@@ -36,18 +36,18 @@ def table_digest(names: Sequence[str], arrays: Sequence[np.ndarray]) -> str:
 
 
 class Continuation:
-    """The chains that a fit of an estimator goes on from.
+    """The chains that a fit of an estimator continues.
 
     Parameters
     ----------
     estimator : estimator
-        With the parameter ``n_draws``, and maybe ``warm_start`` and the others that are named in this module.
+        An estimator with the parameters ``n_draws`` and ``warm_start``, and those named in this module.
     names : sequence of str
-        Of the columns of the table.
+        Names of the columns of the table.
     arrays : sequence of ndarray
         The table.
     results : list of ChainResult or None
-        Of the last fit; None before the first.
+        Results of the last fit; None before the first.
     fitted_identity : dict or None
         The ``identity`` of that fit.
     resolved : dict or None
@@ -63,7 +63,7 @@ class Continuation:
     Raises
     ------
     ValueError
-        If the chains to go on from are those of another table or another model, or have more draws than are asked for.
+        If the chains to continue are those of another table or another model, or have more draws than requested.
 
     Warns
     -----
@@ -87,7 +87,7 @@ class Continuation:
             self._load(checkpoints)
 
     def chain(self, number: int) -> tuple[ChainResult | None, bool]:
-        """The result that the chain of this number goes on from, or None, and whether the chain is complete already."""
+        """The result that the chain with this number continues, or None, and whether it has ended already."""
         if number in self._saved:
             saved = self._saved[number]
             return saved.result, (saved.ended_at or 0) >= self.n_draws

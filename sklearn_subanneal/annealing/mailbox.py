@@ -1,4 +1,4 @@
-"""A list that copies of a callback in worker processes append to, by a local socket."""
+"""A list to which copies of a callback in worker processes append through a local socket."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from multiprocessing.connection import Client, Connection, Listener
 from threading import Lock, Thread
 from typing import Any
 
-# Of this process: the mailboxes that it has opened, by their addresses, and its connections to those of others.
+# The mailboxes opened by this process, by address, and its connections to the mailboxes of other processes.
 _opened: weakref.WeakValueDictionary[str, Mailbox] = weakref.WeakValueDictionary()
 _connections: dict[str, Connection] = {}
 _lock = Lock()
 
 
 class Mailbox:
-    """A list of messages; those that a pickled copy in another process appends arrive in the original.
+    """A list of messages; messages appended to a pickled copy in another process arrive in the original.
 
     A socket is opened when the mailbox is pickled for the first time. A copy that is unpickled in the same process, or
-    where the original cannot be reached (in a later session, on another machine), is a list of its own that begins
-    with the messages there were.
+    where the original cannot be reached (in a later session, on another machine), is an independent list that begins
+    with the messages received so far.
     """
 
     def __init__(self):

@@ -1,4 +1,4 @@
-"""The steps of one chain through a schedule, paced by work done or by the clock."""
+"""The steps of a chain along its schedule, by the number of assignments done or by the clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn_subanneal.annealing.schedules import Schedule
 
 @dataclass(frozen=True)
 class Step:
-    """Instructions for one cycle of a chain: the size of the subsample at its end, and the moves of rows before."""
+    """One cycle through the present subsample: the moves of rows before hyperparameters are redrawn."""
 
     progress: float
     size: int

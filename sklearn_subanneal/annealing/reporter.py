@@ -1,4 +1,4 @@
-"""Reports of a running fit to scikit-learn's callbacks: its tasks, and the steps within them."""
+"""Progress of a running fit for scikit-learn's callbacks: its tasks, and the steps within each task."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class ProgressReporter:
     """Reports one task of a fit, its subtasks and its steps to the callbacks of an estimator.
 
     A task is the fit itself, or one of its chains or restarts; a step is a sweep, an iteration or a pass. A reporter
-    can be pickled, so that chains in other processes report as well. It knows nothing of models or data.
+    can be pickled, so that chains in other processes report as well. It does not depend on the model or the data.
 
     Parameters
     ----------
     estimator : estimator
-        With :class:`sklearn.callback.CallbackSupportMixin`, in a method decorated by ``with_callbacks``.
+        An estimator with :class:`sklearn.callback.CallbackSupportMixin`, in a method decorated by ``with_callbacks``.
     X : object
-        The data of the fit, for callbacks that ask for it.
+        The training data, for callbacks that request them.
     context : CallbackContext
-        Of the task.
+        Context of the task.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class ProgressReporter:
         ----------
         name : str
         number : int or None
-            Among the subtasks that run side by side; None where they are sequential.
+            Number among parallel subtasks; None if subtasks are sequential.
         n_steps : int or None
             Steps of the subtask; None: unknown.
         """
@@ -113,13 +113,13 @@ class ProgressReporter:
         Parameters
         ----------
         record : dict
-            Measurements of the step: the callbacks' ``metadata["trace"]``.
+            Record of the step, given to the callbacks as ``metadata["trace"]``.
         attributes : callable or None
-            Gives the attributes that make the estimator a fitted one; called if a callback wants a fitted estimator.
+            Function that returns the fitted attributes; called if a callback requests a fitted estimator.
         name : str, default="sweep"
-            Of the step.
+            Name of the step.
         **metadata
-            More for the callbacks' ``metadata``.
+            Further entries of the callbacks' ``metadata``.
 
         Returns
         -------
@@ -138,15 +138,15 @@ class ProgressReporter:
         )
 
     def end(self, **metadata) -> None:
-        """Report that the task has come to its end."""
+        """Report that the task has ended."""
         self.context.call_on_fit_task_end(estimator=self.estimator, X=self.X, metadata=metadata or None)
 
 
 class ForwardedCallback:
     """A callback of a meta-estimator, called at the tasks of the estimator that it fits.
 
-    Scikit-learn propagates some callbacks, such as its progress bar, by itself. This serves those that it does not. The
-    hooks of the callback are given the meta-estimator; its set-up and end are the meta-estimator's.
+    Scikit-learn propagates some callbacks, such as its progress bar, by itself. This class forwards the others.
+    The hooks of the callback receive the meta-estimator, which also sets the callback up and tears it down.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class ForwardedCallback:
         return self._forwarded(self.callback.on_fit_task_end)
 
     def _forwarded(self, hook):
-        # Scikit-learn looks at the signature of a hook to see which arguments to make: it must be the callback's.
+        # Scikit-learn inspects the signature of a hook to see which arguments it needs: it must be the callback's.
         @wraps(hook)
         def forwarded(estimator, context, **arguments):
             if arguments.get("fitted_estimator") is not None:

@@ -1,4 +1,4 @@
-"""Running several chains side by side by joblib: their random generators, their cancellation, their reports."""
+"""Parallel execution of several chains by joblib: random generators, cancellation and progress reports."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class CancelFlag:
 
 
 class ChainCancelled(Exception):
-    """Raised within a chain whose flag was set."""
+    """Raised within a cancelled chain."""
 
 
 class ChainContext:
-    """The connection of a running chain to its fit: whether to go on, and whom to report to.
+    """The connection of a running chain to its fit: cancellation, and reports to callbacks.
 
     Parameters
     ----------
     cancel : CancelFlag or None
-        Shared by the chains of a fit; None: one that nobody sets.
+        Shared by the chains of a fit; None: the chain is never cancelled.
     reporter : ChainReporter or None
         None: nothing is reported.
     """
@@ -58,9 +58,10 @@ class ChainContext:
         Parameters
         ----------
         record : dict
-            Of the trace.
+            Record of the trace.
         state, result : callable
-            Give the present state as a draw, and all from which the chain could go on; called only where needed.
+            Functions that return the present state as a draw, and the result from which the chain could be continued;
+            called only if needed.
 
         Returns
         -------
@@ -70,7 +71,7 @@ class ChainContext:
         return self.reporter is not None and self.reporter.step(record, state, result)
 
     def end(self, result, n_draws: int | None) -> None:
-        """Report the result of the chain; ``n_draws`` is how many were asked for, or None if it had ended before."""
+        """Report the result of the chain; ``n_draws``: the number requested, or None if it had ended before."""
         if self.reporter is not None:
             self.reporter.end(result, n_draws)
 
@@ -84,7 +85,7 @@ def spawn_generators(random_state, n_chains: int) -> list[np.random.Generator]:
 def run_chains(chain: Callable, arguments: list, contexts: list[ChainContext], n_jobs: int | None) -> list:
     """``[chain(argument, context) ...]``, by joblib; threads on one machine, since the kernels hold no GIL.
 
-    On KeyboardInterrupt, or any error of one chain, the others are told to end before the exception goes on.
+    On KeyboardInterrupt, or an error of one chain, the others are cancelled before the exception propagates.
     """
     jobs = (delayed(_quietly)(chain, argument, context) for argument, context in zip(arguments, contexts, strict=True))
     try:
@@ -96,7 +97,7 @@ def run_chains(chain: Callable, arguments: list, contexts: list[ChainContext], n
 
 
 def _quietly(chain, argument, context):
-    """Run one chain with BLAS on one thread; a chain that was told to end has no result."""
+    """Run one chain with BLAS on one thread; a cancelled chain has no result."""
     try:
         with threadpool_limits(limits=1, user_api="blas"):
             return chain(argument, context)

@@ -1,4 +1,4 @@
-"""One chain in a file: written at once and completely, or not at all, and read only if it is as it was written."""
+"""Files of saved chains: replaced atomically, and verified by a digest when they are read."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ DIGEST_SIZE = sha256().digest_size
 
 @dataclass(frozen=True)
 class SavedChain:
-    """A chain, and the fit that it belongs to.
+    """A chain and the identity of its fit.
 
     Attributes
     ----------
     number : int
-        Of the chain in its fit.
+        Number of the chain in its fit.
     identity : dict
         Digests of the parameters and the table of the fit.
     result : ChainResult
-        All from which the chain goes on.
+        Result from which the chain continues.
     ended_at : int or None
-        The ``n_draws`` of the fit in which the chain came to its end; None while it is under way.
+        The ``n_draws`` of the fit in which the chain ended; None while it is running.
     """
 
     number: int

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 
 class Schedule(BaseEstimator):
-    """Base of all schedules: pure functions of progress, which never see a model, data or a clock.
+    """Base class of all schedules: functions of progress alone, independent of model, data and clock.
 
     ``passes`` is the work of the whole schedule: row assignments divided by the number of rows.
     """
@@ -37,7 +37,7 @@ class Schedule(BaseEstimator):
 
 
 class SubsampleAnneal(Schedule):
-    """The paper's linear annealing: for each row that comes to stay, ``passes`` - 1 rows are exchanged.
+    """The paper's linear annealing: for each row added to the subsample, ``passes`` - 1 rows are exchanged.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class SubsampleAnneal(Schedule):
 
 
 class Accelerating(Schedule):
-    """Many passes while the subsample is small, ever fewer as it grows: the cost grows more slowly than the table.
+    """Many passes while the subsample is small, and fewer as it grows: the cost grows more slowly than the table.
 
     The first rows enter at once. Each new row is then accompanied by ``passes`` assignments up to ``n_small`` rows, and
     later by a number that falls as a power of the size, to 1 when the table is complete. A table below ``n_small`` rows
@@ -189,5 +189,5 @@ NAMED = {
 
 
 def resolve(schedule: str | Schedule) -> Schedule:
-    """The object that a name stands for; objects pass through."""
+    """The schedule with this name; objects are returned unchanged."""
     return NAMED[schedule]() if isinstance(schedule, str) else schedule

@@ -1,4 +1,4 @@
-"""The specification of one chain: all that it needs to be built and run, here or in another process."""
+"""Specification of a chain: everything needed to build and run it, in this process or in another."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class ChainSpec:
     time_limit : float or None
         Seconds.
     generator : numpy.random.Generator or None
-        Each chain needs one of its own; None in a template, of which the chains of a fit are copies.
+        Random generator of this chain alone; None in the template that is copied for the chains of a fit.
     number : int
-        Of the chain in its fit.
+        Number of the chain in its fit.
     previous : ChainResult or None
-        To go on from.
+        Result from which the chain continues; None: it starts from the beginning.
     ended : bool
-        Whether ``previous`` is the chain's end already.
+        Whether the chain has ended with ``previous``.
     """
 
     n_rows: int
@@ -56,7 +56,7 @@ class ChainSpec:
     ended: bool = False
 
     def check(self) -> None:
-        """Refuse all that is unsuitable before any chain starts; a subclass adds the requirements of its model.
+        """Check the parameters before any chain starts; a subclass adds the checks of its model.
 
         Raises
         ------

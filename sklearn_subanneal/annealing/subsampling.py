@@ -1,4 +1,4 @@
-"""Subsampling: which rows are in the subsample, by random or cyclic churn, uniform or stratified."""
+"""Subsampling: the order in which rows enter and leave the subsample; cyclic, random or stratified."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_subanneal.annealing._window import Window
 
 
 class Subsampling(BaseEstimator):
-    """Base of the objects that decide which row leaves the subsample next, and which enters."""
+    """Base class of subsamplings, which determine which row leaves the subsample next, and which row enters."""
 
     #: Whether rows leave in the order in which they came.
     cyclic = True
@@ -19,7 +19,7 @@ class Subsampling(BaseEstimator):
     column: str | int | None = None
 
     def strata(self, n_rows: int, column=None) -> np.ndarray | None:
-        """Stratum of each row, int (n_rows,), or None where there is but one."""
+        """Stratum of each row, int (n_rows,), or None if there is only one."""
         return None
 
     def bind(self, n_rows: int, generator: np.random.Generator, column=None) -> tuple[np.ndarray, Window]:
@@ -49,9 +49,9 @@ class Subsampling(BaseEstimator):
 
 
 class CyclicSubsampling(Subsampling):
-    """Rows are shuffled once; the subsample is a window that moves round the ring of them.
+    """Rows are shuffled once and form a ring; the subsample is a window that moves around it.
 
-    Rows leave in the order in which they came, and memory is read in order: the fastest churn.
+    Rows leave in the order in which they entered, and memory is read in order, which is the fastest exchange.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class RandomSubsampling(Subsampling):
 
 
 class StratifiedSubsampling(Subsampling):
-    """Rare rows come early: each stratum has its own share of the subsample. At full size all rows are in.
+    """Rare rows enter early: each stratum has its own share of the subsample, until all rows are included.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class StratifiedSubsampling(Subsampling):
             raise ValueError(f"labels must have one entry for each of the {n_rows} rows, got shape {values.shape}")
         if self.labels is None and values.dtype.kind == "f":
             edges = np.unique(np.nanquantile(values, np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]))
-            # NaN sorts after every edge: missing cells are a stratum of their own.
+            # NaN sorts after every edge: missing cells form a separate stratum.
             values = np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
         return np.unique(values, return_inverse=True)[1].reshape(-1)
 
@@ -156,5 +156,5 @@ NAMED = {"cyclic": CyclicSubsampling, "random": RandomSubsampling}
 
 
 def resolve(subsampling: str | Subsampling) -> Subsampling:
-    """The object that a name stands for; objects pass through."""
+    """The subsampling with this name; objects are returned unchanged."""
     return NAMED[subsampling]() if isinstance(subsampling, str) else subsampling

@@ -1,4 +1,4 @@
-"""Running a numbered list of tasks on a few threads."""
+"""Execution of a numbered list of tasks by a few threads."""
 
 from __future__ import annotations
 

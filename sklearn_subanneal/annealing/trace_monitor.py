@@ -1,4 +1,4 @@
-"""A scikit-learn callback that records the trace of running chains, and stops chains that no longer improve."""
+"""TraceMonitor: a scikit-learn callback that records traces of running chains, and stops chains without progress."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class TraceMonitor:
     """Callback that records the trace record of every sweep of every chain.
 
     Set it by `estimator.set_callbacks(TraceMonitor())`; after, or during, `fit` the records are at :meth:`get_logs`. It
-    works with chains in threads and in other processes, and keeps the records of all fits it has seen.
+    works with chains in threads and in other processes, and keeps the records of all fits.
 
     Parameters
     ----------
     X_held_out : array-like or DataFrame, default=None
-        Rows that are not trained on; their `score` by the model as it stands is recorded, too, as "held_out_score": the
-        mean log predictive density, or the score of a classifier or regressor. A model at every sweep takes time.
+        Rows that are not used for training. Their `score` under the present state is recorded as "held_out_score": the
+        mean log predictive density, or the estimator's own `score`. Building a model at every sweep takes time.
     y_held_out : array-like, default=None
         Their targets, for classifiers and regressors.
     every : int, default=1
@@ -137,7 +137,7 @@ class TraceMonitor:
         Returns
         -------
         structured ndarray of shape (n_records,), or pandas.DataFrame, or a list of these
-            With the fields of `trace_`, and "held_out_score" if there are held-out rows (nan where not scored).
+            Records with the fields of `trace_`, and "held_out_score" if there are held-out rows (nan where not scored).
 
         Raises
         ------

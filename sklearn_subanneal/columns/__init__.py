@@ -1,1 +1,26 @@
-"""Likelihoods of one column, or of one block of columns, under all clusters at once."""
+"""Types of columns: reading of their cells, likelihood and prior, and kernels that score all clusters at once."""
+
+from sklearn_subanneal.columns.bag_of_words import BagOfWords
+from sklearn_subanneal.columns.binding import KINDS, bind_bags, bind_columns
+from sklearn_subanneal.columns.categorical import Boolean, Categorical
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.count import Count
+from sklearn_subanneal.columns.cyclic import Cyclic
+from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.real import Real
+
+__all__ = [
+    "KINDS",
+    "BagOfWords",
+    "Boolean",
+    "Categorical",
+    "ColumnModel",
+    "Count",
+    "Cyclic",
+    "Gaussian",
+    "Hyperparameter",
+    "Real",
+    "bind_bags",
+    "bind_columns",
+]

@@ -1,7 +1,7 @@
-"""What a mixture may ask of a column: the contract of :class:`ColumnStatistics`.
+"""The contract of columns: the methods of ColumnData and ColumnStatistics that mixtures, trees and views call.
 
-Two nouns. ``ColumnData`` owns the cells of one column, or of one block of columns, and is read only.
-``ColumnStatistics`` owns what one partition has made of such data: the sufficient statistics of each cluster, the
+``ColumnData`` owns the cells of one column, or of one block of columns, and is read only.
+``ColumnStatistics`` owns the statistics of such data under one partition: sufficient statistics of each cluster, the
 cached coefficients that score a row, and the hyperparameters of the column's prior. A column may have statistics
 under several partitions at once.
 
@@ -45,6 +45,7 @@ cdef void flush_logs(LogQueue* logs) noexcept nogil
 
 
 cdef class ColumnData:
+    cdef readonly object array              # the cells as an array, one row of the table after the other
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t width          # number of the table's columns in the block
 
@@ -53,10 +54,11 @@ cdef class ColumnStatistics:
     cdef readonly Py_ssize_t capacity       # number of slots
     cdef readonly Py_ssize_t width
 
-    # scores[k] += log p(row | cluster k) for k < n, n a multiple of LANES
+    # scores[k] += log p(row | cluster k) for k < n, n a multiple of LANES. A term that depends on the row alone may be
+    # left out, here and in ``score_without``.
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil
-    # The score of a row in its own cluster, without itself: what is returned, plus the logarithm of what ``ratio`` is
-    # multiplied by (a number between 1e-20 and 1). Never for a cluster of one.
+    # The score of a row in its own cluster, without itself: the returned value, plus the logarithm of the factor
+    # (between 1e-20 and 1) by which ``ratio`` is multiplied. Never called for a cluster of one.
     cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil
     # Cached coefficients are complete once ``logs`` is flushed.
     cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil
@@ -67,8 +69,8 @@ cdef class ColumnStatistics:
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil
     # ``move`` from other statistics of the same column, whose hyperparameters must be the same
     cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil
-    # What ``log_marginal`` would be of two clusters together, and by how much it would rise with a row (its missing
-    # cells, where they are state, as they are filled now). The last slot must be empty: it may be used to find out.
+    # ``log_marginal`` of two clusters together, and its increase by a row (missing cells that are state count as they
+    # are filled now). The last slot must be empty: it may be used for the computation.
     cdef double log_marginal_of_both(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
     cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
     # Log marginal likelihood of the cells of rows[i] in slots[i], i < n, under another partition, of at most
@@ -87,12 +89,12 @@ cdef class ColumnStatistics:
     ) noexcept nogil
     # Fill the NaNs of one row by a draw from the posterior predictive of cluster k, given its other cells.
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil
-    # Some columns keep the missing cells of their rows as part of the state: True if there are any ...
+    # Some columns keep the missing cells of their rows as part of the chain's state: True if there are any ...
     cdef bint stateful(self) noexcept nogil
-    # ... and where this row has such cells,
+    # ... and whether this row has such cells,
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
     # which are drawn here, given that the row goes to cluster k, before it is added.
     cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil
     # Slots beyond the present capacity; the only method that needs the GIL.
     cdef int reserve(self, Py_ssize_t capacity) except -1
-    cdef void change_at_once(self, Py_ssize_t row, Py_ssize_t k, bint add) noexcept nogil
+    cdef void change_row(self, Py_ssize_t row, Py_ssize_t k, bint add) noexcept nogil

@@ -1,4 +1,4 @@
-"""The contract between a mixture and its columns, with what all columns share."""
+"""ColumnData and ColumnStatistics, the base classes of all kernels of columns: defaults, and their Python methods."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
 from libc.stdlib cimport malloc
@@ -25,7 +25,7 @@ cdef void allocate_logs(LogQueue* logs, Py_ssize_t capacity) noexcept nogil:
 
 
 cdef void flush_logs(LogQueue* logs) noexcept nogil:
-    """Compute the logarithms of a queue, hand them to the coefficients that wait, and empty it."""
+    """Compute the logarithms of a queue, write them to their coefficients, and empty the queue."""
     cdef Py_ssize_t i
     take_logs(logs.argument, logs.scale, logs.offset, logs.n)
     for i in range(logs.n):
@@ -44,16 +44,22 @@ def as_grid(values):
 cdef class ColumnData:
     """The cells of one column, or of one block of columns, in the order in which a chain visits the rows."""
 
+    def keep(self, array):
+        """Take the cells, and how many there are, from an array of shape (n_rows,) or (n_rows, width); returns it."""
+        self.array = array
+        self.n_rows, self.width = array.shape[0], array.shape[1] if array.ndim > 1 else 1
+        return array
+
     def take(self, order):
         """The same column with its rows in another order."""
-        raise TypeError(f"{type(self).__name__} can't be reordered")
+        return type(self)(self.array[order])
 
 
 cdef class ColumnStatistics:
     """Sufficient statistics of every cluster for one column, and the hyperparameters of its prior.
 
-    The cdef methods are the contract (``_base.pxd``); the Python methods below serve prediction, tests and
-    checkpoints.
+    The cdef methods are the contract that a kernel fulfils (``_base.pxd``). The Python methods are for prediction,
+    tests and checkpoints.
     """
 
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
@@ -96,7 +102,7 @@ cdef class ColumnStatistics:
         cdef Py_ssize_t last = self.capacity - 1
         cdef double out
         self.move(k, last)
-        self.change_at_once(row, last, True)
+        self.change_row(row, last, True)
         out = self.log_marginal(last) - self.log_marginal(k)
         self.clear(last)
         return out
@@ -132,7 +138,7 @@ cdef class ColumnStatistics:
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         return 0
 
-    # What follows is for callers in Python.
+    # The rest is for callers in Python.
 
     def rebuild(self, labels):
         """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned)."""
@@ -145,15 +151,15 @@ cdef class ColumnStatistics:
         if capacity > self.capacity:
             self.reserve(padded(capacity))
 
-    def put(self, Py_ssize_t row, Py_ssize_t k):
+    def add_row(self, Py_ssize_t row, Py_ssize_t k):
         """Add one row to a slot."""
-        self.change_at_once(row, k, True)
+        self.change_row(row, k, True)
 
-    def take_out(self, Py_ssize_t row, Py_ssize_t k):
+    def remove_row(self, Py_ssize_t row, Py_ssize_t k):
         """Remove one row from its slot."""
-        self.change_at_once(row, k, False)
+        self.change_row(row, k, False)
 
-    cdef void change_at_once(self, Py_ssize_t row, Py_ssize_t k, bint add) noexcept nogil:
+    cdef void change_row(self, Py_ssize_t row, Py_ssize_t k, bint add) noexcept nogil:
         cdef float[LOGS_PER_CHANGE] argument
         cdef float[LOGS_PER_CHANGE] scale
         cdef float[LOGS_PER_CHANGE] offset
@@ -166,17 +172,17 @@ cdef class ColumnStatistics:
             self.remove(row, k, &logs)
         flush_logs(&logs)
 
-    def relocate(self, Py_ssize_t source, Py_ssize_t target):
-        """Overwrite a slot by another, and clear that."""
+    def move_slot(self, Py_ssize_t source, Py_ssize_t target):
+        """Overwrite the target by the source, and clear the source."""
         self.move(source, target)
         self.clear(source)
 
-    def take_over(self, ColumnStatistics other not None, Py_ssize_t source, Py_ssize_t target):
-        """Overwrite a slot by that of other statistics of the same column, with the same hyperparameters."""
+    def copy_slot(self, ColumnStatistics other not None, Py_ssize_t source, Py_ssize_t target):
+        """Overwrite the target by the source in other statistics of the same column with the same hyperparameters."""
         self.copy(other, source, target)
 
-    def unite(self, Py_ssize_t source, Py_ssize_t target):
-        """Add all rows of one slot to another, and clear the first."""
+    def merge_slots(self, Py_ssize_t source, Py_ssize_t target):
+        """Add all rows of the source to the target, and clear the source."""
         self.merge(source, target)
         self.clear(source)
 
@@ -253,9 +259,9 @@ cdef class ColumnStatistics:
         return type(self)(self.data, self.parameters)
 
     def get_prior_state(self):
-        """What the chain knows of this column apart from the partition, as arrays."""
+        """The state of the chain that belongs to this column, apart from the partition, as arrays."""
         return {"parameters": self.parameters}
 
     def set_prior_state(self, state):
-        """Restore what ``get_prior_state`` gave."""
+        """Restore the arrays of ``get_prior_state``."""
         self.parameters = state["parameters"]

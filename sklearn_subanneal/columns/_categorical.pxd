@@ -1,7 +1,9 @@
 """A column of categories; a boolean column is one of two categories."""
+cimport cython
 from libc.stdint cimport int8_t, int16_t, int32_t
 
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics, LogQueue
+from sklearn_subanneal.columns._additive cimport AdditiveStatistics
+from sklearn_subanneal.columns._base cimport ColumnData
 
 
 cdef inline int32_t code_at(const void* cells, int itemsize, Py_ssize_t row) noexcept nogil:
@@ -13,7 +15,6 @@ cdef inline int32_t code_at(const void* cells, int itemsize, Py_ssize_t row) noe
 
 
 cdef class CategoricalData(ColumnData):
-    cdef object codes
     cdef const int8_t[::1] codes8
     cdef const int16_t[::1] codes16
     cdef const int32_t[::1] codes32
@@ -21,20 +22,16 @@ cdef class CategoricalData(ColumnData):
     cdef const void* cells
 
 
-cdef class CategoricalStatistics(ColumnStatistics):
-    cdef readonly CategoricalData data
+@cython.final
+cdef class CategoricalStatistics(AdditiveStatistics):
     cdef const void* cells
     cdef int itemsize
     cdef readonly Py_ssize_t n_categories
-    cdef double[::1] alpha
+    cdef double[::1] alpha                  # (n_categories,)
     cdef double alpha_total
-    cdef int32_t[:, ::1] count              # (n_categories, capacity)
-    cdef int32_t[::1] total                 # (capacity,)
-    cdef float[:, ::1] log_count            # log(alpha_v + count), contiguous over slots
-    cdef float[::1] log_total               # log(sum of alpha + total)
-    cdef double[:, ::1] other               # (n_categories + 2, capacity), counts under another partition
-    cdef const double[:, ::1] grid          # (n_categories, n_grid)
+    cdef int32_t* count                     # (n_categories, capacity), cells of each slot
+    cdef int32_t* total                     # (capacity,)
+    cdef float* log_count                   # (n_categories, capacity): log(alpha + count)
+    cdef float* log_total                   # (capacity,): log(alpha_total + total)
+    cdef const double[:, ::1] alpha_grid    # (n_categories, n_grid)
     cdef Py_ssize_t next_category           # where the next sweep over the alphas begins
-    cdef void bump(self, int32_t v, Py_ssize_t k, int32_t by, LogQueue* logs) noexcept nogil
-    cdef void refresh_all(self) noexcept nogil
-    cdef void refresh(self, Py_ssize_t k) noexcept nogil

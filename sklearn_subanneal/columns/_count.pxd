@@ -1,22 +1,31 @@
 """A column of counts."""
+cimport cython
 from libc.stdint cimport int32_t
 
-from sklearn_subanneal.columns._base cimport ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._additive cimport AdditiveStatistics
+from sklearn_subanneal.columns._base cimport ColumnData
+
+
+cdef struct Tally:
+    double count            # of the cells: a number without fraction, as their sum
+    double total
+    double log_factorials   # the sum of log x! over the cells
+
+
+cdef struct GammaPrior:
+    double shape, rate
 
 
 cdef class CountData(ColumnData):
     cdef const int32_t[::1] cells
 
 
-cdef class CountStatistics(ColumnStatistics):
-    cdef readonly CountData data
+@cython.final
+cdef class CountStatistics(AdditiveStatistics):
     cdef const int32_t* cells
-    cdef double shape, rate
-    cdef int32_t[::1] count                 # (capacity,)
-    cdef double[::1] total                  # (capacity,), integers: exact
-    cdef double[::1] log_factorials         # (capacity,), the sum of log x! over a cluster's cells
+    cdef Tally* tally
+    cdef GammaPrior* prior
     # p(x | k) in float64 (counts may be large): log_gamma(x + a) + constant - x slope - log x!
-    cdef double[::1] posterior_shape, slope, constant
-    cdef double[:, ::1] other               # counts and sums under another partition
-    cdef const double[::1] grid_shape, grid_rate
-    cdef void refresh(self, Py_ssize_t k) noexcept nogil
+    cdef double* posterior_shape
+    cdef double* slope
+    cdef double* constant

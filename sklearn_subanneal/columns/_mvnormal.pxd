@@ -2,7 +2,7 @@
 from libc.stdint cimport int8_t
 
 from sklearn_subanneal.columns._base cimport ColumnData
-from sklearn_subanneal.columns._wishart cimport NormalWishart
+from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
 
 
 cdef class GaussianData(ColumnData):
@@ -11,7 +11,7 @@ cdef class GaussianData(ColumnData):
     cdef readonly bint any_missing
 
 
-cdef class GaussianStatistics(NormalWishart):
+cdef class GaussianStatistics(MultivariateT):
     cdef readonly GaussianData data
     # The rows with their missing cells filled by the chain; the data themselves where nothing is missing.
     cdef const double[:, ::1] cells

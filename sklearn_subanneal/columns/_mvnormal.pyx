@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_subanneal._core._math cimport log1p_float, simd_void
 from sklearn_subanneal.columns._base cimport ColumnData, LogQueue
 from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
-from sklearn_subanneal.columns._wishart cimport NormalWishart
+from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
 
 from sklearn_subanneal.columns._base import as_grid
 
@@ -54,18 +54,14 @@ cdef class GaussianData(ColumnData):
     """A block of real columns, (n_rows, width) float64; NaN is a missing cell."""
 
     def __init__(self, cells):
-        cells = np.ascontiguousarray(cells, np.float64)
+        cells = self.keep(np.ascontiguousarray(cells, np.float64))
         missing = np.isnan(cells).any(axis=1)
         self.cells = cells
         self.missing = missing.astype(np.int8)
         self.any_missing = missing.any()
-        self.n_rows, self.width = cells.shape[0], cells.shape[1]
-
-    def take(self, order):
-        return GaussianData(np.asarray(self.cells)[order])
 
 
-cdef class GaussianStatistics(NormalWishart):
+cdef class GaussianStatistics(MultivariateT):
     """Statistics of a block of reals.
 
     Parameters
@@ -89,7 +85,7 @@ cdef class GaussianStatistics(NormalWishart):
         super().__init__(parameters, capacity)
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
-        NormalWishart.reserve(self, capacity)
+        MultivariateT.reserve(self, capacity)
         self.difference = np.zeros((self.width, capacity), np.float32)
         self.projection, self.quadratic = np.zeros((2, capacity), np.float32)
         return 0
@@ -168,7 +164,7 @@ cdef class GaussianStatistics(NormalWishart):
         return state
 
     def set_prior_state(self, state):
-        """Restore what ``get_prior_state`` gave."""
+        """Restore the arrays of ``get_prior_state``."""
         self.parameters = state["parameters"]
         if "completed" in state:
             np.asarray(self.completed)[np.asarray(self.data.missing) > 0] = state["completed"]

@@ -1,10 +1,6 @@
-"""Grid Gibbs of (mu, kappa, sigma2, nu) of the normal-inverse-chi-square prior, one coordinate after the other."""
-from numpy.random cimport bitgen_t
-
+"""Marginal likelihoods over grids of mu, kappa, sigma2 and nu, of the normal-inverse-chi-square prior."""
 from sklearn_subanneal._core._math cimport log_double, log_gamma, simd_void
-from sklearn_subanneal._core._random cimport categorical
-from sklearn_subanneal.columns._base cimport MAX_GRID
-from sklearn_subanneal.columns._normal cimport Moments, NormalStatistics
+from sklearn_subanneal.columns._normal cimport Moments, NormalPrior, NormalStatistics
 
 # The log marginal likelihood of one cluster as a function of one hyperparameter, up to terms that
 # ``add_common`` adds once: vectorised over the grid, so that no sum runs across lanes.
@@ -48,9 +44,9 @@ cdef simd_void add_over_nu(
 
 
 cdef void add_common(
-    int axis, const double* grid, Py_ssize_t n_clusters, double sigma2, double nu, double* out, Py_ssize_t n_grid
+    Py_ssize_t axis, const double* grid, Py_ssize_t n_clusters, double sigma2, double nu, double* out, Py_ssize_t n_grid
 ) noexcept nogil:
-    # What all clusters have in common.
+    # The terms that are the same for all clusters.
     cdef Py_ssize_t g
     for g in range(n_grid):
         if axis == 1:
@@ -61,37 +57,14 @@ cdef void add_common(
             out[g] += n_clusters * (0.5 * grid[g] * log_double(grid[g] * sigma2) - log_gamma(0.5 * grid[g]))
 
 
-cdef bint resample_axis(
-    NormalStatistics self, int axis, Py_ssize_t n_clusters, double power, bitgen_t* bits
+cdef void add_over_normal_prior(
+    NormalStatistics self, Py_ssize_t axis, const double* grid, Py_ssize_t n_grid, Py_ssize_t n_clusters, double* out
 ) noexcept nogil:
-    """Redraw one of mu, kappa, sigma2, nu from its grid given the others; True if it changed."""
-    cdef const double* grid = NULL
-    cdef double[MAX_GRID] logs
-    cdef double[MAX_GRID] work
-    cdef Py_ssize_t n_grid = 0, n_present = 0, k, g
+    """out[g] += the log marginal likelihood of the clusters with mu, kappa, sigma2 or nu at grid[g]."""
+    cdef Py_ssize_t n_present = 0, k
     cdef double n, xbar, squares, off
+    cdef NormalPrior* p = self.prior
     cdef Moments* m
-    cdef double* value
-    if axis == 0:
-        value = &self.mu
-        n_grid = self.grid_mu.shape[0]
-        grid = &self.grid_mu[0] if n_grid else NULL
-    elif axis == 1:
-        value = &self.kappa
-        n_grid = self.grid_kappa.shape[0]
-        grid = &self.grid_kappa[0] if n_grid else NULL
-    elif axis == 2:
-        value = &self.sigma2
-        n_grid = self.grid_sigma2.shape[0]
-        grid = &self.grid_sigma2[0] if n_grid else NULL
-    else:
-        value = &self.nu
-        n_grid = self.grid_nu.shape[0]
-        grid = &self.grid_nu[0] if n_grid else NULL
-    if n_grid < 1:
-        return False
-    for g in range(n_grid):
-        logs[g] = 0.0
     for k in range(n_clusters):
         m = &self.moments[k]
         n = m.count
@@ -101,29 +74,13 @@ cdef bint resample_axis(
         xbar = m.total / n
         squares = m.square - n * xbar * xbar
         squares = squares if squares > 0.0 else 0.0
-        off = self.kappa * n / (self.kappa + n) * (self.mu - xbar) * (self.mu - xbar)
+        off = p.kappa * n / (p.kappa + n) * (p.mu - xbar) * (p.mu - xbar)
         if axis == 0:
-            add_over_mu(grid, n, xbar, squares, self.kappa, self.sigma2, self.nu, logs, n_grid)
+            add_over_mu(grid, n, xbar, squares, p.kappa, p.sigma2, p.nu, out, n_grid)
         elif axis == 1:
-            add_over_kappa(grid, n, xbar, squares, self.mu, self.sigma2, self.nu, logs, n_grid)
+            add_over_kappa(grid, n, xbar, squares, p.mu, p.sigma2, p.nu, out, n_grid)
         elif axis == 2:
-            add_over_sigma2(grid, n, squares + off, self.nu, logs, n_grid)
+            add_over_sigma2(grid, n, squares + off, p.nu, out, n_grid)
         else:
-            add_over_nu(grid, n, squares + off, self.sigma2, logs, n_grid)
-    add_common(axis, grid, n_present, self.sigma2, self.nu, logs, n_grid)
-    g = categorical(logs, work, n_grid, power, bits)
-    if value[0] == grid[g]:
-        return False
-    value[0] = grid[g]
-    return True
-
-
-cdef bint resample_normal_prior(
-    NormalStatistics self, Py_ssize_t n_clusters, double power, bitgen_t* bits
-) noexcept nogil:
-    """One sweep over the grids that there are; True if anything changed."""
-    cdef bint changed = False
-    cdef int axis
-    for axis in range(4):
-        changed |= resample_axis(self, axis, n_clusters, power, bits)
-    return changed
+            add_over_nu(grid, n, squares + off, p.sigma2, out, n_grid)
+    add_common(axis, grid, n_present, p.sigma2, p.nu, out, n_grid)

@@ -3,6 +3,15 @@ from libc.stdint cimport int32_t
 
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
+# A pivot of Psi_n is at least its diagonal entry times this: the rest of float64 after cancellation.
+cdef inline double pivot_floor() noexcept nogil:
+    return 1e-14
+
+
+# Below this, taking a row out of a cluster loses too many digits, and the cluster is rebuilt from its sums.
+cdef inline double safe_downdate() noexcept nogil:
+    return 1e-6
+
 
 cdef class NormalWishart(ColumnStatistics):
     cdef double[::1] mu
@@ -12,7 +21,7 @@ cdef class NormalWishart(ColumnStatistics):
     cdef int32_t[::1] count
     cdef double[:, ::1] total
     cdef double[:, :, ::1] square
-    # ... and what follows from them: posterior mean, inverse Cholesky factor and log determinant of Psi_n.
+    # ... and the posterior mean, inverse Cholesky factor and log determinant of Psi_n.
     cdef double[:, ::1] mean
     cdef double[:, :, ::1] factor
     cdef double[::1] log_det
@@ -23,19 +32,12 @@ cdef class NormalWishart(ColumnStatistics):
     cdef double[::1] known                  # part of the evidence, by the number of rows; NaN: not known yet
     cdef double[::1] work, work2
     cdef double[:, ::1] matrix
-    cdef Py_ssize_t[::1] order
     cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef void posterior_scale(self, Py_ssize_t k, double* out) noexcept nogil
     cdef void rebuild_slot(self, Py_ssize_t k) noexcept nogil
     cdef void refresh(self, Py_ssize_t k) noexcept nogil
     cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
-    cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil
-    cdef double condition(
-        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored
-    ) noexcept nogil
     cdef double log_evidence(self, Py_ssize_t n, double log_det) noexcept nogil
     cdef double evidence_of(self, Py_ssize_t n) noexcept nogil
     cdef double evidence_anew(self, Py_ssize_t n) noexcept nogil
-    cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef void refresh_all(self) noexcept nogil
-    cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil

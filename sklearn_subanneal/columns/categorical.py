@@ -43,7 +43,7 @@ class Categorical(ColumnModel):
 
 
 class Boolean(Categorical):
-    """A column of two categories, whose weights have names of their own."""
+    """A column of two categories, with the prior weights alpha (True) and beta (False)."""
 
     kind, coded = "boolean", False
     hyperparameters = {"alpha": Hyperparameter(), "beta": Hyperparameter()}

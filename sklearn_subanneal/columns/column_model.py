@@ -1,4 +1,4 @@
-"""What the package may ask of a type of column: reading its cells, its prior, its kernels, and the way back."""
+"""ColumnModel, the base class of all types of columns: typing of cells, prior, kernels, and units of the data."""
 
 from __future__ import annotations
 
@@ -15,11 +15,34 @@ from sklearn_subanneal.columns.parameters import Hyperparameter
 class ColumnModel:
     """One column of a mixture, or one block of columns: its encoding and its prior.
 
-    Each type of column is a subclass, and is known once it is named in ``columns/models.py``. What is said here is
-    what holds for most types: numbers, one column, two moments.
+    Each type of column is a subclass, and is registered in ``KINDS`` of ``columns/binding.py``. The defaults are those
+    of a column of numbers whose predictions are means and standard deviations; a type overrides the others.
 
     Attributes
     ----------
+    kind : str
+        The name of the type, a key of ``feature_params``.
+    declared : bool
+        Whether ``feature_types`` may name it.
+    hyperparameters : dict of str to Hyperparameter
+        The keys of ``feature_params[kind]``.
+    dtype : type
+        Of typed cells: float64 with NaN for missing, or integers with -1 for missing.
+    largest : int or None
+        Of integers, which begin with 0; None: the cells are reals.
+    remedy : str
+        Advice for a cell that is not such a number, part of an error message.
+    categories : tuple or None
+        The values that the type has in every table.
+    coded : bool
+        Whether the values that occur in the table are its categories.
+    discrete : bool
+        Whether predictions are probabilities of few values, and not moments.
+    single : bool
+        Whether it is one column of the table, whose predictive distribution given the cluster does not depend on the
+        other cells of the row.
+    data_class, statistics_class : subclass of ColumnData, of ColumnStatistics
+        The kernels. ``statistics_class`` is called with data, hyperparameters and grids.
     name : str
         Of the column; of a block, its kind.
     sources : tuple of int
@@ -29,25 +52,21 @@ class ColumnModel:
     grids : dict
         Hyperparameters to learn, in standard units.
     center, scale : ndarray of shape (len(sources),)
-        Units of the reals.
+        Standard units are (x - center) / scale.
+    stateful : bool
+        Whether missing cells of this table are part of a chain's state, drawn anew whenever their row moves: where the
+        type is not conjugate with a cell missing. Moves that need conjugate columns refuse a model with such state.
     """
 
-    # The name by which users know the type, and whether ``feature_types`` may hold it.
     kind: ClassVar[str]
     declared: ClassVar[bool] = True
-    # The keys of ``feature_params``.
     hyperparameters: ClassVar[dict[str, Hyperparameter]]
-    # Typed cells: float64 with NaN for missing, or integers from 0 to ``largest`` with -1 ...
     dtype: ClassVar[type] = np.float64
     largest: ClassVar[int | None] = None
-    # ... and what to do about a cell that is no such number.
     remedy: ClassVar[str] = ""
-    # The values that the type has anyway; "coded": those that occur are its categories.
     categories: ClassVar[tuple | None] = None
     coded: ClassVar[bool] = False
-    # Few values, each with a probability: predictions are these, and not moments.
     discrete: ClassVar[bool] = False
-    # One column, whose cell says nothing of itself within a cluster.
     single: ClassVar[bool] = True
     data_class: ClassVar[type[ColumnData]]
     statistics_class: ClassVar[type[ColumnStatistics]]
@@ -58,6 +77,7 @@ class ColumnModel:
     grids: dict
     center: np.ndarray = field(default_factory=lambda: np.zeros(1))
     scale: np.ndarray = field(default_factory=lambda: np.ones(1))
+    stateful: bool = False
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:
@@ -76,6 +96,12 @@ class ColumnModel:
         learn : bool
             Whether there are grids.
         grids : {"data", "fixed"}
+            Grids in units of the cells, or absolute ones.
+
+        Raises
+        ------
+        ValueError
+            If a hyperparameter does not suit the cells.
         """
         raise TypeError(f"{cls.__name__} must say how it is bound to a column")
 
@@ -96,7 +122,7 @@ class ColumnModel:
         return (cells - self.center) / self.scale if self.largest is None else np.where(cells < 0, np.nan, cells)
 
     def cells_per_row(self, arrays: list[np.ndarray]) -> float:
-        """How many cells of a row there are to score."""
+        """Average number of cells of a row that a kernel scores."""
         return len(self.sources)
 
     def restore(self, values: np.ndarray) -> np.ndarray:
@@ -112,7 +138,7 @@ class ColumnModel:
         return np.where(np.isnan(values), 0.0, -np.log(self.scale)).sum(axis=1) if np.any(self.scale != 1) else 0.0
 
     def units(self, arrays: list[np.ndarray]) -> np.ndarray | float:
-        """The same of the rows of a chain."""
+        """``log_jacobian`` of the rows of a chain, whose missing cells may be part of its state."""
         return self.log_jacobian(self.values(arrays)) if np.any(self.scale != 1) else 0.0
 
     def report(self, parameters: dict) -> dict:
@@ -122,7 +148,7 @@ class ColumnModel:
     def expectations(
         self, column: ColumnStatistics, values: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """What is averaged over clusters and draws, and summarised at last: the first two moments.
+        """Quantities to average over clusters and draws, here the first two moments; ``summary`` predicts from them.
 
         Parameters
         ----------
@@ -142,5 +168,5 @@ class ColumnModel:
         return self.restore(first), np.sqrt(np.maximum(second - first**2, 0.0)) * self.scale
 
     def imputed(self, value: np.ndarray) -> np.ndarray:
-        """The cells that stand for such values."""
+        """Predicted values as cells of this type, for example rounded to integers."""
         return value

@@ -17,7 +17,7 @@ MU_GRID = np.arange(16) * (TURN / 16)
 
 
 class Cyclic(ColumnModel):
-    """A column of values of which one period later is the same.
+    """A column of values on a circle: x and x + period are the same.
 
     All clusters of a column share the concentration ``kappa``. Standard units are radians from the low end of the
     column's range, which is ``center``; ``scale`` is the length of a radian.

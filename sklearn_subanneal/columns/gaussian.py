@@ -58,7 +58,7 @@ class Gaussian(ColumnModel):
                 "psi": np.tile((d + 2) * np.geomspace(1e-5, 4.0, 20), (d, 1)),
                 "nu": d - 1 + np.geomspace(0.5, 100.0 + 5 * d, 20),
             }
-        return cls(name, sources, start, axes, center, scale)
+        return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()))
 
     def data(self, arrays):
         return GaussianData(self.values(arrays))

@@ -1,4 +1,4 @@
-"""The hyperparameters that users may give, and whether what they give can be."""
+"""Hyperparameters that users may give in ``feature_params``, and their checks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Hyperparameters beyond these say nothing that the ends do not say, and cost the accuracy of log gamma.
+# Beyond these bounds the model hardly changes, and log gamma loses accuracy.
 LEAST, MOST = 1e-12, 1e12
 
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """What a hyperparameter can be.
+    """Values that a hyperparameter can take.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Hyperparameter:
     one_each: bool = False
 
     def check(self, key: str, name: str, value) -> None:
-        """Refuse a hyperparameter that is no number, or no number that it can be."""
+        """Raise ValueError if a value is not a number of the domain."""
         try:
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):

@@ -1,7 +1,7 @@
 """Columns of reals: normal given the cluster, with a normal-inverse-chi-squared prior.
 
 A chain sees reals in standard units (z = (x - center) / scale), which costs nothing in exactness: the model is
-equivariant. Hyperparameters given by a user, and those reported to one, are in the units of the data.
+equivariant. Hyperparameters are given and reported in the units of the data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Units of columns of reals, learned from the data, and how far the arithmetic of the kernels reaches in them."""
+"""Standard units of columns of reals, and checks that the data are in the range of the kernels' arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics of Markov chains: R-hat, effective sample sizes, traces of partitions, and Geweke's test of samplers."""
+"""Diagnostics of Markov chains: R-hat, effective sample size, traces of partitions, Geweke's test of samplers."""
 
 from sklearn_subanneal.diagnostics.convergence import (
     autocorrelation_time,

@@ -1,4 +1,4 @@
-"""Geweke's test of a sampler: two ways to draw parameters and data jointly must agree in distribution."""
+"""Geweke's test of a sampler: two ways of drawing parameters and data jointly are compared."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Traces of the posterior draws of a partition, and a table of the convergence of all scalar quantities."""
+"""Traces of posterior draws of a partition, and a convergence table of all scalar quantities of an estimator."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

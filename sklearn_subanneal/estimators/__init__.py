@@ -1,4 +1,4 @@
-"""The estimators."""
+"""The scikit-learn estimators: mixtures, cross-categorization, topic models, Gaussian-process regression."""
 
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor

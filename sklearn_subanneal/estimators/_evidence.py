@@ -1,4 +1,4 @@
-"""Arguments of queries: columns by name or index, and evidence as a dict or a table, checked and typed."""
+"""Parsing of the column names and the evidence (values of some columns) that users pass to queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn_subanneal.tables.cells import encoded, object_cells
 from sklearn_subanneal.tables.schema import Column, Table
 
-# Names that a message lists: those most similar to the one that is unknown.
+# Names that an error message lists at most: those most similar to the requested one.
 MOST_NAMES = 10
 
 
@@ -84,10 +84,10 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
     Parameters
     ----------
     estimator : estimator
-        Whose ``fit`` read the table.
+        The estimator whose ``fit`` read the table.
     table : Table
     given : dict, or array-like or DataFrame of shape (1, n_features) or (n_rows, n_features)
-        From names or indices to values, or a table that is missing where nothing is given.
+        A dict from names or indices to values, or a table that is missing where nothing is given.
     n_rows : int
 
     Raises
@@ -107,7 +107,7 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
     try:
         arrays = table.encode(estimator, given, unseen="error")
     except ValueError as error:
-        # The advice for rows to be scored does not hold for evidence.
+        # The remedy in this message is for rows that are scored; it does not apply to evidence.
         problem = str(error).partition(" Fit on data")[0].replace("X holds", "given holds")
         raise ValueError(f"{problem} Evidence must be as the data of fit were; leave unknown cells missing.") from error
     if len(arrays[0]) not in (1, n_rows):

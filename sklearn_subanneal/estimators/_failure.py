@@ -1,4 +1,4 @@
-"""Restoring an estimator whose fit fails or is interrupted."""
+"""Restoration of an estimator's attributes after a fit that failed or was interrupted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TEAR_DOWN = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 @contextmanager
 def unchanged_on_failure(estimator):
-    """An estimator whose fit fails, or is interrupted, stays as it was: not fitted, or fitted as by the fit before."""
+    """Restore the attributes from before ``fit`` (unfitted, or of the previous fit) if it fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Passes of VariationalTemperingLDA over a corpus: reports to callbacks, stopping, and the fitted attributes."""
+"""Training passes of VariationalTemperingLDA: reports to callbacks, the stopping rule, fitted attributes."""
 
 from __future__ import annotations
 

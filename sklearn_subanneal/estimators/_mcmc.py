@@ -1,4 +1,4 @@
-"""Base of the estimators sampled by Markov chains: reads the table, runs the chains, keeps the draws."""
+"""Code shared by the estimators sampled by Markov chains: reading tables, running chains, storing draws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sklearn_subanneal.annealing.continuation import Continuation, table_digest
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
-from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.tables.schema import read_table
 
@@ -127,7 +127,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
 
     def _spec(self, models, arrays, **settings) -> ChainSpec:
-        """The specification that all chains of this fit have in common."""
+        """The specification shared by the chains of this fit."""
         raise NotImplementedError(f"{type(self).__name__} must specify its chains")
 
     def _strata(self, chooser, table, arrays):
@@ -161,7 +161,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         ]
 
     def _require_seen(self, arrays):
-        """Refuse typed columns of any table but the one that ``fit`` was given."""
+        """Raise ValueError unless these are the typed columns of the table that ``fit`` received."""
         if table_digest(self._table.names, arrays) != self._fitted_identity["X"]:
             raise ValueError(
                 "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
@@ -169,7 +169,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
             )
 
     def _keep(self, table, models, results: list[ChainResult]):
-        """Store the results of the chains, all with as many draws as the chain that had time for the fewest."""
+        """Store the results of the chains, cut to the number of draws that all of them have."""
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models = table, models
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))

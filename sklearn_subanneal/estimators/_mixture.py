@@ -1,4 +1,4 @@
-"""Base of the estimators of one mixture: how columns and documents are modelled, fitted attributes, and predictions."""
+"""Code shared by SubsampleAnnealedDPMM and TreeGuidedNRMM: column models, fitted attributes, predictions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.columns.models import bind_bags, bind_columns
+from sklearn_subanneal.columns.binding import bind_bags, bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
@@ -135,7 +135,7 @@ class MixtureEstimator(MCMCEstimator):
         moves = self._resolved_moves()
         if any(isinstance(move, TreeGuidedPaper) for move in moves):
             warnings.warn(
-                "TreeGuidedPaper() does not leave the posterior as it is: draws have too few clusters. Take "
+                "TreeGuidedPaper() does not leave the posterior invariant: draws have too few clusters. Take "
                 "TreeGuided() for anything but reproducing the paper and searching for a mode.",
                 UserWarning,
                 stacklevel=6,
@@ -277,9 +277,9 @@ class MixtureEstimator(MCMCEstimator):
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features)
         uncertainty : ndarray of shape (n_samples, n_features)
-            Only if asked for: posterior standard deviation of reals and counts (the variance of a cluster with fewer
-            than three degrees of freedom is taken as for three), and for categories the probability that the value is
-            another; 0 where the cell was observed.
+            Only if ``return_uncertainty``: posterior standard deviation of reals and counts (the variance of a cluster
+            with fewer than three degrees of freedom is taken as for three), and for categories the probability that the
+            value is another; 0 where the cell was observed.
         """
         if self._has_documents:
             raise ValueError("impute has nothing to fill: a word that does not occur in a document has the count 0.")

@@ -1,4 +1,4 @@
-"""Queries of a fitted cross-categorization about cells: densities, samples, imputations, predictions."""
+"""Methods of a fitted CrossCat about cells: densities, samples, imputations, predictions, surprisal."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class PredictiveQueries:
         Returns
         -------
         X : ndarray or DataFrame of shape (n_samples, n_features)
-            In the container that ``fit`` was given.
+            Samples in the container type that ``fit`` received.
 
         Raises
         ------
@@ -107,9 +107,8 @@ class PredictiveQueries:
         """Fill the missing cells of X, given the other cells of their rows.
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
-        categories by the most probable one, by
-        the conditional of the density that ``score_samples`` reports: a draw counts by the density of all observed
-        cells of the row, as is right for a new row.
+        categories by the most probable one, under the conditional of the density that ``score_samples`` reports: the
+        weight of a draw is the density of all observed cells of the row, which is exact for new rows.
 
         Parameters
         ----------
@@ -123,9 +122,9 @@ class PredictiveQueries:
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features)
         uncertainty : ndarray of shape (n_samples, n_features)
-            Only if asked for: posterior standard deviation of reals and counts (the variance of a cluster with fewer
-            than three degrees of freedom is taken as for three), and for categories the probability that the value is
-            another; 0 where the cell was observed.
+            Only if ``return_uncertainty``: posterior standard deviation of reals and counts (the variance of a cluster
+            with fewer than three degrees of freedom is taken as for three), and for categories the probability that the
+            value is another; 0 where the cell was observed.
 
         Examples
         --------
@@ -283,16 +282,16 @@ class PredictiveQueries:
         return surprisal(self._models, self._flat_draws(), arrays, labels)
 
     def novelty(self, X, columns=None, *, seen: bool = False) -> np.ndarray:
-        """-log density of each row: how unlike the table it is.
+        """-log density of each row, which measures its novelty given the table.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
         columns : str, int, or list of these, default=None
-            The cells to look at, all others being marginalised. None: all.
+            Columns of the cells to score; all others are marginalised. None: all.
         seen : bool, default=False
-            Whether X is the table that ``fit`` was given. Each row is then left out, -log p(row | the other rows): one
-            that has made a cluster of its own does not count as known.
+            Whether X is the training table. Each row is then scored by the other rows, -log p(row | the other rows), so
+            that a row alone in its cluster is novel.
 
         Returns
         -------
@@ -323,7 +322,7 @@ class PredictiveQueries:
         return -score_rows_given(self._models, self._flat_draws(), asked)
 
     def _given_others(self, column, X):
-        """Index of a column, and its prediction from the others."""
+        """Index of a column, and its predictive distribution given the other columns."""
         arrays = self._encode(X)
         j = column_index(self._table, "column", column)
         return j, predict_column(self._models, self._flat_draws(), arrays, j)[0]

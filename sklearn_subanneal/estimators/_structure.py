@@ -1,4 +1,4 @@
-"""Queries of a fitted cross-categorization about structure: dependence of columns, similarity of rows."""
+"""Methods of a fitted CrossCat about structure: dependence of columns, similarity of rows, confidence."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class StructureQueries:
 
     @property
     def dependence_(self) -> np.ndarray:
-        """Share of the draws in which two columns are in one view, (n_features, n_features).
+        """Fraction of the draws in which two columns are in the same view, (n_features, n_features).
 
-        0 says that views are better kept apart, not that columns are uncorrelated: each of two columns may have others
-        that explain it better. Fit a few columns of interest alone to see how they depend on one another.
+        A value of 0 means that separate views fit better, not that the columns are uncorrelated: each of them may have
+        other columns that explain it better. To measure the dependence among a few columns, fit them alone.
         """
         check_is_fitted(self)
         return posterior.co_clustering(self.posterior_column_labels_, max_rows=self.n_features_in_)
 
     @property
     def view_confidence_(self) -> np.ndarray:
-        """How far the draws agree with ``view_labels_`` on the fellows of each row, (n_samples, n_views), in [0, 1].
+        """Agreement of the draws with ``view_labels_`` for each row, (n_samples, n_views), in [0, 1].
 
-        For a row and a view: mean over the draws, and over the columns of the view, of the share of the other rows of
-        its cluster that are in one cluster with it in the draw's view of that column. A row alone in its cluster counts
-        1 where it is alone in the draw too, and else 0.
+        For a row and a view: the mean over the draws, and over the columns of the view, of the fraction of the other
+        rows of its cluster that share its cluster in the draw's view of that column. For a row alone in its cluster it
+        is the fraction of these in which the row is alone as well.
         """
         check_is_fitted(self)
         return similarity.consensus_confidence(
@@ -51,10 +51,9 @@ class StructureQueries:
     def mutual_information(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> Estimate:
         """Mutual information of columns under the posterior predictive, in nats.
 
-        The mean over the posterior draws of I(a; b | given) of the draw's mixture, its new cluster included: a row
-        about which nothing else is known, with cells that are not named integrated out. In draws that keep a and b in
-        separate views it is exactly 0, and where the columns concerned are categorical or boolean, with few
-        combinations of values, it is an exact sum; elsewhere it is a Monte Carlo integral.
+        The mean over the posterior draws of I(a; b | given) in the draw's mixture, including a new cluster; columns
+        that are not named are integrated out. It is exactly 0 in draws with a and b in separate views, an exact sum if
+        the columns are categorical or boolean with few combinations of values, and a Monte Carlo integral otherwise.
 
         Parameters
         ----------
@@ -67,16 +66,16 @@ class StructureQueries:
         n_samples : int, default=10_000
             Monte Carlo samples in all, spread evenly over the draws (and views) that need them, at least 20 for each.
         random_state : int, RandomState instance or None, default=None
-            Of the samples.
+            Seed of the samples.
 
         Returns
         -------
         value : float
             In nats; never negative.
         standard_error : float
-            The Monte Carlo standard error of the integrals given the draws; 0 where all is exact. It does not cover
-            that there are finitely many draws of the posterior (compare chains for that), nor clusters so rare that no
-            sample has met them.
+            The Monte Carlo standard error of the integrals given the draws; 0 if all terms are exact. It includes
+            neither the error due to the finite number of posterior draws (compare chains for that), nor clusters so
+            rare that they occur in no sample.
 
         Raises
         ------
@@ -132,7 +131,7 @@ class StructureQueries:
         value : float
             In [0, 1].
         standard_error : float
-            Of the information, by the delta method.
+            Standard error of the relatedness, by the delta method.
 
         References
         ----------
@@ -164,7 +163,7 @@ class StructureQueries:
         n_samples : int, default=2000
             Monte Carlo samples for each pair, spread evenly over the draws, at least 20 for each.
         random_state : int, RandomState instance or None, default=None
-            Of the samples.
+            Seed of the samples.
 
         Returns
         -------
@@ -210,10 +209,10 @@ class StructureQueries:
         others : int, array-like of int or of bool, default=None
             The rows to compare them with; None: the same.
         columns : str, int or list of these, default=None
-            With respect to which columns: each view counts by how many of them it holds, and views without any do not
-            count. None: all views of a draw count equally, however many columns they hold.
+            Columns that determine the weights of the views: the weight of a view is the number of these columns that it
+            contains. None: all views of a draw have equal weights.
         max_rows : int, default=5000
-            More pairs of rows than the square of this are refused.
+            An error is raised for more pairs of rows than the square of this.
 
         Returns
         -------

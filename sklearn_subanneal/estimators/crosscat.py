@@ -1,4 +1,4 @@
-"""Cross-categorization of tables, learned by subsample annealing."""
+"""CrossCat: cross-categorization of tables, learned by subsample annealing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.columns.binding import bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
@@ -46,7 +46,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         :class:`~sklearn_subanneal.views.ViewSplitMerge`. All are exact, in any combination. The default is
         ``[Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
     column_start : {"separate", "together", "prior"}, default="separate"
-        Where a chain starts: each column in a view of its own, all columns in one view, or a draw from the prior.
+        Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
@@ -90,23 +90,24 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     Attributes
     ----------
     column_labels_ : ndarray of int64, shape (n_features,)
-        View of each column in the draw that represents the posterior; view 0 has most columns.
+        View of each column in the draw that represents the posterior; view 0 has the most columns.
     n_views_ : int
-        Number of views in it.
+        Number of views in that draw.
     view_labels_ : ndarray of int64, shape (n_samples, n_views)
         Cluster of each training row in each of these views: ``predict_views(X)``.
     view_confidence_ : ndarray of shape (n_samples, n_views)
-        How far the draws agree with ``view_labels_``: the mean share of a row's cluster that is still with it.
+        Agreement of the draws with ``view_labels_``: the mean fraction of the other members of a row's cluster that
+        share its cluster in a draw.
     labels_ : ndarray of int64, shape (n_samples,)
         Clusters of the training rows in view 0: ``predict(X)``.
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_column_labels_ : ndarray of int32, shape (n_chains, n_draws, n_features)
-        Views in every draw; names of views mean nothing across draws.
+        Views in every draw; their numbers cannot be compared between draws.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters, in every draw, in the view that holds the first column of view 0.
     dependence_ : ndarray of shape (n_features, n_features)
-        Share of the draws in which two columns are in one view.
+        Fraction of the draws in which two columns are in the same view.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partitions and data.
     hyperparameters_ : dict
@@ -242,7 +243,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
                 for draws, chain in zip(self._draws, self._row_labels, strict=True)
             ]
         )
-        # Of the draws with this partition of the columns, the one whose rows represent the posterior as well.
+        # Among the draws with this partition of the columns, choose one with representative partitions of the rows.
         same = [
             at
             for at in np.ndindex(self.posterior_column_labels_.shape[:2])
@@ -282,7 +283,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         return out | {"columns": column_hyperparameters(self._models, states)}
 
     def _seen_labels(self, arrays):
-        """Clusters of the training rows in each draw, (n_views, n_rows) each, for those who have just this table."""
+        """Clusters of the training rows in each draw, each (n_views, n_rows); the table must be the training table."""
         self._require_seen(arrays)
         return [labels for chain in self._row_labels for labels in chain]
 

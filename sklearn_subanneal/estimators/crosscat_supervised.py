@@ -1,4 +1,4 @@
-"""Classification and regression by cross-categorization: the target is one more column of the table."""
+"""CrossCatClassifier and CrossCatRegressor: cross-categorization with the target as an additional column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
-from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.schema import Column, Table, read_table
@@ -86,7 +86,7 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     missing.
 
     Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count": as reals, each value tends to be a cluster of its own, which tells little of the class.
+    "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the class poorly.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     the observed cells of a row, averaged over draws and chains. Columns may be of any type, and cells may be missing.
 
     Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count": as reals, each value tends to be a cluster of its own, which tells little of the target.
+    "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the target poorly.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
         -------
         mean : ndarray of shape (n_samples,)
         deviation : ndarray of shape (n_samples,)
-            Only if asked for: posterior standard deviation of the target itself, noise included.
+            Only if ``return_std``: posterior standard deviation of the target, noise included.
         """
         mean, deviation = self._predict(X)
         return (mean, deviation) if return_std else mean

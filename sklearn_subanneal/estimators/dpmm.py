@@ -1,4 +1,4 @@
-"""Dirichlet-process and Pitman-Yor mixtures of tables, learned by subsample annealing."""
+"""SubsampleAnnealedDPMM: Dirichlet-process and Pitman-Yor mixtures of tables, learned by subsample annealing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
     """Pitman-Yor or Dirichlet-process mixture of a table, learned by subsample annealing.
 
     The number of clusters is learned. Columns may be real, categorical, boolean, counts or cyclic, and cells may be
-    missing. Each chain learns the mixture over a subsample that churns while it grows to the whole table, and then
-    draws from the exact posterior by Gibbs sampling and split-merge moves.
+    missing. Each chain learns the mixture on a subsample, whose rows are exchanged while it grows to the whole table,
+    and then draws from the exact posterior by Gibbs sampling and split-merge moves.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         The parameters of ``partition`` by their names, for instance "concentration" and "discount", and "log_u" for
         "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters.
     hierarchy_ : Hierarchy
-        Of moves=["incremental-hierarchy"]: the trees, with ``linkage()`` for SciPy and ``newick()``.
+        With moves=["incremental-hierarchy"]: the trees, with ``linkage()`` for SciPy and ``newick()``.
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
     feature_types_ : dict of str to str

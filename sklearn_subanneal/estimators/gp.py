@@ -1,4 +1,4 @@
-"""Gaussian-process regression averaged over hyperparameters that are sampled by tempering."""
+"""TemperedGaussianProcessRegressor: Gaussian-process regression with sampled hyperparameters."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     calibrated where there are few rows, and all modes of the posterior contribute. The cost is that of some thousand
     factorisations: up to about 1,000 rows.
 
-    Callbacks hear of every draw after warm-up: :class:`~sklearn_subanneal.TraceMonitor` records
-    them, and :class:`~sklearn_subanneal.Checkpoint` saves the chains, so that a fit that was killed goes on.
+    Callbacks receive every draw after warm-up: :class:`~sklearn_subanneal.TraceMonitor` records the draws, and
+    :class:`~sklearn_subanneal.Checkpoint` saves the chains, so that a killed fit can resume.
 
     Features and target are standardised internally; the priors are of the standardised data.
 
@@ -46,11 +46,11 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     inner : {"hmc", "guided-hmc", "mh"}, default="hmc"
         Hamiltonian Monte Carlo, the same along the gradients of a quarter of the rows with a correction (see
         :class:`~sklearn_subanneal.tempering.GuidedHamiltonianMonteCarlo`), or random-walk Metropolis-Hastings.
-    n_levels, min_inverse_temperature : optional
-        Of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
+    n_levels, min_beta : optional
+        Number of levels of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
     n_draws : int, default=250
-        Of each chain, after warm-up.
+        Draws of each chain, after warm-up.
     n_warmup : int or None, default=None
         None: 100, or half of ``n_draws`` if that is more.
     n_averaged : int, default=40
@@ -75,7 +75,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     trace_ : structured ndarray of shape (n_chains * n_draws,)
         A record for each draw: "chain", "sweep", "seconds" and "log_joint", the log prior plus the log likelihood.
     log_marginal_likelihood_value_ : float
-        Of the training data, the largest among the draws.
+        Log marginal likelihood of the training data, the largest among the draws.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -241,7 +241,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         -------
         mean : ndarray of shape (n_samples,)
         std : ndarray of shape (n_samples,), or cov of shape (n_samples, n_samples)
-            If asked for. The spread of the means over hyperparameters is part of it.
+            Only if requested. It includes the variation of the means over the hyperparameters.
         """
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")

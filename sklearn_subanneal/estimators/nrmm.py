@@ -1,4 +1,4 @@
-"""Normalized random measure mixtures of tables and documents, with tree-guided moves and incremental trees."""
+"""TreeGuidedNRMM: normalized random measure mixtures of tables and documents, with moves guided by trees."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         The parameters of ``partition`` by their names, for instance "concentration" and "discount", and "log_u" for
         "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters.
     hierarchy_ : Hierarchy
-        Of moves=["incremental-hierarchy"] and after ``partial_fit``: the trees, with ``linkage()`` for SciPy and
+        With moves=["incremental-hierarchy"] and after ``partial_fit``: the trees, with ``linkage()`` for SciPy and
         ``newick()``.
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
@@ -122,7 +122,7 @@ class TreeGuidedNRMM(MixtureEstimator):
     """
 
     _default_moves = (Gibbs(), TreeGuided())
-    # All that ``partial_fit`` goes on from: the typed columns of the rows before, and a generator.
+    # State from which ``partial_fit`` continues: the typed columns of all earlier rows, and a generator.
     _online: tuple | None = None
 
     def __init__(
@@ -177,8 +177,8 @@ class TreeGuidedNRMM(MixtureEstimator):
         """Insert rows into the trees of incremental Bayesian hierarchical clustering, whatever ``moves`` is.
 
         The first rows determine the units, and the first hyperparameters, which are redrawn after each call. The trees
-        go on from those of the last call, or of ``fit`` with moves=["incremental-hierarchy"]; after ``fit`` with other
-        moves its rows are inserted first. The model is valid after every call, with one draw; a ``fit`` starts anew.
+        continue those of the last call, or of ``fit`` with moves=["incremental-hierarchy"]; after ``fit`` with other
+        moves its rows are inserted first. The model is valid after every call, with one draw; ``fit`` starts anew.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         Returns
         -------
         hierarchy : Hierarchy
-            With ``linkage()``, which ``scipy.cluster.hierarchy.dendrogram`` draws, and ``newick()``.
+            The tree, with ``linkage()`` for ``scipy.cluster.hierarchy.dendrogram``, and ``newick()``.
         """
         arrays = self._encode(X)
         spec = ForestSpec(

@@ -1,1 +1,1 @@
-"""Factorial mixtures: rows that are sums of components, each active or not, learned by variational inference."""
+"""Factorial mixtures, whose rows are sums of active components, learned by variational inference."""

@@ -22,7 +22,7 @@ class ActivationStatistics:
     pairs : ndarray of shape (n_components, n_components)
         sum_n E[z_nj z_nk]: on the diagonal, the expected number of rows with each component.
     entropy : float
-        Of q(z), over all rows.
+        Entropy of q(z), summed over all rows.
     """
 
     n_rows: float

@@ -1,4 +1,4 @@
-"""Fit of a factorial mixture from a random start: rows and components in turn while the temperature falls."""
+"""Fit of a factorial mixture: alternating updates of rows and components from a random start, while cooling."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def fit_factorial(
     batch_size : int or None
         Rows after which the components are updated; None: all.
     step_size : StepSize or None
-        Of minibatches.
+        Step sizes of minibatches.
     tell : callable or None
         Called with the trace record (dict) and the components after each iteration; a True result ends the fit.
     """

@@ -1,4 +1,4 @@
-"""Settings of a factorial mixture: which parameters are given or learned, and how its temperature is chosen."""
+"""Settings of a factorial mixture: given and learned parameters, and the temperature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning of a factorial mixture from a stream of minibatches, at T = 1, after a fit of the first rows."""
+"""Online learning of a factorial mixture from minibatches, at T = 1, after a fit to the first rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_subanneal.variational import StepSize
 
 @dataclass(frozen=True)
 class FactorialStream:
-    """State of learning at T = 1 from minibatches that are seen once, after a fit of the first rows.
+    """State of learning at T = 1 from minibatches that are each used once, after a fit of the first rows.
 
     Attributes
     ----------

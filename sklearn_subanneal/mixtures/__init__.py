@@ -1,4 +1,4 @@
-"""Mixtures: a partition of the rows, its prior, the columns, and the moves that change the partition."""
+"""Mixtures of tables: the partition of the rows with its prior and its columns, and the moves that sample it."""
 
 from sklearn_subanneal.mixtures.move import ClusterMove, Move, check_moves, resolve_moves
 from sklearn_subanneal.mixtures.row_moves import NAMED, Gibbs, Slice, SplitMerge

@@ -1,4 +1,4 @@
-"""Sequential allocation of rows to the clusters of a mixture."""
+"""Sequential allocation of rows to the clusters of a mixture, declared for the moves that use it."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""A random choice among clusters, by their log weights."""
+"""Sampling of one cluster from log weights."""
 
 # An index with probability proportional to exp(score to the power + log weight), for u uniform on [0, 1); n is a
 # multiple of LANES. The scores become those weights, divided by exp(top), the largest; ``total`` is their sum.

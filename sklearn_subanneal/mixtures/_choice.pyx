@@ -1,4 +1,4 @@
-"""A random choice among clusters by their log weights: the last step of each assignment of a row."""
+"""Sampling of one cluster from log weights, the last step of each assignment of a row."""
 from sklearn_subanneal._core._math cimport LANES, exp_float, simd_void
 
 

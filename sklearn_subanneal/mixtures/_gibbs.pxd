@@ -1,4 +1,4 @@
-"""The remove-and-assign loop, for code that holds no GIL."""
+"""The loop that removes and assigns rows, for callers without the GIL."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""The two parts of a split-merge proposal, for the moves that make one."""
+"""The two parts of a split-merge proposal, declared for the moves that use them."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""The two parts of a split-merge proposal: their rows, the allocation of rows to them, and their log odds."""
+"""The two parts of a split-merge proposal: their members, the allocation of rows, and their probabilities."""
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy.random cimport bitgen_t
@@ -13,12 +13,12 @@ from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 
 
 cdef class Halves(MoveKernel):
-    """Two rows found a part each; the other rows of their clusters, the members, join one of these.
+    """Two anchor rows start one part each; the other rows of their clusters, the members, join one of the parts.
 
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixtures that proposals will be made for.
+        Columns of the mixtures for which proposals are made.
     n_rows : int
     twins : dict or None, default=None
         Statistics of each column to try out partitions with, by the identity of the column, with hyperparameters that
@@ -40,7 +40,7 @@ cdef class Halves(MoveKernel):
         free(self.logs.target)
 
     def begin(self, Mixture mixture, rows=None):
-        """Make proposals for this mixture from now on, as it is; ``rows``: all that are assigned, None: found here."""
+        """Use the present state of this mixture for the next proposals; ``rows``: its assigned rows, or None."""
         self.mixture = mixture
         self.assigned = mixture.assigned() if rows is None else rows
         self.n_assigned = self.assigned.shape[0]

@@ -1,4 +1,4 @@
-"""A mixture: a partition of rows, its prior, and the statistics of its clusters in every column."""
+"""The state of a mixture, declared for its moves: a partition of the rows, its prior, and the columns."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""A mixture: a partition of the rows, its prior, and the statistics of its clusters in every column."""
+"""The state of a mixture: a partition of the rows, its prior, and the statistics of the columns by cluster."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -110,7 +110,7 @@ cdef class Mixture(RowPartition):
         self.weigh()
 
     cdef void weigh(self) noexcept nogil:
-        # All weights anew: after the prior or many counts have changed.
+        # Recompute all weights, after the prior or many counts have changed.
         cdef Py_ssize_t k
         for k in range(self.capacity):
             self.log_weight[k] = NEVER
@@ -227,7 +227,7 @@ cdef class Mixture(RowPartition):
         return min(choose(inverse_temperature, &self.log_weight[0], &self.scores[0], n, u, top, total), self.n_clusters)
 
     def rebuild(self, rows=None, bint complete_only=False):
-        """Statistics anew from the rows, free of the drift of float sums; the partition stays.
+        """Recompute the statistics from the rows, to remove the drift of float sums; the partition is unchanged.
 
         ``rows``: all that are assigned, int32; None: found here. With ``complete_only`` those are left out that have
         missing cells as part of the state.
@@ -260,7 +260,7 @@ cdef class Mixture(RowPartition):
             (<ColumnStatistics> self.column[j]).assign(rows, slots, n)
 
     def set_labels(self, labels, generator):
-        """Assign all rows anew: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps.
+        """Reassign all rows: row i to cluster ``labels[i]``, -1 to none; labels are 0..K-1 without gaps.
 
         Missing cells that are part of the state are drawn, one row after the other.
         """
@@ -278,12 +278,12 @@ cdef class Mixture(RowPartition):
                     flush_logs(&self.logs)
 
     def relabel(self, labels):
-        """Assign all rows anew, as :meth:`RowPartition.relabel`, without their statistics."""
+        """Relabel all rows as by :meth:`RowPartition.relabel`, without changing the statistics."""
         RowPartition.relabel(self, labels)
         self.weigh()
 
     def reweigh(self):
-        """Weights of the clusters anew, where another has set them."""
+        """Recompute the weights of the clusters, if other code has changed them."""
         self.weigh()
 
     def set_prior(self, parameters):

@@ -1,4 +1,4 @@
-"""The base of all moves that are bound to the columns of a chain."""
+"""MoveKernel, the base class of the compiled moves."""
 
 
 cdef class MoveKernel:

@@ -1,4 +1,4 @@
-"""The base of all moves that are bound to the columns of a chain: proposals or sweeps, counters, state."""
+"""MoveKernel, the base class of the compiled moves: proposals, sweeps, counters of acceptances, saved state."""
 
 cdef class MoveKernel:
     """A move bound to the columns of a chain; made by :meth:`sklearn_subanneal.mixtures.Move.bind`.
@@ -42,7 +42,7 @@ cdef class MoveKernel:
         Parameters
         ----------
         mixture, inverse_temperature, generator, rows
-            As of :meth:`propose`.
+            See :meth:`propose`.
 
         Returns
         -------
@@ -63,11 +63,11 @@ cdef class MoveKernel:
         return counts
 
     def get_state(self):
-        """State that the move keeps from one sweep to the next, as arrays; None: it has none."""
+        """State that the move keeps between sweeps, as arrays; None if it has none."""
         return None
 
     def set_state(self, state):
-        """Restore what ``get_state`` returned."""
+        """Restore a state returned by ``get_state``."""
 
     cdef void count(self, double log_ratio, bint accepted) noexcept nogil:
         self.n_proposed += 1

@@ -1,4 +1,4 @@
-"""A partition of rows: the cluster of each row, and the rows in each cluster."""
+"""RowPartition, the base class of mixtures: the cluster of each row, and the size of each cluster."""
 from libc.stdint cimport int32_t
 
 

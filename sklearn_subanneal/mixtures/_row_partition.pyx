@@ -1,4 +1,4 @@
-"""A partition of rows: the cluster of each row, and the rows in each cluster."""
+"""RowPartition, the base class of mixtures: the cluster of each row, and the size of each cluster."""
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -17,7 +17,7 @@ cdef class RowPartition:
         self.n_clusters = self.n_assigned = self.capacity = 0
 
     cdef int grow_slots(self, Py_ssize_t capacity) except -1:
-        # More slots; those that are there stay.
+        # Add slots; the present ones are kept.
         cdef Py_ssize_t present = self.capacity
         names, slots = np.arange(capacity, dtype=np.int32), np.arange(capacity, dtype=np.int32)
         counts = np.zeros(capacity, np.int32)

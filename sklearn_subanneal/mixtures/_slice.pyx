@@ -1,4 +1,4 @@
-"""Slice sampling: the masses of the clusters, and of enough empty atoms, are drawn, and rows choose among them."""
+"""Slice sampling of a mixture: masses of clusters and of empty atoms are drawn, and rows are assigned to atoms."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
@@ -20,8 +20,8 @@ cdef class SliceKernel(MoveKernel):
     A cluster of n rows has mass Gamma(n + offset), and empty atoms are a Poisson process of intensity new_base /
     Gamma(1 + offset) w^(offset - 1) e^-w: this is the normalized random measure given u, in units of 1 / (1 + u). Each
     row draws a threshold below the mass of its cluster, and moves to a cluster or an empty atom above it, with
-    probability proportional to the likelihood. All that an empty atom is, is its mass: the parameters of clusters stay
-    integrated out, so that this is a sampler for every column, and mixes better than given the parameters.
+    probability proportional to the likelihood. An empty atom has only a mass: the parameters of clusters remain
+    integrated out, so the sampler suits every column, and mixes better than with sampled parameters.
 
     Atoms below all thresholds can't be chosen. The number of others grows as the lowest threshold to the power
     ``offset``, without bound, so that there is a limit, beyond which the smallest atoms are left out.
@@ -87,8 +87,8 @@ cdef class SliceKernel(MoveKernel):
         return lowest
 
     cdef int draw_atoms(self, Mixture mixture, double lowest, bitgen_t* bits) except -1 nogil:
-        # Of the Poisson process above ``lowest``, in ascending order: at t, what is left is dominated by a process
-        # whose intensity is exponential beyond t, and which is thinned.
+        # Atoms of the Poisson process above ``lowest``, in ascending order: beyond t the process is dominated by one
+        # with exponential intensity, which is thinned.
         cdef double sigma = -mixture.prior.offset, t, following, gap, left
         cdef double rate = mixture.prior.new_base * exp_double(-log_gamma(1.0 - sigma))
         t = least_threshold(rate, sigma, 0.5 * self.max_atoms)

@@ -1,4 +1,4 @@
-"""Split-merge moves: a cluster is split in two, or two are merged, which moves of single rows hardly ever achieve."""
+"""Split-merge moves of clusters with sequential allocation of the rows."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

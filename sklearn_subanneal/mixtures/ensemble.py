@@ -1,4 +1,4 @@
-"""The posterior predictive distribution: an average over draws, each a product of independent mixtures."""
+"""The posterior predictive distribution as an average over draws, each a product of independent mixtures."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class DistinctRows:
     ----------
     n_rows : int
     values : list of ndarray, shape (n_rows, width) or (n_distinct, width)
-        For each model, as :meth:`ColumnModel.values` makes them. One row alone stands for all.
+        Values for each model, as returned by :meth:`ColumnModel.values`. A single row stands for all rows.
     places : list of (ndarray of int, shape (n_rows,)) or None
-        For each model, where in its values each row is; None where row i is i, or where there is but one.
+        For each model, the index in its values of each row; None if it is i for row i, or if there is one value.
     start : int
-        Where in the table these rows begin.
+        Position in the table of the first of these rows.
     """
 
     n_rows: int
@@ -62,12 +62,12 @@ class DistinctRows:
 
 
 class Ensemble:
-    """The average over draws of products of independent mixtures, each over some columns of its own.
+    """The average over draws of products of independent mixtures over disjoint groups of columns.
 
     Parameters
     ----------
     models : list of ColumnModel
-        Of all columns.
+        Models of all columns.
     products : list of list of Predictive
         The factors of each draw; their ``members`` are a partition of the models.
     """
@@ -143,24 +143,25 @@ class Ensemble:
     def expectations(
         self, cells: DistinctRows, targets, seen: bool = False
     ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
-        """Conditional expectations of some models given the observed cells of each row.
+        """Expectations of some models given the observed cells of each row.
 
-        A draw counts for a row by the density that it gives to all observed cells, a cluster by the density that it
-        gives to those of its mixture: so this is the conditional of the very density that :meth:`score` reports.
+        The weight of a draw is the density that it gives to all observed cells of the row, and that of a cluster is the
+        density that it gives to those of its mixture: this is the conditional of the density that :meth:`score`
+        reports.
 
         Parameters
         ----------
         cells : DistinctRows
         targets : collection of int
-            The models in question. Their own observed cells count as evidence.
+            Indices of the models. Their own observed cells count as evidence.
         seen : bool, default=False
-            Whether the draws were made given these very rows. They know them already, and count equally.
+            Whether these are the training rows: the draws are conditioned on them already, and have equal weights.
 
         Returns
         -------
         expectations : dict of int to (ndarray of shape (n_rows, n_values), ndarray of that shape or None)
-            For each target as :meth:`ColumnModel.expectations`: the probabilities of its categories, and None;
-            or its first and its second moment, in standard units.
+            For each target the result of :meth:`ColumnModel.expectations`: the probabilities of its categories, and
+            None; or its first and second moments, in standard units.
         """
         total = np.full(1, -np.inf)
         first, second = dict.fromkeys(targets, 0.0), dict.fromkeys(targets, 0.0)
@@ -185,8 +186,8 @@ class Ensemble:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
         Reals: posterior mean and standard deviation. Counts: mean, rounded, and standard deviation. Categories: the
-        most probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. ``seen`` as
-        in :meth:`expectations`.
+        most probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. For
+        ``seen`` see :meth:`expectations`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""One Markov chain over the partition of a table's rows: annealed to full data, then drawn from."""
+"""The Markov chain of a mixture of a table: its specification, its state, and its draws."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TRACE = np.dtype(
         ("discount", "f8"),
         ("mass", "f8"),
         ("sigma", "f8"),
-        # Of proposals to split and merge clusters, and of slice sampling, in this sweep.
+        # Counters of this sweep: of proposals to split and merge clusters, and of slice sampling.
         ("n_proposed", "i8"),
         ("n_accepted", "i8"),
         ("sum_log_ratio", "f8"),
@@ -43,10 +43,10 @@ TRACE = np.dtype(
     ]
 )
 
-# The counters of the moves, which the trace has for each sweep.
+# Counters of the moves, recorded in the trace for each sweep.
 COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio", "n_overflows")
 
-# Cells scored between two looks at the cancel flag: some tens of milliseconds.
+# Cells scored between two checks of the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
 
 # Hyperparameters start where small clusters are cheap, and stay there until this many rows are assigned (a quarter of
@@ -120,7 +120,7 @@ class MixtureChain(AnnealedChain):
     learn_from : int or None, default=None
         Number of assigned rows from which on they are; None: 64, or a quarter of the rows where these are fewer.
     number : int, default=0
-        Of the chain, for its trace.
+        Number of the chain, recorded in its trace.
     """
 
     TRACE = TRACE
@@ -174,7 +174,7 @@ class MixtureChain(AnnealedChain):
         }
 
     def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
-        """Rows leave, enter, and choose their clusters, one after the other; returns how many were assigned anew."""
+        """Remove and assign rows, one after the other; returns the number of rows that were assigned or moved."""
         if move.replaces_gibbs and self.window.size == step.size == self.n_rows:
             context.check()
             return kernel.sweep(self.mixture, step.inverse_temperature, self.generator)

@@ -1,4 +1,4 @@
-"""The base of all moves, as parameter objects that scikit-learn can clone and search, and their names resolved."""
+"""Move, the base class of all moves (parameter objects for scikit-learn), and the resolution of their names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 
 
 class Move(BaseEstimator):
-    """Base of the moves that a chain makes in each cycle through its rows.
+    """Base class of the moves that a chain makes in each cycle through its rows.
 
     A move is a set of parameters; :meth:`bind` makes the kernel of one chain from it. Each exact move alone leaves the
     posterior invariant, so that they may be made in any order and number.
@@ -25,8 +25,8 @@ class Move(BaseEstimator):
         "rows": moves every row once; a chain has one of these. "clusters": proposals to split or merge clusters of
         rows. "columns": moves of columns between the views of a cross-categorization.
     replaces_gibbs : bool
-        Of moves of the rows: whether `sweep` of the kernel takes the place of Gibbs sampling once all rows are in the
-        subsample. Until then rows leave and enter one by one, and choose their clusters as in Gibbs sampling.
+        For moves of the rows: whether `sweep` of the kernel replaces Gibbs sampling once all rows are in the subsample.
+        Until then rows leave and enter one by one, and are assigned as in Gibbs sampling.
     in_views : bool
         Whether the move can be made in the views of a cross-categorization, each of which has some of the columns.
     alone : bool
@@ -46,7 +46,7 @@ class Move(BaseEstimator):
         Parameters
         ----------
         prior : PartitionPrior
-            Of the rows; of moves of columns, of the columns.
+            Prior of the partition of the rows; for moves of columns, that of the columns.
         models : list of ColumnModel
         """
 
@@ -74,14 +74,14 @@ class Move(BaseEstimator):
 
 
 class ClusterMove(Move):
-    """Base of the moves that propose to split and merge clusters of rows after each cycle.
+    """Base class of the moves that propose to split and merge clusters of rows after each cycle.
 
     A subclass has the parameter ``n_proposals``: proposals after each cycle, or None.
 
     Attributes
     ----------
     pace : float
-        Where ``n_proposals`` is None: proposals for each one that a move would make which always goes over all rows of
+        Used if ``n_proposals`` is None: number of proposals relative to that of a move which always visits all rows of
         its clusters.
     """
 
@@ -98,7 +98,7 @@ class ClusterMove(Move):
         """
         if self.n_proposals is not None:
             return self.n_proposals
-        # Each goes over the rows of its clusters, and large clusters hardly ever accept.
+        # A proposal visits the rows of its clusters, and is rarely accepted if the clusters are large.
         return round(self.pace * min(max(20_000 // max(n_assigned, 1), 2), 16))
 
 
@@ -112,7 +112,7 @@ def resolve_moves(
     moves : "default" or sequence of Move or str
         In the order in which a chain makes them. A name stands for the move with its default parameters.
     default : sequence of Move
-        Those that "default" stands for.
+        Moves that "default" stands for.
     named : mapping of str to subclass of Move
 
     Returns

@@ -1,4 +1,4 @@
-"""Posterior predictive of mixtures: densities of new rows, assignments to clusters, samples, imputations."""
+"""Predictions for rows by the draws of a mixture: densities, assignments, samples, imputations."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Predictive:
     models : list of ColumnModel
     draw : Draw
     members : sequence of int or None, default=None
-        The models that this mixture is over, where it is one factor of a product; the columns of the draw are theirs.
+        Indices of the models of this mixture, if it is one factor of a product; the columns of the draw belong to them.
         None: all.
     data : list of ColumnData or None, default=None
-        The rows that the draw has seen, for each of the models, where they are asked about.
+        The training rows for each of the models, needed only for predictions about them.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Predictive:
 
 
 class LeaveOneOut(Predictive):
-    """The predictive distribution of rows that the draw has seen, each removed from its cluster: given the other rows.
+    """The leave-one-out predictive distribution of one draw for its training rows, each removed from its cluster.
 
-    The prior of the partition must be one whose weights depend on nothing but the sizes and the number of the clusters.
+    The weights of the prior of the partition must depend only on the sizes and the number of the clusters.
 
     Parameters
     ----------
     models, draw, members, data
-        As of :class:`Predictive`; every model is of one column.
+        See :class:`Predictive`; each model has a single column.
     labels : ndarray of int of shape (n_rows,)
         The cluster of each row in this draw.
     """
@@ -139,7 +139,7 @@ def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarra
         own = np.flatnonzero(chosen == index)
         shares = np.exp(predictive.log_weights)
         clusters = generator.choice(len(shares), len(own), p=shares / shares.sum()).astype(np.int32)
-        parts.append(predictive.columns[0].draw_bags(clusters, lengths[own].astype(np.int32), generator))
+        parts.append(predictive.columns[0].draw_bags(clusters, lengths[own], generator))
         rows.append(own)
     return sparse.vstack(parts, format="csr")[np.argsort(np.concatenate(rows))]
 

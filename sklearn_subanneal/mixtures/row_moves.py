@@ -1,4 +1,4 @@
-"""Moves of the rows of a mixture, as parameter objects: Gibbs sampling, slice sampling, split-merge."""
+"""Parameter objects of the moves of a mixture's rows: Gibbs sampling, slice sampling, split-merge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface of priors of a partition, as a mixture uses them.
+"""PartitionPrior, the interface between a mixture and the prior of its partition.
 
 All priors of Gibbs type have the same predictive weights: a cluster of n_k rows has n_k + offset, a new one has
 new_base + new_slope * n_clusters (up to one factor). A mixture reads these three numbers; nothing is called per row.

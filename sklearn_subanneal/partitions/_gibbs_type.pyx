@@ -1,4 +1,4 @@
-"""Priors of a partition with predictive weights n_k + offset: Pitman-Yor, with discount 0 the Dirichlet process."""
+"""Priors of a partition with predictive weights n_k + offset: the Pitman-Yor and Dirichlet processes."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -18,7 +18,7 @@ cdef simd_void add_log_weight(
 
 
 cdef double log_expected_clusters(double concentration, double discount, Py_ssize_t n) noexcept nogil:
-    """Log of about the number of clusters that a Pitman-Yor process makes of n rows: the cost of a pass over them."""
+    """Log of the approximate number of clusters among n rows of a Pitman-Yor process, to which time is proportional."""
     cdef double a = concentration if concentration > 1e-3 else 1e-3, d = discount if discount > 1e-3 else 1e-3
     return log_double(
         a / d * (exp_double(log_gamma(a + d + n) - log_gamma(a + d) - log_gamma(a + n) + log_gamma(a)) - 1.0))
@@ -50,7 +50,7 @@ cdef class PartitionPrior:
 
     @property
     def is_random_measure(self):
-        """Whether, whatever is learned, this is the partition of a normalized random measure: for slice sampling."""
+        """Whether this is the partition of a normalized random measure, which slice sampling requires."""
         return False
 
     @property

@@ -1,4 +1,4 @@
-"""The partition of a normalized generalized gamma process, given u and with u integrated out."""
+"""The prior of a partition by a normalized generalized gamma process, given its auxiliary variable u."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

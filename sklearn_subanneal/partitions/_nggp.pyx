@@ -1,4 +1,4 @@
-"""The partition of a normalized generalized gamma process (NGGP).
+"""The prior of a partition by a normalized generalized gamma process (NGGP), with sampling of its parameters.
 
 The Levy intensity is alpha sigma / Gamma(1 - sigma) w^(-1 - sigma) e^(-w), with mass alpha and 0 < sigma < 1. Given an
 auxiliary variable u the weights are n_k - sigma for a cluster and alpha sigma (1 + u)^sigma for a new one. The state is
@@ -7,7 +7,7 @@ v = log u, which may be in the thousands for small sigma and alpha; given K clus
     n v - alpha ((1 + u)^sigma - 1) - (n - K sigma) log(1 + u),
 
 concave in v. Its integral is found by quadrature, so that alpha and sigma are learned with u integrated out, which
-mixes far better than given u, and v is then drawn anew, independently of its last value.
+mixes far better than given u, and v is then drawn independently of its previous value.
 """
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t
@@ -26,7 +26,7 @@ cdef double[8] NODE = [
 cdef double[8] WEIGHT = [
     0.18945061045506864, 0.18260341504492364, 0.16915651939500265, 0.1495959888165767,
     0.12462897125553407, 0.0951585116824926, 0.062253523938647456, 0.027152459411754176]
-# The log density is followed to this far below its top; the rest of the integral is less than rounding.
+# The log density is integrated down to this far below its maximum; the rest is below rounding error.
 cdef double DEPTH = 45.0
 # Masses and values of sigma between which nothing overflows, and integrals are as exact as elsewhere.
 LOWEST, HIGHEST = 1e-100, 1e100
@@ -124,7 +124,7 @@ cdef double fall(const Law* law, double top, double height, double direction, do
 
 
 cdef Integral integrate(const Law* law) noexcept nogil:
-    """The density of v, over panels as wide as it is smooth."""
+    """Integral of the density of v, over panels whose width follows its smoothness."""
     cdef Curve curve
     cdef Integral out
     cdef double top = find_top(law, &curve), height = curve.value, left, right, width, weight, total = 0.0
@@ -236,7 +236,7 @@ cdef class NGGPPrior(PartitionPrior):
         return out
 
     cdef double log_probability(self, const int32_t* counts, Py_ssize_t n_clusters) noexcept nogil:
-        # u is integrated out, so that the log joint density that is reported does not vary with it.
+        # u is integrated out, so that the reported value does not vary with it.
         cdef Py_ssize_t k, n = 0
         for k in range(n_clusters):
             n += counts[k]

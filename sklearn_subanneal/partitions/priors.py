@@ -1,4 +1,4 @@
-"""Priors of a partition as parameter objects that scikit-learn can clone and search, and their names resolved."""
+"""Priors of a partition as parameter objects for scikit-learn (CRP, PitmanYor, NGGP, NIG), and their names."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DISCOUNT_GRID = np.linspace(0.0, 0.5, 6)
 
 
 class Partition(BaseEstimator):
-    """Base of the priors of a partition: parameters, of which :meth:`bind` makes the prior of one chain.
+    """Base class of the priors of a partition: a set of parameters, from which :meth:`bind` makes the prior of a chain.
 
-    A parameter is a number, or ``"learn"``: then it is inferred, beginning with the value of the parameter that ends in
+    A parameter is a number, or ``"learn"`` to infer it, with the initial value given by the parameter that ends in
     ``_start``. None means ``"learn"``.
     """
 
@@ -160,8 +160,8 @@ class NGGP(Partition):
         alpha, from 1e-100 to 1e100, in the Levy intensity
         alpha sigma / Gamma(1 - sigma) w**(-1 - sigma) exp(-w).
     sigma : float or "learn", default="learn"
-        From 1e-100 to below 1. As sigma tends to 0 with mass * sigma fixed, this number becomes the
-        concentration of a :class:`CRP`; with the mass fixed all rows come to be in one cluster.
+        0 < sigma < 1. In the limit sigma = 0 with mass * sigma fixed, this is a :class:`CRP` with that product as its
+        concentration; with the mass fixed, all rows are in one cluster.
     mass_prior : tuple of two floats, default=(1.0, 1.0)
         Shape and rate of the gamma prior of the mass, where it is learned.
     sigma_prior : tuple of two floats, default=(1.5, 1.5)
@@ -259,7 +259,7 @@ NAMED = {"dp": CRP, "pitman-yor": PitmanYor, "nggp": NGGP, "nig": NIG}
 
 
 def resolve(partition: str | Partition, parameter: str = "partition") -> Partition:
-    """The prior that a name stands for; objects are returned as they are.
+    """The prior that a name stands for; objects are returned unchanged.
 
     Parameters
     ----------

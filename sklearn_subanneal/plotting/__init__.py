@@ -1,4 +1,4 @@
-"""Displays of fitted estimators, traces and schedules: made by `from_...` as scikit-learn's, drawn by matplotlib."""
+"""Displays of fitted estimators, traces and schedules with matplotlib, in the style of scikit-learn's displays."""
 
 from sklearn_subanneal.plotting.cluster_sizes import ClusterSizesDisplay
 from sklearn_subanneal.plotting.co_clustering import CoClusteringDisplay

@@ -1,4 +1,4 @@
-"""Checks of displays: whether matplotlib is installed, and whether an estimator has the fitted attributes to plot."""
+"""Checks made by displays: whether matplotlib is installed, and whether an estimator has the fitted attributes."""
 
 from sklearn.base import BaseEstimator
 

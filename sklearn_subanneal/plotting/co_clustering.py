@@ -1,4 +1,4 @@
-"""CoClusteringDisplay: the share of posterior draws in which two rows share a cluster, as a matrix."""
+"""CoClusteringDisplay: the matrix of the fraction of posterior draws in which two rows share a cluster."""
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any

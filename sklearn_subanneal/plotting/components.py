@@ -1,4 +1,4 @@
-"""ComponentsDisplay: components of images, side by side."""
+"""ComponentsDisplay: components of a factorial mixture of images, shown side by side."""
 
 from typing import TYPE_CHECKING, Any
 

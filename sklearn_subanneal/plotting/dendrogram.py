@@ -1,4 +1,4 @@
-"""DendrogramDisplay: the tree over the rows of incremental hierarchical clustering, its clusters in colours."""
+"""DendrogramDisplay: the tree of a hierarchical clustering of the rows, with its clusters in colours."""
 
 from math import log
 from typing import TYPE_CHECKING, Any

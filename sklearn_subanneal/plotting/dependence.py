@@ -1,4 +1,4 @@
-"""DependenceDisplay: the share of draws in which two columns are in one view, as a matrix."""
+"""DependenceDisplay: the matrix of the fraction of draws in which two columns are in the same view."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

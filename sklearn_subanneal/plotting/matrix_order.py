@@ -1,4 +1,4 @@
-"""Orders of the rows of a similarity matrix that put similar rows side by side, by clusters or by a tree."""
+"""Orders of the rows of a similarity matrix that place similar rows next to each other."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Axes, colours, frames and tick labels that all displays have in common."""
+"""Axes, colours, frames and tick labels shared by all displays."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

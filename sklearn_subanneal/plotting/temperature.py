@@ -1,4 +1,4 @@
-"""TemperatureDisplay: inverse temperatures of a variational fit, or of a cooling schedule."""
+"""TemperatureDisplay: inverse temperatures of a variational fit or of a cooling schedule."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""TopicsDisplay: the most probable words of topics, as bars."""
+"""TopicsDisplay: the most probable words of topics as bar charts."""
 
 from typing import TYPE_CHECKING, Any
 

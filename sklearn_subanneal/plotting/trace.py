@@ -1,4 +1,4 @@
-"""TraceDisplay: a quantity recorded after every sweep of the chains, a line for each chain."""
+"""TraceDisplay: a quantity recorded after each sweep, with one line for each chain."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""ViewsDisplay: a table with the columns of each view side by side and the rows sorted by their cluster there."""
+"""ViewsDisplay: a table as blocks of columns by view, with the rows sorted by cluster in each block."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Summaries of posterior draws: co-clustering of rows, point estimates of a partition, losses, and scalars by name."""
+"""Summaries of posterior draws: co-clustering of rows, point estimates of a partition, losses, named scalars."""
 
 from sklearn_subanneal._core.log_space import log_mean_exp
 from sklearn_subanneal.posterior.labels import relabel

@@ -1,4 +1,4 @@
-"""Labels of the rows under a partition: checks, codes 0..K-1, and renaming of the clusters."""
+"""Cluster labels of rows: checks, encoding as 0..K-1, and renumbering of clusters."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Losses between partitions of the same rows: variation of information and Binder's loss, and their expectation.
+"""Losses between partitions (variation of information, Binder's loss) and their posterior expectations.
 
 Both losses are exact functions of the contingency table, loss = (sum f(size_a) + sum f(size_b) - 2 sum f(size_ab)) /
 scale, with the cluster sizes of `a`, of `b` and of their intersections: f(m) = m log m and scale = n for the variation

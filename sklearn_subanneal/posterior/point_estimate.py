@@ -1,4 +1,4 @@
-"""Point estimates of a partition: the posterior draw with the least expected loss, and its labels."""
+"""Point estimates of a partition: the posterior draw with the smallest expected loss."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_subanneal.posterior.labels import check_draws, relabel
 from sklearn_subanneal.posterior.losses import Loss, check_loss, expected_loss
 
-# The variation of information hardly differs on more rows than these.
+# More rows than these hardly change the mean variation of information.
 _MOST_ROWS_JUDGED = 2000
 
 
 def representative_draw(
     labels: ArrayLike, loss: Loss = "vi", n_candidates: int = 50, n_references: int = 200
 ) -> tuple[int, int]:
-    """The posterior draw of the partition with the least posterior expected loss.
+    """The posterior draw of the partition with the smallest posterior expected loss.
 
     Among at most `n_candidates` draws, evenly thinned over all chains, the one whose mean loss against at most
     `n_references` evenly thinned draws is least; ties go to the earlier draw. No randomness is involved.
@@ -28,14 +28,15 @@ def representative_draw(
     loss : {"vi", "binder"} or callable, default="vi"
         As in :func:`expected_loss`. The variation of information prefers fewer small clusters than Binder's loss.
     n_candidates : int, default=50
-        The most candidates.
+        Maximum number of candidates.
     n_references : int, default=200
-        The most draws that candidates are compared with. The cost is n_candidates x n_references contingency tables.
+        Maximum number of draws with which candidates are compared. The cost is n_candidates x n_references contingency
+        tables.
 
     Returns
     -------
     chain, draw : int
-        The place of the draw in `labels`.
+        Indices of the draw in `labels`.
 
     Raises
     ------

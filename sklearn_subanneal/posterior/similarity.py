@@ -1,4 +1,4 @@
-"""How often rows share a cluster in posterior draws: co-clustering, similarity over views, and confidence."""
+"""Similarity of rows in posterior draws: co-clustering, similarity over views, confidence of clusters."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def co_clustering(labels: ArrayLike, rows: ArrayLike | None = None, max_rows: in
     Raises
     ------
     ValueError
-        If more than `max_rows` rows are asked for.
+        If more than `max_rows` rows are requested.
 
     References
     ----------
@@ -116,7 +116,7 @@ def row_similarity(
             left, right = labels[v, rows], labels[v, others]
             for start in range(0, len(rows), step):
                 shares[start : start + step] += weights[v] * (left[start : start + step, None] == right)
-    # Weights add up to 1 but for rounding.
+    # Weights add up to 1 except for rounding.
     return np.minimum(shares, 1.0, out=shares)
 
 
@@ -126,10 +126,10 @@ def consensus_confidence(
     row_labels: Sequence[np.ndarray],
     column_labels: ArrayLike,
 ) -> np.ndarray:
-    """How far the draws agree with a partition on the cluster of each row in each view.
+    """Agreement of the draws with a partition on the cluster of each row in each view.
 
     For a row and a view, take the other rows of its cluster there. Each column of the view belongs to a view of each
-    draw: the agreement is the share of those rows that are in one cluster with the row in that view. The confidence is
+    draw: the agreement is the fraction of those rows that share its cluster in that view. The confidence is
     the mean over the columns of the view and over the draws. For a row that is alone in its cluster, the agreement is 1
     if it is alone in the draw as well, and else 0.
 
@@ -147,7 +147,8 @@ def consensus_confidence(
     Returns
     -------
     confidence : ndarray of shape (n_samples, n_views)
-        From 0 to 1. The cost is that of a contingency table for each draw and each pair of views with a common column.
+        Confidence from 0 to 1. The cost is that of a contingency table for each draw and each pair of views with a
+        common column.
 
     Examples
     --------

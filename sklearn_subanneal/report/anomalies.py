@@ -1,4 +1,4 @@
-"""Anomalies in a table: the rows and cells of least predictive probability, and rows alone in their cluster."""
+"""Anomalies in a table: rows and cells with the smallest predictive probability, rows alone in a cluster."""
 
 from __future__ import annotations
 

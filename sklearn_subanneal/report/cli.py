@@ -1,4 +1,4 @@
-"""The command line: ``sklearn-subanneal report table.csv``."""
+"""The command line ``sklearn-subanneal report table.csv``: arguments, messages and errors."""
 
 from __future__ import annotations
 

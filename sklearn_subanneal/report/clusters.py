@@ -1,4 +1,4 @@
-"""Summaries of the views and of their clusters: columns, rows, and how each cluster differs from the other rows."""
+"""Summaries of views and clusters: columns, rows, and the differences of each cluster from the other rows."""
 
 from __future__ import annotations
 

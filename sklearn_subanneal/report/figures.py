@@ -1,4 +1,4 @@
-"""Pictures of a report: displays of views, dependence and traces, as PNG embedded in HTML."""
+"""Figures of a report: displays of views, dependence and traces as PNG images embedded in HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results that a report shows, as one data class."""
+"""Findings: the data class of all results shown in a report."""
 
 from __future__ import annotations
 

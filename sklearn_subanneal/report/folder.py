@@ -1,4 +1,4 @@
-"""Writing a report into a folder: the model, tables of clusters and imputed cells, and the page."""
+"""The folder of a report: the model, tables of clusters and imputed cells, and the web page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fitting CrossCat for a report: progress is reported, and Ctrl-C ends the chains early with a fitted model."""
+"""The fit of CrossCat for a report, with progress messages and an early end of the chains by Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that write HTML: elements, tables, figures and lists, with all text escaped."""
+"""HTML elements, tables, figures and lists as functions that escape all text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a report: its head, its contents and the order of its sections."""
+"""The web page of a report: head, table of contents, and order of the sections."""
 
 from __future__ import annotations
 

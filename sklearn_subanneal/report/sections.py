@@ -1,4 +1,4 @@
-"""The sections of a report as HTML: texts and tables of the results, without further computation."""
+"""The sections of a report as HTML: texts and tables of results that are already computed."""
 
 from __future__ import annotations
 

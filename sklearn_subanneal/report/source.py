@@ -1,4 +1,4 @@
-"""Tables in files: reading by pandas, and the type of each column with the reason for it."""
+"""Input tables of a report: reading files by pandas, and choosing a type for each column with its reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.columns.models import DECLARED
+from sklearn_subanneal.columns.binding import DECLARED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Dependence between columns, and convergence of the chains: numbers for the report."""
+"""Dependence of columns and convergence of chains, as numbers for a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a type of column on which reading a table relies: its dtype, its range, its categories."""
+"""CellType: the interface through which a table reads the cells of a column of a given type."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class CellType(Protocol):
-    """The part of a type of column that reading a table relies on; the models of columns fulfil it.
+    """The attributes of a column type on which reading a table relies; column models implement it.
 
     Attributes
     ----------
@@ -15,11 +15,11 @@ class CellType(Protocol):
     declared : bool
         Whether ``feature_types`` may name it.
     dtype : type
-        Of the typed cells: float64 with NaN for missing, or integers with -1 for missing.
+        Type of the typed cells: float64 with NaN for missing, or integers with -1 for missing.
     largest : int or None
-        Of integers, which begin with 0; None: the cells are reals.
+        Largest integer, where cells are integers from 0; None: the cells are reals.
     remedy : str
-        Advice for the error about a cell that is no such number.
+        Advice for a cell that is not such a number, for error messages.
     categories : tuple or None
         The values that the type has in every table.
     coded : bool

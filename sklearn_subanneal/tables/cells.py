@@ -1,4 +1,4 @@
-"""The cells of one column: read from an array, pandas or polars, typed as numbers or codes, and written back."""
+"""Cells of one column: reading from NumPy, pandas or polars, encoding as numbers or codes, and writing back."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def encoded(cells: Cells, categories: np.ndarray | None) -> tuple[np.ndarray, np
     Returns
     -------
     codes : ndarray of shape (n_samples,)
-        Of the smallest of int8, int16 and int32 for the categories; -1 is missing or unknown.
+        Codes, in the smallest of int8, int16 and int32 for the categories; -1 is missing or unknown.
     categories : ndarray of shape (n_categories,)
         The categories.
     unknown : list
@@ -329,7 +329,7 @@ def _is_missing(value) -> bool:
 
 
 def _is_hashable(value) -> bool:
-    # A tuple claims to be hashable whatever is in it, so only the attempt tells.
+    # A tuple is Hashable even if its items are not, so hashing it must be tried.
     if not isinstance(value, Hashable):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Schemas of tables: arrays and DataFrames read into typed columns, and typed columns written back."""
+"""Schema of a table: reading arrays and DataFrames into typed columns, and writing typed columns back."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Table:
     columns : list of Column
         One for each feature.
     container : {"array", "pandas", "polars"}
-        The container of the data given to `fit`.
+        Type of the data that `fit` received.
     labels : list
         The column labels of the container, which pandas allows to be other than strings.
     """
@@ -112,7 +112,7 @@ class Table:
         --------
         >>> import numpy as np
         >>> from sklearn.base import BaseEstimator
-        >>> from sklearn_subanneal.columns.models import KINDS
+        >>> from sklearn_subanneal.columns.binding import KINDS
         >>> from sklearn_subanneal.tables.schema import read_table
         >>> estimator = BaseEstimator()
         >>> table, _ = read_table(estimator, [[0.5, 7], [1.5, 9]], ["real", "categorical"], types=KINDS)
@@ -161,7 +161,7 @@ class Table:
         Examples
         --------
         >>> from sklearn.base import BaseEstimator
-        >>> from sklearn_subanneal.columns.models import KINDS
+        >>> from sklearn_subanneal.columns.binding import KINDS
         >>> from sklearn_subanneal.tables.schema import read_table
         >>> table, arrays = read_table(BaseEstimator(), [[0.5, 7], [1.5, 9]], ["real", "categorical"], types=KINDS)
         >>> table.decode(arrays)
@@ -228,7 +228,7 @@ def read_table(
     --------
     >>> import pandas as pd
     >>> from sklearn.base import BaseEstimator
-    >>> from sklearn_subanneal.columns.models import KINDS
+    >>> from sklearn_subanneal.columns.binding import KINDS
     >>> from sklearn_subanneal.tables.schema import read_table
     >>> X = pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"], "visits": [3, 0]})
     >>> table, arrays = read_table(BaseEstimator(), X, {"visits": "count"}, types=KINDS)

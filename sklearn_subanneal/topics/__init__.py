@@ -1,1 +1,1 @@
-"""Topic models: the local step over documents, the global topics, temperature, and scores."""
+"""Topic models by variational inference: documents, topics, temperatures and scores."""

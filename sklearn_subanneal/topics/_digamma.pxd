@@ -1,8 +1,8 @@
-"""The digamma function without branches, in float32 by way of its exponential, in float64 by its logarithm.
+"""The digamma function without branches, in float32 and float64.
 
 Both shift the argument by psi(x) = psi(x + n) - 1/x - ... - 1/(x + n - 1) and expand at x + n. The n reciprocals, taken
 in pairs from both ends, are fractions of u = x (x + n - 1) alone. In float32 exp(psi) is expanded, in powers of
-1 / (x + n - 1/2)^2, so that exp(psi) needs no logarithm.
+1 / (x + n - 1/2)^2, so that exp(psi) is computed without a logarithm.
 Errors are stated and tested in ``tests/topics/test_topics_local.py``.
 """
 from sklearn_subanneal._core._math cimport log_double

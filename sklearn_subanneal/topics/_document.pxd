@@ -1,4 +1,4 @@
-"""The variational distribution of one document over topics: coordinate updates over the topics that it needs."""
+"""Coordinate updates of the variational distribution of one document over its topics."""
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy

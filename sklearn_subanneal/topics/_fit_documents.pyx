@@ -1,4 +1,4 @@
-"""The local step of topic models: the variational distributions of documents, given the topics' weights of words."""
+"""The compiled local step of topic models: variational distributions of documents for given word weights."""
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -211,7 +211,7 @@ def fit_documents(
 
 
 def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] factors, Py_ssize_t repeat=1):
-    """The inner loop alone, for tests and benchmarks: counts / normalisers, and the sums of the words into the topics.
+    """The inner loop alone, for tests and benchmarks: counts / normalisers, and the sums of the words by topic.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Packing the rows of a document's table to the topics that the document needs (document_loops.h)."""
+"""Removal of the topics that a document does not use from its table of word weights (document_loops.h)."""
 from libc.stdint cimport int32_t
 
 

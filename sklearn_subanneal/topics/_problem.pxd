@@ -1,4 +1,4 @@
-"""The documents, topics and temperatures of one local step, as its loops see them without the GIL."""
+"""The input of one local step as C structures: documents, topics and temperatures."""
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_subanneal.topics._rows cimport copy_row, real, temper_row

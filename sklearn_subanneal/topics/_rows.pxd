@@ -1,4 +1,4 @@
-"""Loops over topics, each compiled for every level of the instruction set, in float32 and float64."""
+"""Vectorised loops over topics, in float32 and float64, for each level of the instruction set."""
 from sklearn_subanneal._core._math cimport LANES, exp_double, exp_float, log_double, log_float, simd_void
 from sklearn_subanneal.topics._digamma cimport digamma_double, reciprocals_float, shifted_float
 

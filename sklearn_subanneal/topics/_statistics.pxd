@@ -1,4 +1,4 @@
-"""Expected counts of words under topics, summed word by word: each word by one thread, in the order of documents."""
+"""Expected counts of words under topics, summed word by word so that threads never share a row."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 

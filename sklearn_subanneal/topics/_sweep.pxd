@@ -1,4 +1,4 @@
-"""One pass over the words of a document: normalisers, and the sums of the words into the topics (document_loops.h)."""
+"""One pass over the words of a document: normalisers, and sums over words by topic (document_loops.h)."""
 cdef extern from "sklearn_subanneal/topics/document_loops.h":
     # ratios_v = scale counts_v / sum_k table_vk factors_k (held at tiny from below), and, unless totals is NULL,
     # totals_k = sum_v ratios_v table_vk. n is a multiple of 8, width one of LANES.

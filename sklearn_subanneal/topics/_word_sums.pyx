@@ -57,7 +57,7 @@ cdef inline double log_likelihood(
         n = min(end - begin, <int64_t> WORDS_A_BLOCK)
         for v in range(n):
             put_row(weights + words.indices[begin + v] * n_topics, n_topics, width, least, table + v * width)
-        # The last rows of a block may hold other words; their ratios are not used.
+        # The last rows may hold values of earlier words, which are not read.
         sweep(
             table, ones, whole_blocks(n), width, factors, <real> 1.0, <real> limits.tiny, ratios, <real*> NULL
         )

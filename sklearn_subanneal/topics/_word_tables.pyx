@@ -1,4 +1,4 @@
-"""Tables of words by topics: weights for the local step from statistics, and the distinct words of a minibatch."""
+"""Tables of words by topics: weights for the local step, and the distinct words of a minibatch."""
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -97,7 +97,7 @@ def word_weights(
     eta : array, shape (n_words,)
         The prior of these words, positive.
     normalisers : array, shape (n_topics,)
-        Of each topic, scaled sum of the statistics over all words plus that of the prior.
+        For each topic, the scaled sum of the statistics over all words, plus that of the prior.
     update : {"plug-in", "variational"}
         E[beta], or exp(E[log beta]).
     rho : float or None

@@ -1,4 +1,4 @@
-"""Corpora: the documents of a fit, in memory or streamed in chunks, as the minibatches of each pass."""
+"""Corpora of documents, in memory or streamed in chunks, divided into minibatches for each pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MemoryCorpus:
     documents : csr_matrix of shape (n_documents, n_words)
     batch_size : int
     generator : numpy.random.Generator or None
-        Shuffles the documents anew for each pass; None: the order of the matrix.
+        Shuffles the documents for each pass; None: the order of the matrix.
     """
 
     def __init__(self, documents: sparse.csr_matrix, batch_size: int, generator=None):
@@ -56,7 +56,7 @@ class MemoryCorpus:
 
 
 class StreamedCorpus:
-    """Documents in chunks that are read anew in each pass; no more than a chunk and a minibatch are in memory.
+    """Documents in chunks that are read again in each pass; no more than a chunk and a minibatch are in memory.
 
     Parameters
     ----------

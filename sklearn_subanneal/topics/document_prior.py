@@ -1,4 +1,4 @@
-"""The Dirichlet prior of the topic proportions of documents: fixed, or learned."""
+"""The Dirichlet prior of the topic proportions of documents, fixed or learned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DocumentPrior:
     values : ndarray of shape (n_topics,)
     learned : bool, default=False
     start : float, default=0.5
-        Progress from which it is learned; topics change too much before.
+        Progress from which it is learned; before, topics change too much.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation with learned topics: proportions, bounds, perplexity and held-out scores of documents."""
+"""Latent Dirichlet allocation with learned topics: proportions, bounds, perplexity, held-out scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local step of topic models: topic proportions of documents for fixed topics, and the documents' energies."""
+"""The local step of topic models: topic proportions and energies of documents for fixed topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local variational tempering: a temperature for each document, inferred from the fit of the topics to it."""
+"""Local variational tempering: a temperature for each document, inferred with its topic proportions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The partition function of topic models under temperature, estimated in log space.
+"""Estimates of the log partition function of tempered topic models.
 
 C(T) integrates the likelihood of the corpus to the power of 1/T over all corpora of the same shape, and over topics and
 topic proportions under their priors. All functions give log C(T) divided by the number of tokens.
@@ -71,7 +71,7 @@ def log_partition(
     Returns
     -------
     log_partition : ndarray of shape (n_temperatures,)
-        Of one token; 0 at T = 1.
+        Values for one token; 0 at T = 1.
 
     References
     ----------
@@ -121,7 +121,7 @@ def log_partition_as_printed(
     Parameters
     ----------
     temperatures, n_words, doc_topic_prior, topic_word_prior, generator, n_topics_draws, n_document_draws
-        As of :func:`log_partition`.
+        See :func:`log_partition`.
     n_documents, n_tokens : float
         Of the corpus.
 

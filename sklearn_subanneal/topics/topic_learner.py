@@ -1,4 +1,4 @@
-"""Learning the topics of a corpus by stochastic variational inference: the step of a minibatch, and the passes."""
+"""Stochastic variational inference of topics: the update by a minibatch, and passes over a corpus."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class TopicLearner:
     prior : DocumentPrior
     temperature : TemperatureVariable
     step_size : StepSize
-        Of the topics.
+        Step sizes of the topics.
     temperature_step : StepSize
-        Of q(y), the factor of an inferred temperature.
+        Step sizes of q(y), the factor of an inferred temperature.
     max_iter, tol : int, float
-        Of the local step.
+        Limits of the local step: iterations, and mean change of gamma.
     n_threads : int
     energy : {"collapsed", "joint"} or None
         The energy from which the temperature is inferred; None: it is not inferred.

@@ -1,4 +1,4 @@
-"""Settings of a topic model, and the learner composed from them: priors, temperature and step sizes."""
+"""Settings of a topic model (priors, temperature, step sizes), and construction of its learner."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class TopicSettings:
         Parameters
         ----------
         dtype : numpy dtype
-            Of all computations.
+            Data type of all computations.
         n_documents : float
         word_counts : ndarray of shape (n_words,)
             Tokens of each word in the corpus.

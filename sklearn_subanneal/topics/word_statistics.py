@@ -1,4 +1,4 @@
-"""Topics: sufficient statistics of the words of every topic, with lazy decay, and word weights computed from them."""
+"""Sufficient statistics of the words of each topic, with lazy decay, and the word weights computed from them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Topics:
         return self.table.shape[1]
 
     def recount(self) -> None:
-        """Sum the statistics of every topic anew, after ``table`` was changed from outside."""
+        """Recompute the sum of the statistics of every topic, after ``table`` was changed from outside."""
         self.totals = self.scale * self.table.sum(axis=0, dtype=np.float64)
 
     def _masses(self) -> NDArray:
@@ -139,7 +139,7 @@ class Topics:
     def blend(
         self, words: NDArray | None, statistics: NDArray, step: float, ratio: float = 1.0, n_threads: int = 1
     ) -> None:
-        """Take a step from the statistics as they are towards those of a minibatch: (1 - step) S + step ratio S_batch.
+        """Take a step from the present statistics S towards those of a minibatch: (1 - step) S + step ratio S_batch.
 
         Parameters
         ----------

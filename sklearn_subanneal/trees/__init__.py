@@ -1,4 +1,4 @@
-"""Trees over rows: incremental hierarchical clustering, and the moves that trees guide."""
+"""Trees over rows: incremental hierarchical clustering, and split-merge moves guided by trees."""
 
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 from sklearn_subanneal.trees.tree_moves import (

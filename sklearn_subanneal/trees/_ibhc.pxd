@@ -1,4 +1,4 @@
-"""Incremental Bayesian hierarchical clustering: a forest that grows row by row, one tree for each cluster."""
+"""Incremental Bayesian hierarchical clustering, declared for its subclasses: a forest of one tree per cluster."""
 from libc.stdint cimport int32_t
 
 from sklearn_subanneal.trees._trees cimport Trees

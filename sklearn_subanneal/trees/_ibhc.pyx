@@ -1,4 +1,4 @@
-"""Incremental Bayesian hierarchical clustering: rows enter one after the other, and each cluster is a tree."""
+"""Incremental Bayesian hierarchical clustering: rows are inserted one by one into a forest of one tree per cluster."""
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -12,10 +12,10 @@ from sklearn_subanneal.trees.hierarchy import Hierarchy
 cdef class IBHC(Trees):
     """A forest that grows row by row; deterministic.
 
-    A row goes to the tree with the smallest dissimilarity if that is at most 1, else it founds a tree. In a tree it
-    goes down to where the dissimilarity is smallest. On the way back up, the first node whose children have become
-    dissimilar, d > 1, is cut: the child on the way becomes a tree of its own, the nodes above are dissolved, and what
-    hung on them is inserted anew, from below.
+    A row is inserted into the tree with the smallest dissimilarity if that is at most 1; otherwise it starts a new
+    tree. In a tree it descends to the node with the smallest dissimilarity. On the way back up, the first node whose
+    children have become dissimilar, d > 1, is cut: the child on the way becomes a separate tree, the nodes above are
+    dissolved, and their other subtrees are inserted again, from below.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ cdef class IBHC(Trees):
     prior : PartitionPrior
         Where its weight of a new cluster depends on their number, trees take that beside one other cluster.
     hierarchy : Hierarchy or None, default=None
-        A forest over some of these rows, to go on from.
+        A forest over some of these rows, which is continued.
 
     References
     ----------
@@ -73,7 +73,7 @@ cdef class IBHC(Trees):
             self.insert_into(x, which, left > 0, &n_queued)
 
     cdef Py_ssize_t nearest(self, Py_ssize_t x) noexcept nogil:
-        # The place among the roots of the tree that x may join; -1 if it is to be one of its own.
+        # Index among the roots of the tree that x joins; -1 if it starts a new tree.
         cdef Py_ssize_t k, best = -1
         cdef double distance, least = 0.0
         for k in range(self.n_roots):

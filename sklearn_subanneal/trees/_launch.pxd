@@ -1,4 +1,4 @@
-"""A tree over some rows of a cluster, and the two parts that a split of it starts from."""
+"""Launch states of tree-guided split-merge proposals, declared for the moves that use them."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

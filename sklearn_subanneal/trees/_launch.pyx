@@ -1,9 +1,9 @@
-"""A tree over some rows of a cluster, and the two parts that a split of it starts from.
+"""Launch states of tree-guided split-merge proposals: a random tree over rows, cut into two parts.
 
-The tree is made anew for each proposal, in a random order of its rows, and so are the node at which it is cut, the two
-rows that stay apart, one from each child of that node, and the parts that the rest of the tree joins. Given the rows
-that are to be split, or are to be merged, and the two that stay apart, all this has the same law in both directions.
-Only the probability of the node remains in the acceptance probability.
+The tree is built for each proposal, in a random order of its rows. Then a node at which it is cut, two anchor rows (one
+from each child of that node), and the part that each other subtree joins are drawn. Given the rows to split or to
+merge, and the anchor rows, tree and parts have the same distribution in both directions, so they cancel from the
+acceptance ratio; only the probability of the node remains.
 """
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -23,16 +23,16 @@ cdef Py_ssize_t ROWS_FOR_EACH = 8, LEAST_ROWS = 10
 
 
 cdef class Launch(Halves):
-    """Base of the tree-guided proposals.
+    """Base class of the exact tree-guided moves: it draws the tree, the anchor rows and the launch state.
 
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixtures that proposals will be made for.
+        Columns of the mixtures for which proposals are made.
     n_rows : int
     subset_size : int, default=50
-        Rows that a tree is made of at most, at least 2; of all but the smallest clusters a random subset, since trees
-        of many rows cost much and get high.
+        Maximum number of rows of a tree, at least 2. Larger clusters are represented by a random subset, since trees of
+        many rows are costly and high.
     """
 
     def __cinit__(self, list columns, Py_ssize_t n_rows, *args, Py_ssize_t subset_size=50, **kwargs):
@@ -132,14 +132,14 @@ cdef class Launch(Halves):
     cdef double launch(self, int32_t name_a, int32_t name_b, double beta, bitgen_t* bits) noexcept nogil:
         """Draw a tree over the rows of the cluster, or of both, and the two rows that stay apart; launch from them.
 
-        Returns the log probability of these two, given that the cluster, or what the two would be as one, is split.
+        Returns the log probability of these two rows, given that the cluster, or the union of the two, is split.
         """
         cdef Py_ssize_t n = self.collect_rows(name_a, name_b, bits), i, a, b, node
         cdef Py_ssize_t n_a = self.mixture.counts[self.mixture.slot_of[name_a]]
         cdef double total, log_chance = 0.0
         self.n_tree_rows = self.n_rows_of_tree(n)
         if name_a != name_b:
-            # One row of each cluster comes first, then places among the tree_rows rows are drawn anew.
+            # One row of each cluster comes first, then the places of the planted rows are drawn again.
             a = self.row_of(name_a, integer_below(bits, n_a), n)
             b = self.row_of(name_b, integer_below(bits, n - n_a), n)
             self.a, self.b = self.members[a], self.members[b]
@@ -218,16 +218,16 @@ cdef class Launch(Halves):
             (<ColumnStatistics> self.twin[i]).copy(<ColumnStatistics> self.trees.column[i], other, 1)
 
     cdef double log_new(self, Py_ssize_t n_clusters) noexcept nogil:
-        # Of the weight of a new cluster beside so many others.
+        # Log weight of a new cluster, given the number of other clusters.
         return log_double(self.mixture.prior.new_base + self.mixture.prior.new_slope * n_clusters)
 
     cdef double log_sizes(self, double a, double b) noexcept nogil:
-        # Log prior odds of one cluster of both sizes against two, but for the weight of a new cluster.
+        # Log prior odds of one cluster against two of these sizes, except for the weight of a new cluster.
         cdef double offset = self.mixture.prior.offset
         return (log_gamma(a + b + offset) + log_gamma(1.0 + offset) - log_gamma(a + offset) - log_gamma(b + offset))
 
     cdef double log_similarity(self, Py_ssize_t a, Py_ssize_t b, double beta) noexcept nogil:
-        """log of p(merged) / p(as they are) for two clusters."""
+        """log of p(merged) / p(separate) for two clusters."""
         cdef Py_ssize_t j
         cdef double gain = 0.0
         for j in range(self.mixture.n_columns):

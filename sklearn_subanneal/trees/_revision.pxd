@@ -1,4 +1,4 @@
-"""A forest that follows a partition, and whose trees can be taken apart, and put back as they were."""
+"""A forest consistent with a changing partition, declared for the sampler as printed in the paper."""
 from libc.stdint cimport int32_t
 
 from sklearn_subanneal.trees._ibhc cimport IBHC

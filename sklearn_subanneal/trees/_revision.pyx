@@ -1,4 +1,4 @@
-"""A forest that follows a partition, and whose trees can be taken apart, and put back as they were."""
+"""A forest consistent with a changing partition: its trees can be cut, joined, and restored after a rejection."""
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn_subanneal.trees._trees cimport TIE
 
 
 cdef class RevisedForest(IBHC):
-    """Proposals are made of nodes of their own beside the forest; then these, or the nodes that they replace, are kept.
+    """A forest with proposals built from separate nodes; afterwards either these or the nodes they replace are kept.
 
     Parameters
     ----------
@@ -19,13 +19,13 @@ cdef class RevisedForest(IBHC):
     """
 
     def __cinit__(self, list columns, Py_ssize_t n_rows, *args, **kwargs):
-        # A proposal needs at most as many nodes as the forest has.
+        # A proposal needs at most as many nodes as the forest.
         self.make_room(2 * n_rows + 2)
         self.parameters = None
         self.made, self.old, self.fresh = np.zeros((3, self.capacity), np.int32)
 
     def follow(self, Mixture mixture, double inverse_temperature):
-        """The forest of this partition: as it was, if it still is one, else made anew by insertion in order."""
+        """Make this the forest of a partition: unchanged if it is one already, else rebuilt by insertion in order."""
         cdef Py_ssize_t k, node, row, which
         cdef int32_t[::1] slots
         parameters = [(column.parameters) for column in mixture.columns]
@@ -52,7 +52,7 @@ cdef class RevisedForest(IBHC):
             self.revalue(self.root[k])
 
     cdef void revalue(self, Py_ssize_t root) noexcept nogil:
-        # Weights and potentials of a tree anew, from its statistics.
+        # Recompute weights and potentials of a tree from its statistics.
         cdef Py_ssize_t i, side, n = self.internal_nodes(root)
         if n == 0:
             self.weigh_node(root)

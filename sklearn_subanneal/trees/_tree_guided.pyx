@@ -1,4 +1,4 @@
-"""Tree-guided split-merge moves: informed splits, merges that are cheap to reject, one pass over the rows."""
+"""Tree-guided split-merge moves: splits proposed by a tree over some rows, and early rejection of poor merges."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport qsort
@@ -12,48 +12,48 @@ from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.trees._launch cimport Launch
 
-# Standings are compared to so many parts of a nat: rounding must not break ties.
+# Log weights are discretised to this many parts of a nat, so that rounding does not break ties.
 cdef double PARTS = 64.0
 
 
 cdef class TreeGuidedKernel(Launch):
-    """Tree-guided proposals that spend their time on those that may be accepted.
+    """Tree-guided split-merge proposals that reject poor proposals early, before most of their cost is spent.
 
-    *Splits* are informed: a cluster is drawn, half by size, and a tree over (some of) its rows says which two rows stay
-    apart and where the rest of the tree goes. The other rows then join a part one after the other, and those of the
-    tree once more, each by its conditional: one pass, whose probability is that of the proposal.
+    *Splits* are informed: a cluster is drawn, half by size, and a tree over (some of) its rows determines the two
+    anchor rows and the parts of the other rows of the tree. The other rows then join a part one after the other, and
+    those of the tree once more, each by its conditional: one pass, whose probability is that of the proposal.
 
-    *Screening*: where the parts that the tree suggests are not better than the cluster, a split is given up before the
-    pass, but for some probability: the smaller, the more rows the pass would go over that are not in the tree. That is
-    part of the acceptance ratio, so that the moves stay exact.
+    *Screening*: if the parts suggested by the tree are not better than the cluster, a split is rejected before the
+    pass, except with a probability that decreases with the number of rows outside the tree. This probability is part of
+    the acceptance ratio: screening only saves time.
 
-    *Merges* are of any two clusters, and most are rejected at once: the factors known without a pass over the rows
-    bound the acceptance ratio from above. So they need no guidance, and a good split is never rejected because its
-    reverse would hardly be proposed.
+    *Merges* of any two clusters are proposed, and most are rejected at once by an upper bound of the acceptance ratio
+    that needs no pass over the rows. They need no guidance, so a good split is never rejected because its reverse is
+    unlikely to be proposed.
 
-    *Near* proposals are for partitions of many clusters, of which hardly any two belong together. A row is drawn; its
-    cluster is split, or merged with another, drawn by rank: that which the row would join first has a chance of a
-    half, the next of a sixth, the r-th of 1 / (r (r + 1)).
+    *Near* proposals are for partitions of many clusters, few of which should be merged. A row is drawn; its cluster is
+    split, or merged with another one, drawn by its rank among the clusters that the row would join: the first has
+    probability 1/2, the second 1/6, the r-th 1 / (r (r + 1)), up to a factor.
 
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixtures that proposals will be made for.
+        Columns of the mixtures for which proposals are made.
     n_rows : int
     subset_size : int, default=50
-        Rows that a tree is made of at most.
+        Maximum number of rows of a tree.
     share : float, default=0.3
-        Proposals that are splits; the others cost next to nothing, most of them.
+        Fraction of the proposals that are splits; most of the others cost very little.
     effort : float, default=10.0
-        The least probability with which a split is tried, as a multiple of the share of its rows that are in the tree:
-        a few rows may not show a split that many would. Infinite: splits are always tried.
+        The minimum probability with which a split is tried, as a multiple of the fraction of its rows that are in the
+        tree, since a few rows may miss a good split. Infinite: splits are always tried.
     even : float, default=0.5
-        Clusters are drawn with this probability all alike, else by size.
+        Probability with which clusters are drawn uniformly; otherwise they are drawn by size.
     near : float, default=0.9
-        Share of the near proposals.
+        Fraction of near proposals.
     blind : float, default=0.5
-        Share of the proposals that take two rows at random for a tree, where not all rows would be in it: in many
-        columns, a tree of some rows mostly shows outliers. They are tried with the least probability.
+        Fraction of the proposals with a tree of two random rows, if the tree would not have all rows: with many columns
+        a tree over some rows separates outliers. These splits are tried with the minimum probability.
     by_evidence : bool, default=True
         How the node at which a tree is cut is drawn, see :class:`TreeGuidedSimilarKernel`.
 
@@ -72,7 +72,7 @@ cdef class TreeGuidedKernel(Launch):
 
     cdef readonly double share, effort, even, near, blind
     cdef readonly Py_ssize_t n_passes
-    cdef int32_t[::1] standing, ordered     # of each cluster for a row, see ``rank``; and room to sort them
+    cdef int32_t[::1] standing, ordered     # log weight of each cluster for a row, discretised; and room to sort them
 
     def __init__(
         self, list columns, Py_ssize_t n_rows, *, Py_ssize_t subset_size=50, double share=0.3, double effort=10.0,
@@ -142,8 +142,8 @@ cdef class TreeGuidedKernel(Launch):
         return self.mixture.slot_of[self.mixture.names[self.assigned[integer_below(bits, self.n_assigned)]]]
 
     cdef double log_choice(self, double n_clusters, double a, double b) noexcept nogil:
-        # Log odds of the choice of two clusters of these sizes to merge, against that of what they would be as one, to
-        # split. ``n_clusters``: before they merge.
+        # Log odds of choosing two clusters of these sizes to merge, against choosing their union to split;
+        # ``n_clusters`` is the number of clusters before the merge.
         return log_double((1.0 - self.share) * (self.chance_of(a, n_clusters) + self.chance_of(b, n_clusters))
                           / (self.share * self.chance_of(a + b, n_clusters - 1.0) * (n_clusters - 1.0)))
 
@@ -152,9 +152,9 @@ cdef class TreeGuidedKernel(Launch):
         return <int32_t> (PARTS * (x if x > -1e7 else -1e7))
 
     cdef int rank(self, Py_ssize_t row, Py_ssize_t c, double beta) except -1 nogil:
-        # ``standing`` of all clusters but c, in which the row is: the log probabilities of joining them, rounded.
+        # ``standing`` of all clusters but c, the cluster of the row: the log weights of its assignment to each of them.
         cdef Py_ssize_t k
-        # Missing cells that are filled in fit the row's own cluster, and carry no information on the others.
+        # Imputed cells fit the row's own cluster, so a row with imputed cells is ranked by the prior alone.
         cdef double power = 0.0 if self.mixture.incomplete(row) else beta
         if self.standing.shape[0] < self.mixture.n_clusters:
             with gil:
@@ -220,7 +220,7 @@ cdef class TreeGuidedKernel(Launch):
         return self.standing_of(log_double(self.sizes[other] + self.mixture.prior.offset), scores[other], power)
 
     cdef bint refused(self, double log_u, double log_bound) noexcept nogil:
-        # Whether a proposal is rejected whose log ratio is at most this; if so, the bound counts as its log ratio.
+        # Whether a proposal with at most this log ratio is rejected; if so, the bound enters the mean log ratio.
         if log_u < log_bound:
             return False
         self.sum_log_ratio += log_bound if log_bound > -1000.0 else -1000.0
@@ -242,7 +242,7 @@ cdef class TreeGuidedKernel(Launch):
             log_ratio += self.log_choice(n_clusters + 1, self.sizes[0], self.sizes[1])
         else:
             log_ratio += log_double((1.0 - self.share) / self.share)
-            # At best the other part is where the row would go first.
+            # Upper bound: the other part ranks first for the row.
             if self.refused(log_u, log_ratio + log_double(0.5 * (n_clusters + 1.0) / n_clusters)):
                 return False
             self.rank(row, c, beta)
@@ -269,7 +269,7 @@ cdef class TreeGuidedKernel(Launch):
         else:
             log_ratio -= self.log_rank(c, self.standing[other], 0, n_clusters - 1) + log_double(
                 (1.0 - self.share) / self.share)
-        # The remaining terms are logarithms of probabilities, at most 0.
+        # The remaining terms are logarithms of probabilities, so the ratio only decreases.
         if self.refused(log_u, log_ratio):
             return False
         log_ratio += self.launch(self.mixture.name_of[c], self.mixture.name_of[other], beta, bits) + self.log_screen()

@@ -1,4 +1,4 @@
-"""Tree-guided sampling as printed in the paper, which is biased: to reproduce its figures and to search for a mode."""
+"""The tree-guided sampler as printed in the paper, which is biased, to reproduce its figures."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -22,7 +22,7 @@ cdef class PaperForest(RevisedForest):
     columns : list of ColumnStatistics
     n_rows : int
     n_local : int
-        As of :class:`TreeGuidedPaperKernel`.
+        See :class:`TreeGuidedPaperKernel`.
     """
 
     cdef Py_ssize_t n_local
@@ -106,7 +106,7 @@ cdef class PaperForest(RevisedForest):
         for i in range(n_old):
             self.old[i] = self.stack[i]
         self.parts[0], self.parts[1] = self.left[s], self.right[s]
-        # The subtrees on the way up are inserted, from below.
+        # The siblings on the way up to the root are inserted, from below.
         x, above = s, self.parent[s]
         while above >= 0:
             k = self.right[above] if self.left[above] == x else self.left[above]
@@ -271,7 +271,7 @@ cdef class TreeGuidedPaperKernel(MoveKernel):
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixture that is moved.
+        Columns of the mixture.
     n_rows : int
     n_proposals : int, default=20
         Global moves a sweep.

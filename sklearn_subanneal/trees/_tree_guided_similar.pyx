@@ -1,3 +1,4 @@
+"""Tree-guided split-merge moves with merges proposed by similarity: the paper's sampler, corrected to be exact."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from numpy.random cimport bitgen_t
 
@@ -12,20 +13,20 @@ from sklearn_subanneal.trees._trees cimport log_sum
 
 
 cdef class TreeGuidedSimilarKernel(Launch):
-    """Proposals of a tree-guided sampler that leaves the posterior exactly as it is.
+    """Tree-guided split-merge proposals that leave the posterior invariant.
 
-    A cluster is drawn, all alike. With the odds of 1 to the sum of its similarities o with the others it is split, else
-    merged with one of these, drawn by similarity; o is the ratio of the probabilities of the partitions with the two as
-    one, and as they are. A split starts from a random tree over (some of) its rows, and ends, as a merge does in
-    reverse, with scans of Gibbs sampling between the two parts.
+    A cluster is drawn uniformly. It is split with probability 1 / (1 + sum of o), where o is its similarity to each
+    other cluster, or else merged with one of these, drawn with probability proportional to o: the ratio of the
+    probabilities of the partitions with the two merged and separate. A split starts from a random tree over (some of)
+    its rows, and ends, like the reverse of a merge, with scans of Gibbs sampling between the two parts.
 
     Parameters
     ----------
     columns : list of ColumnStatistics
-        Those of the mixtures that proposals will be made for.
+        Columns of the mixtures for which proposals are made.
     n_rows : int
     subset_size : int, default=50
-        Rows that a tree is made of at most.
+        Maximum number of rows of a tree.
     n_scans : int, default=1
         Scans of restricted Gibbs sampling before the last one, which is the proposal.
     by_evidence : bool, default=False
@@ -35,7 +36,7 @@ cdef class TreeGuidedSimilarKernel(Launch):
     References
     ----------
     J. Lee, S. Choi (2015), Tree-guided MCMC inference for normalized random measure mixture models, NeurIPS; corrected:
-    the sampler as printed does not leave the posterior as it is.
+    the sampler as printed does not leave the posterior invariant.
     S. Jain, R. M. Neal (2004), A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture
     model, doi:10.1198/1061860043001.
     """

@@ -1,4 +1,4 @@
-"""Binary trees over rows, whose nodes keep the statistics of the rows below them."""
+"""Binary trees over rows with sufficient statistics at each node, declared for forests and moves."""
 from libc.stdint cimport int32_t
 
 from sklearn_subanneal.columns._base cimport LogQueue

@@ -1,4 +1,4 @@
-"""Binary trees over rows, as incremental Bayesian hierarchical clustering grows them.
+"""Binary trees over rows with sufficient statistics at each node, as in Bayesian hierarchical clustering.
 
 With h(c) the weight of a cluster, prior times marginal likelihood, the potential of a node t with children l and r is
 phi(t) = h(t) + phi(l) phi(r), that of a leaf h: the sum of the product of h over all partitions that are cuts of the
@@ -14,12 +14,12 @@ from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, pa
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
-# Stands for the dissimilarity of a leaf, which has none: far below all others, and still finite.
+# The dissimilarity of a leaf, which has none: far below all others, and still finite.
 cdef double NONE = -1e300
 
-# Levels that an insertion goes down. Where many rows are alike, d(l, r) is the least dissimilarity nearly everywhere,
-# rows are put on top of one another, and heights grow with the number of rows: without a bound, the time to insert n
-# rows would grow as n^2.
+# Maximum number of levels of an insertion. If many rows are similar, d(l, r) is the smallest dissimilarity nearly
+# everywhere, rows are attached at the top, and the height grows with the number of rows: without a bound, the time to
+# insert n rows would grow as n^2.
 cdef Py_ssize_t MAX_DEPTH = 64
 
 
@@ -43,7 +43,7 @@ cdef class Trees:
     columns : list of ColumnStatistics
         Statistics over the rows, of which twins are kept, one slot for each node.
     n_leaves : int
-        Rows that there is room for.
+        Maximum number of rows.
 
     References
     ----------
@@ -283,7 +283,7 @@ cdef class Trees:
         return n
 
     cdef void rebuild_statistics(self, Py_ssize_t root) noexcept nogil:
-        # Statistics, log h and potentials of the inner nodes of a tree anew, from its leaves.
+        # Recompute statistics, log h and potentials of the inner nodes of a tree from its leaves.
         cdef Py_ssize_t i, j, node, n = self.internal_nodes(root)
         cdef double log_m
         for i in range(n - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""The chain of incremental Bayesian hierarchical clustering: one forest of trees, whose mixture is its one draw."""
+"""The chain of incremental hierarchical clustering: its only draw is the mixture given by a forest of trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn_subanneal.trees.hierarchy import Hierarchy
 
 # Hyperparameters are learned from forests over so many rows, in so many rounds.
 ROUNDS, ROWS_PER_ROUND = 5, 1000
-# Rows inserted between two looks at the cancel flag.
+# Rows inserted between two checks of the cancel flag.
 ROWS_PER_BATCH = 200
 
 
@@ -32,9 +32,9 @@ class ForestChain(MixtureChain):
     Parameters
     ----------
     hierarchy : Hierarchy or None, default=None
-        A forest over the first rows, to go on from; hyperparameters then stay.
+        A forest over the first rows, which is continued; hyperparameters are then not changed.
     **arguments
-        Those of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`; ``moves`` is one
+        Arguments of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`; ``moves`` is one
         :class:`~sklearn_subanneal.trees.IncrementalHierarchy`.
     """
 
@@ -45,7 +45,7 @@ class ForestChain(MixtureChain):
     def run(
         self, schedule: Schedule, n_draws: int, thin: int, time_limit: float | None, context: ChainContext
     ) -> ChainResult:
-        """Insert all rows; there is one draw, whatever is asked for."""
+        """Insert all rows; there is a single draw, whatever ``n_draws`` is."""
         if not self.draws:
             if self.hierarchy is None and self.learn:
                 n_rows = min(self.n_rows, ROWS_PER_ROUND)
@@ -101,7 +101,7 @@ class ForestSpec(MixtureSpec):
     Attributes
     ----------
     hierarchy : Hierarchy or None
-        A forest over the first rows, to go on from; hyperparameters then stay.
+        A forest over the first rows, which is continued; hyperparameters are then not changed.
     start : Draw or None
         The draw whose hyperparameters the forest starts with; None: those of the models.
     """

@@ -1,4 +1,4 @@
-"""A binary tree over rows with its clusters, as arrays, and its export as linkage matrix or in Newick format."""
+"""Hierarchy: a fitted tree over rows with its clusters, exported to SciPy and Newick formats."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Hierarchy:
     rows : ndarray of int32, shape (n_rows,)
         The rows at the leaves, increasing; leaf i is row ``rows[i]``.
     children : ndarray of int32, shape (n_rows - 1, 2)
-        The two nodes that each merge joins: i < n_rows is a leaf, n_rows + i the outcome of merge i. The last
+        The two nodes joined by each merge: i < n_rows is a leaf, n_rows + i the result of merge i. The last
         n_clusters - 1 merges join clusters.
     log_d : ndarray of shape (n_rows - 1,)
-        Log dissimilarity of the two nodes: the log odds against one cluster.
+        Log dissimilarity of the nodes joined: the log odds against a single cluster.
     n_clusters : int
 
     Examples
@@ -73,12 +73,12 @@ class Hierarchy:
     def linkage(self) -> np.ndarray:
         """The tree as a linkage matrix of SciPy's, (n_rows - 1, 4): `scipy.cluster.hierarchy` draws and cuts it.
 
-        Its merges are sorted by height, as SciPy wants them.
+        Its merges are sorted by height, as SciPy requires.
 
         Raises
         ------
         ValueError
-            With fewer than two rows: SciPy knows no tree of one leaf.
+            If there are fewer than two rows: SciPy has no linkage matrix of a single leaf.
         """
         n = len(self.rows)
         if n < 2:

@@ -1,4 +1,4 @@
-"""Moves of the rows that trees guide, as parameter objects, and the one that makes a forest of trees."""
+"""Parameter objects of the tree-guided moves, and of incremental hierarchical clustering."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sklearn_subanneal.trees._tree_guided_similar import TreeGuidedSimilarKernel
 
 
 class TreeGuided(ClusterMove):
-    """Split-merge proposals whose splits a tree over some rows of the cluster suggests; exact.
+    """Split-merge proposals with splits suggested by a tree over some rows of the cluster; exact.
 
-    Most proposals to merge two clusters are rejected before any row is looked at, and clusters to merge are often those
-    that a random row would join next.
+    Most proposals to merge two clusters are rejected before a row is visited. The cluster to merge with is often the
+    one that a random row would join next.
 
     Parameters
     ----------
     n_proposals : int or None, default=None
         Proposals after each cycle through the rows. None: as many as cost little, 3 to 24 by the number of rows.
     subset_size : int, default=50
-        Rows that a tree is made of at most: trees over all rows of large clusters cost more than they gain.
+        Maximum number of rows of a tree: trees over all rows of large clusters cost more than they gain.
 
     References
     ----------
@@ -62,7 +62,7 @@ class TreeGuidedSimilar(ClusterMove):
     n_proposals : int or None, default=None
         Proposals after each cycle through the rows. None: as many as cost little, 2 to 16 by the number of rows.
     subset_size : int, default=50
-        Rows that a tree is made of at most.
+        Maximum number of rows of a tree.
     n_scans : int, default=1
         Scans of Gibbs sampling between the two parts before the last one, which is the proposal.
 

@@ -1,4 +1,4 @@
-"""Temperatures, cooling schedules and step sizes shared by all models of variational inference under temperature."""
+"""Temperatures, cooling schedules and step sizes for variational inference, shared by all of its models."""
 
 from sklearn_subanneal.variational.cooling import CoolingSchedule, GeometricCooling, LinearCooling
 from sklearn_subanneal.variational.step_sizes import PassFraction, RobbinsMonro, StepSize, WholeStep

@@ -1,8 +1,8 @@
-"""The temperature of a variational fit: fixed, following a cooling schedule, or inferred with the model.
+"""The temperature of a variational fit: fixed, given by a cooling schedule, or inferred with the model.
 
-Annealing and tempering ask the same of every model: at E[1/T], updates multiply the natural parameters of the local
-variables, and the statistics that enter the global ones, by that number; priors of global variables are not tempered.
-The classes of this module decide the number.
+Annealing and tempering change every model in the same way: at E[1/T], updates multiply the natural parameters of the
+local variables, and the statistics that enter the global ones, by that number; priors of global variables are not
+tempered. The classes of this module determine this number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of numbers and of temperature grids, with errors that name parameter, value and remedy."""
+"""Checks of numerical parameters and temperature grids, with error messages."""
 
 from __future__ import annotations
 

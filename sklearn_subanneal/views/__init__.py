@@ -1,4 +1,4 @@
-"""Cross-categorization: a partition of the columns into views, and of the rows in every view."""
+"""Cross-categorization: a partition of the columns into views, and a mixture of the rows in each view."""
 
 from sklearn_subanneal.views.column_moves import (
     NAMED,

@@ -1,4 +1,4 @@
-"""Moves of all columns among the present views and a shared pool of new ones."""
+"""Block Gibbs sampling of the views of all columns, with a shared pool of new views."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

@@ -1,4 +1,4 @@
-"""Moves of single columns between views: Algorithm 8, and birth and death of views."""
+"""Moves of single columns between views: Gibbs sampling by Neal's algorithm 8, and birth and death of views."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -12,11 +12,11 @@ from sklearn_subanneal.views._views cimport Views
 
 
 cdef class ColumnGibbsKernel(MoveKernel):
-    """Redraw the views of some random columns, one after the other, by Algorithm 8.
+    """Redraw the views of some random columns, one after the other, by Neal's algorithm 8.
 
     Candidates are the present views and ``n_auxiliary`` new ones, drawn afresh for each column: their row partitions
-    from the prior, or by sequential allocation given the column (``from_data``), with the weight that makes either
-    exact. A column that has a view of its own counts it among the new ones.
+    from the prior, or by sequential allocation given the column (``from_data``), with weights that make the move exact.
+    If a column is alone in its view, this view is one of the new ones.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ cdef int redraw_view(Views views, int32_t j, Py_ssize_t n_auxiliary, bint from_d
 
 
 cdef class ColumnBirthDeathKernel(MoveKernel):
-    """Propose new views for single columns, with row partitions from the prior, and their deaths.
+    """Metropolis-Hastings births of views of single columns, with row partitions from the prior, and their deaths.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What moves of several columns share."""
+"""Probabilities shared by the moves of groups of columns and the split-merge moves of views."""
 from sklearn_subanneal.views._views cimport Views
 
 # log of 1 / (1 + exp(difference)).

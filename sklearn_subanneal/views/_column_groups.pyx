@@ -1,4 +1,4 @@
-"""Moves of groups: a set of columns leaves its view together for a new one, or a whole view joins another."""
+"""Moves of groups of columns: a set of columns leaves its view for a new one, or a whole view joins another."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -13,7 +13,7 @@ cdef class ColumnGroupsKernel(MoveKernel):
     """Propose that groups of columns leave a view for a new one, or join another view, together.
 
     A column founds a group, by a partition of the rows allocated sequentially to it alone. The other columns of its
-    view join the group if that partition explains them better than their own, and the rows are allocated anew given
+    view join the group if that partition explains them better than their own, and the rows are allocated again given
     all of the group. The reverse move attaches a whole view to another one. Both are accepted by the ratio of
     Metropolis and Hastings, which sequential allocation gives exactly.
     """
@@ -46,7 +46,7 @@ cdef double log_odds_of_views(Views views, Py_ssize_t n_group, Py_ssize_t n_rest
 
 
 cdef double explained(Views views, Py_ssize_t n_group, Py_ssize_t apart, Py_ssize_t chosen) except? -1.0 nogil:
-    """Log likelihoods of the group in each view but ``apart``, to ``logs``; returns the log share of ``chosen``."""
+    """Fill ``logs`` with the log likelihood of the group in each view but ``apart``; log probability of ``chosen``."""
     cdef Py_ssize_t v, i
     cdef double top = -1e300, total = 0.0
     for v in range(views.n_views):

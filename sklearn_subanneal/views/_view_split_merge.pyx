@@ -1,4 +1,4 @@
-"""Split-merge moves of views: one view becomes two, or two become one, and all their rows are allocated anew."""
+"""Split-merge moves of views, with new partitions of their rows."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -14,10 +14,11 @@ cdef class ViewSplitMergeKernel(MoveKernel):
     """Propose to split views, or to merge them, with new partitions of the rows.
 
     Two columns are drawn, and for each a partition of the rows, allocated sequentially to it alone. If they share a
-    view, it is proposed to split it: each other column goes to the one of the two whose partition explains it better.
-    If they do not, it is proposed to merge their views. Either way the rows are allocated anew, given all columns of
-    each view that is proposed, so that two views whose partitions are both bad can become one good one. Accepted by
-    the ratio of Metropolis and Hastings; the partitions of the single columns are drawn alike in both directions.
+    view, a split of it is proposed: each other column joins that of the two whose partition explains it better.
+    Otherwise a merge of their views is proposed. In both cases the rows are allocated again given all columns of each
+    proposed view, so that two views with poor partitions can become one with a good partition. Proposals are accepted
+    by the Metropolis-Hastings ratio; the partitions of the single columns have the same distribution in both
+    directions.
     """
 
     def propose(self, Views views, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):

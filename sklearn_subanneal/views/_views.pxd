@@ -1,4 +1,4 @@
-"""A cross-categorization: a partition of the columns into views, and a mixture in each view."""
+"""The state of a cross-categorization, declared for its moves: a partition of the columns, a mixture per view."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -22,8 +22,8 @@ cdef class Views:
     cdef int32_t[::1] order, position
     cdef int32_t[::1] home                  # of each column: the number of its mixture
     cdef int32_t[::1] sizes                 # of each view, in order: its columns
-    # While columns move the rows stay where they are: the subsample, in random order, and what each column says of
-    # each partition (NaN: not asked yet).
+    # Rows do not move while columns move: the subsample, in random order, and the log marginal likelihood of each
+    # column under each partition (NaN: not computed yet).
     cdef int32_t[::1] rows
     cdef readonly Py_ssize_t n_assigned
     cdef double[:, ::1] evidence

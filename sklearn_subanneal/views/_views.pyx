@@ -1,4 +1,4 @@
-"""A cross-categorization: a partition of the columns into views, and a mixture of the rows in each view."""
+"""The state of a cross-categorization: a partition of the columns into views, and a mixture in each view."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, uintptr_t
@@ -24,10 +24,10 @@ cdef class Views:
     Parameters
     ----------
     columns : list of ColumnStatistics
-        None of which keeps missing cells as part of its state.
+        Columns without missing cells as part of their state.
     column_prior : PartitionPrior
     row_prior : PartitionPrior
-        A pattern: the mixture of each view has a copy of its own.
+        The mixture of each view has a copy of this prior.
     n_rows : int
     """
 
@@ -155,7 +155,7 @@ cdef class Views:
             prior.draw(generator)
         self.set_state(column_labels, [prior.draw_partition(self.n_rows, generator) for prior in priors])
 
-    # The next methods go through all views without taking the GIL in between, which chains on other threads need.
+    # The next methods work on all views without taking the GIL in between, which chains on other threads need.
 
     def churn(self, const int32_t[::1] leaving, const int32_t[::1] entering, double inverse_temperature, streams):
         """A batch of moves of rows in every view; returns the number of rows that were put into a cluster.
@@ -176,7 +176,7 @@ cdef class Views:
         return n_moved
 
     def rebuild(self, rows=None):
-        """All statistics anew from the rows (those that are assigned), free of the drift of float sums."""
+        """Recompute all statistics from the rows (those assigned), to remove the drift of float sums."""
         cdef const int32_t[::1] present = self.mixture_at(0).assigned() if rows is None else rows
         cdef Py_ssize_t v, number, n = present.shape[0]
         cdef int32_t[:, ::1] work = np.empty((2, max(n, 1)), np.int32)
@@ -206,7 +206,7 @@ cdef class Views:
                 out += (<Mixture> self.mixture[self.order[v]]).log_probability()
         return out
 
-    # For the moves of columns. From ``begin`` on no row moves.
+    # The next methods are for the moves of columns; after ``begin`` no row moves.
 
     def begin(self, Py_ssize_t n_spare, double inverse_temperature, generator):
         """Prepare for moves of columns that need so many spare mixtures at once; False if there are no rows."""
@@ -272,7 +272,7 @@ cdef class Views:
             with gil:
                 mixture = <Mixture> self.mixture[number]
                 mixture.prior.parameters = (<Mixture> self.mixture[like]).prior.parameters
-                # Room for all clusters from the start: the numbers of clusters are lost when a mixture grows.
+                # Reserve room for all clusters at once: growing a mixture loses the new names of its clusters.
                 if mixture.capacity < (<Mixture> self.mixture[like]).capacity:
                     mixture.grow((<Mixture> self.mixture[like]).capacity)
         if n_members == 0:

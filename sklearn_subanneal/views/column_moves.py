@@ -1,4 +1,4 @@
-"""Moves of columns between the views of a cross-categorization, as parameter objects, and how often they are made."""
+"""Parameter objects of the moves of columns between views, and the pacing of these moves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEW_VIEWS = ("data-driven", "prior")
 
 
 class ColumnMove(Move):
-    """Base of the moves of columns between views. Each alone leaves the posterior invariant."""
+    """Base class of the moves of columns between views. Each alone leaves the posterior invariant."""
 
     kind = "columns"
 
@@ -37,15 +37,15 @@ class ColumnMove(Move):
 
 
 class ColumnGibbs(ColumnMove):
-    """Each column chooses among the views and some new ones, by Algorithm 8.
+    """Gibbs sampling of the view of each column, among the present views and some new ones (Neal's algorithm 8).
 
     Parameters
     ----------
     new_views : {"data-driven", "prior"}, default="data-driven"
         Row partitions of new views: allocated sequentially given the column, and weighted so that this is exact; or
-        drawn from the prior, which are hardly ever good ones where rows are many.
+        drawn from the prior, which are rarely accepted if there are many rows.
     n_auxiliary : int, default=1
-        New views offered to each column; "prior" needs more of them than "data-driven".
+        New views proposed to each column; "prior" needs more of them than "data-driven".
 
     References
     ----------
@@ -118,7 +118,7 @@ class ColumnBlocks(ColumnMove):
     ColumnBlocks(n_pool=8)
     """
 
-    # The table of likelihoods is what costs: sweeps over the columns for each table.
+    # Sweeps over the columns for each table of likelihoods, whose computation takes most of the time.
     n_sweeps: ClassVar[int] = 4
 
     def __init__(self, n_pool: int = 32):
@@ -165,7 +165,7 @@ class ColumnGroups(ColumnMove):
 
 
 class ViewSplitMerge(ColumnMove):
-    """Proposals that a view is split, or two are merged, with all their rows allocated anew.
+    """Proposals that a view is split, or two are merged, with new partitions of all their rows.
 
     Needed where two views should be one and each has clusters that are wrong.
 
@@ -221,10 +221,10 @@ class ColumnPacing(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError if a parameter is invalid."""
-        for name, least, what in (("rest_above", 0, "a number of rows"), ("patience", 1, "an integer of at least 1")):
+        for name, least, wanted in (("rest_above", 0, "a number of rows"), ("patience", 1, "an integer of at least 1")):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
-                raise ValueError(f"{name} of ColumnPacing must be {what} or None, got {value!r}")
+                raise ValueError(f"{name} of ColumnPacing must be {wanted} or None, got {value!r}")
 
     def interval(self, n_quiet: int) -> int:
         """Cycles of the schedule from one round of moves to the next, after so many rounds in which no column moved."""
@@ -260,8 +260,8 @@ def check_view_moves(
     for name, prior in (("column_partition", column_prior), ("row_partition", row_prior)):
         if prior.has_auxiliary:
             raise ValueError(
-                f"{name} must have predictive probabilities that depend on cluster sizes alone; those of "
-                "NGGP and NIG depend on an auxiliary variable; take CRP() or PitmanYor()"
+                f"{name} must have predictive probabilities that depend on nothing but the sizes of its clusters, and "
+                "those of NGGP and NIG depend on an auxiliary variable; take CRP() or PitmanYor()"
             )
     for model in models:
         if not model.single:

@@ -1,4 +1,4 @@
-"""One state of a cross-categorization: all that its queries need, as arrays."""
+"""ViewsDraw: one posterior draw of a cross-categorization as arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutual information between columns under the posterior predictive mixtures, with its error.
+"""Mutual information between columns, estimated from the draws, with its Monte Carlo error.
 
 In one draw the views are independent, so that I(a; b | c) is a sum over the views that hold columns of both a and b,
 each a finite mixture in which columns are independent given the cluster.
@@ -83,8 +83,8 @@ def mutual_information(
     Returns
     -------
     Estimate
-        The mean over draws, and the standard error of its integrals given the draws. The error
-        does not cover clusters so rare that no sample has met them.
+        The mean over draws, and the standard error of its integrals given the draws. The error does not include
+        clusters so rare that they occur in no sample.
 
     References
     ----------

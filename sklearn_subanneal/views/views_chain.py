@@ -1,4 +1,4 @@
-"""One Markov chain over views: partitions of the columns, and of the rows in each view, annealed to full data."""
+"""The Markov chain of a cross-categorization: its specification, its state, and its draws."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ TRACE = np.dtype(
     ]
 )
 
-# Below this many rows (half of a small table) neither views nor hyperparameters are learned: the structure that
-# so few rows suggest is mostly wrong, and has to be unlearned.
+# Below this many rows (half of a small table) neither views nor hyperparameters are learned: with so few rows they
+# would mostly be wrong, and would have to be corrected later.
 LEARNED_FROM = 32
 
 # A sweep of less than this takes a few milliseconds: threads would cost more than they save.
@@ -68,21 +68,21 @@ class ViewsChain(AnnealedChain):
         The table's typed columns.
     column_prior, row_prior : PartitionPrior
     order, window, generator, number
-        As of :class:`AnnealedChain`.
+        See :class:`AnnealedChain`.
     moves : sequence of Move
         Made in this order in each cycle; exactly one of them is Gibbs sampling or slice sampling of the rows.
     pacing : ColumnPacing
     start : {"separate", "together", "prior"}, default="separate"
-        Each column in a view of its own, all in one view, or a partition drawn from the prior. Columns join one another
-        at once where that is better; to separate them, moves have to find a second partition of the rows first, so that
-        a start in one view leaves views merged.
+        Each column in a separate view, all in one view, or a partition drawn from the prior. Columns that fit together
+        join quickly, but to separate columns, moves must first find a second partition of the rows: chains that start
+        with one view leave views merged.
     learn : bool, default=True
         Whether hyperparameters are redrawn.
     learn_from : int or None, default=None
         Number of assigned rows from which on they are, and columns move; None: 32, or half of the rows where these are
         fewer.
     n_threads : int, default=1
-        Views whose rows are swept at once, where rows are many; the result does not depend on it.
+        Number of views swept in parallel if there are many rows; the result does not depend on it.
     """
 
     TRACE = TRACE
@@ -309,7 +309,7 @@ class ViewsSpec(ChainSpec):
     learn_from : int or None
         Number of assigned rows from which on they are, and columns move.
     n_threads : int
-        Views whose rows are swept at once.
+        Number of views swept in parallel.
     """
 
     models: list[ColumnModel]

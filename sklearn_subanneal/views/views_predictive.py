@@ -1,4 +1,4 @@
-"""Posterior predictive of cross-categorizations: densities, samples, imputations, columns given others."""
+"""Predictions by the draws of a cross-categorization: densities, samples, imputations, conditionals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ense
 def left_out(
     models: list[ColumnModel], draws: list[ViewsDraw], labels: list[np.ndarray], arrays: list[np.ndarray]
 ) -> Ensemble:
-    """The draws as they are without a row, for each row that they have seen.
+    """The leave-one-out average over the draws, in which each training row is predicted from the other rows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def score_seen_rows(
     Parameters
     ----------
     models, draws, labels, arrays
-        As of :func:`left_out`.
+        See :func:`left_out`.
     asked : list of ndarray of shape (n_rows,)
         The same cells, those that are not asked about missing.
 
@@ -102,8 +102,8 @@ def score_rows_given(
 ) -> np.ndarray:
     """Log posterior predictive density of each row, averaged over draws, in the units of the data.
 
-    With evidence it is log p(row, given) - log p(given), both averaged over draws: each draw counts by the density that
-    it gives to the evidence.
+    With evidence it is log p(row, given) - log p(given), both averaged over draws: the weight of a draw is the
+    density that it gives to the evidence.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def predict_column(
     Returns
     -------
     mean, deviation : ndarray of shape (n_rows,)
-        Of a real or a count, in the units of the data.
+        Mean of a real or a count, in the units of the data.
     probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
         Of a category; the uncertainty is the probability that it is not the most probable one.
     """
@@ -200,7 +200,7 @@ def surprisal(
     draws : list of ViewsDraw
     arrays : list of ndarray of shape (n_rows,)
     labels : list of ndarray of shape (n_views, n_rows), or None
-        Where the draws have seen these rows: the clusters of the rows, for :func:`left_out`.
+        For training rows: their clusters, for :func:`left_out`.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def surprisal(
         for factors in average.products:
             joints = [factor.log_joint(cells) for factor in factors]
             parts = [log_sum_exp(joint) for joint in joints]
-            # Draws that have seen the row count by 1 / p(row), as in ``score_seen_rows``.
+            # For training rows, the weight of a draw is 1 / p(row), as in ``score_seen_rows``.
             log_density = sum(parts) if labels is None else 0.0
             whole = np.logaddexp(whole, log_density)
             for factor, joint, part in zip(factors, joints, parts, strict=True):

@@ -374,7 +374,7 @@ def test_a_full_disk_ends_no_fit(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.warns(UserWarning, match=r"Chain . was not saved to .*No space left on device.*The fit goes on"):
+    with pytest.warns(UserWarning, match=r"Chain . was not saved to .*No space left on device.*The fit continues"):
         model = resumed(tmp_path)
     assert_same(model, make().fit(X))
     assert [file.name for file in tmp_path.iterdir()] == ["chain-0.checkpoint"]

@@ -1,4 +1,4 @@
-"""What columns draw: values against their own densities, and hyperparameters against exact conditionals."""
+"""Draws of columns: values against their own densities, and hyperparameters against exact conditionals."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from scipy.integrate import cumulative_trapezoid
 from scipy.special import logsumexp
 from support.column_examples import BY_NAME, EXAMPLES
 
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 
 LABELS = np.array([0] * 12 + [1] * 5 + [2] + [-1] * 30)
 N_CLUSTERS = 3
 
 # How long a bag is must be known to draw one: it has a test of its own.
-CELLS = [example for example in EXAMPLES if example.kind != "multinomial"]
+CELLS = [example for example in EXAMPLES if example.kind != "bag-of-words"]
 examples = pytest.mark.parametrize("example", CELLS, ids=[example.name for example in CELLS])
 
 
@@ -107,7 +108,7 @@ def test_cells_drawn_together_are_dependent():
 
 @pytest.mark.parametrize("k", [0, 1, N_CLUSTERS], ids=["large", "small", "empty"])
 def test_bags_have_their_density(k):
-    example = BY_NAME["multinomial"]
+    example = BY_NAME["bag-of-words"]
     statistics, n_draws = filled(example), 6000
     bags = statistics.draw_bags(np.full(n_draws, k, np.int32), np.full(n_draws, 2, np.int32), np.random.default_rng(k))
     pairs, counts = np.unique(bags.toarray(), axis=0, return_counts=True)
@@ -256,8 +257,8 @@ def test_hyperparameters_follow_their_conditional(name, names, power):
 
 @pytest.mark.parametrize("power", [1.0, 0.4])
 def test_the_beta_of_bags_follows_its_conditional(power):
-    example, betas, rng, n_draws = BY_NAME["multinomial"], [0.3, 0.6, 0.9, 1.3], np.random.default_rng(7), 4000
-    statistics = MultinomialStatistics(MultinomialData(example.cells), {"beta": 9.0, "n_words": 7}, {"beta": betas})
+    example, betas, rng, n_draws = BY_NAME["bag-of-words"], [0.3, 0.6, 0.9, 1.3], np.random.default_rng(7), 4000
+    statistics = BagOfWordsStatistics(BagOfWordsData(example.cells), {"beta": 9.0, "n_words": 7}, {"beta": betas})
     statistics.rebuild(LABELS)
     logs = np.array(
         [sum(example.log_marginal(np.flatnonzero(LABELS == k), {"beta": b}) for k in range(N_CLUSTERS)) for b in betas]

@@ -70,7 +70,7 @@ def test_every_column_class_has_examples():
 
 def test_every_kind_has_examples_with_and_without_missing_cells():
     # A word that is not in a bag occurs zero times: none is missing.
-    for kind in {example.kind for example in EXAMPLES} - {"multinomial"}:
+    for kind in {example.kind for example in EXAMPLES} - {"bag-of-words"}:
         assert {example.missing.any() for example in EXAMPLES if example.kind == kind} == {True, False}
 
 
@@ -101,9 +101,9 @@ def test_score_is_the_difference_of_log_marginals(example):
     for row in np.flatnonzero((labels < 0) & ~example.missing):
         score, before = statistics.scores(row, N_CLUSTERS + 1), statistics.log_marginals(N_CLUSTERS + 1)
         for k in range(N_CLUSTERS + 1):
-            statistics.put(row, k)
+            statistics.add_row(row, k)
             after = statistics.log_marginals(N_CLUSTERS + 1)
-            statistics.take_out(row, k)
+            statistics.remove_row(row, k)
             assert_allclose(score[k], after[k] - before[k], **FLOAT32)
 
 
@@ -125,7 +125,7 @@ def test_together_and_predictive_are_differences_of_log_marginals(example):
 def test_a_copied_slot_is_the_slot(example):
     statistics, labels = filled(example)
     other = statistics.twin()
-    other.take_over(statistics, 2, 1)
+    other.copy_slot(statistics, 2, 1)
     assert_same_slot(other, 1, statistics, 2, np.flatnonzero(labels < 0))
 
 
@@ -136,7 +136,7 @@ def test_chain_rule(example):
     total = 0.0
     for row in rows:
         total += statistics.log_densities(np.reshape(example.counted[row], (1, -1)), 1)[0, 0]
-        statistics.put(row, 0)
+        statistics.add_row(row, 0)
         assert_allclose(statistics.log_marginals(1)[0], total, **EXACT)
 
 
@@ -147,9 +147,9 @@ def test_score_without_is_remove_and_score(example):
     for k in range(N_CLUSTERS):
         for row in rows_of(labels, k)[complete[rows_of(labels, k)]]:
             without = alone(statistics, row, k)
-            statistics.take_out(row, k)
+            statistics.remove_row(row, k)
             score = statistics.scores(row, N_CLUSTERS)[k]
-            statistics.put(row, k)
+            statistics.add_row(row, k)
             assert_allclose(without, score, **FLOAT32)
             rest = np.setdiff1d(rows_of(labels, k), row)
             assert_allclose(without, example.log_predictive(example.scored[row], rest), **FLOAT32)
@@ -163,7 +163,7 @@ def test_an_outlier_leaves_a_block_without_a_trace():
     one.rebuild(np.zeros(7, int))
     other.rebuild(np.array([0, 0, 0, 0, 0, 0, -1]))
     assert_allclose(alone(one, 6, 0), other.scores(6, 1)[0], rtol=1e-5)
-    one.take_out(6, 0)
+    one.remove_row(6, 0)
     assert_allclose(one.log_marginals(1), other.log_marginals(1), rtol=1e-6)
 
 
@@ -208,9 +208,9 @@ def test_missing_cells_contribute_nothing(example):
     for row in np.flatnonzero(example.missing):
         assert not statistics.scores(row, N_CLUSTERS).any()
         assert alone(statistics, row, 0) == 0.0
-        statistics.put(row, 1)
+        statistics.add_row(row, 1)
         assert_array_equal(statistics.log_marginals(N_CLUSTERS), before)
-        statistics.take_out(row, 2)
+        statistics.remove_row(row, 2)
         assert_same_state(statistics, twin)
 
 
@@ -242,11 +242,11 @@ def test_adding_and_removing_are_inverse(example):
     labels = np.full(example.n_rows, -1)
     for row in rng.integers(example.n_rows, size=2000):
         if labels[row] >= 0:
-            statistics.take_out(row, labels[row])
+            statistics.remove_row(row, labels[row])
             labels[row] = -1
         else:
             labels[row] = rng.integers(N_CLUSTERS)
-            statistics.put(row, labels[row])
+            statistics.add_row(row, labels[row])
     fresh = example.statistics()
     fresh.rebuild(labels)
     assert_same_state(statistics, fresh)
@@ -261,13 +261,13 @@ def test_adding_and_removing_are_inverse(example):
 def test_moving_and_clearing(example):
     statistics, labels = filled(example)
     marginals, scores = statistics.log_marginals(N_CLUSTERS), statistics.scores(0, 8)
-    statistics.relocate(2, 0)
+    statistics.move_slot(2, 0)
     assert_array_equal(statistics.log_marginals(N_CLUSTERS), [marginals[2], marginals[1], 0.0])
     assert_array_equal(statistics.scores(0, 4), [scores[2], scores[1], scores[3], scores[3]])
     # What was moved is updated like any other cluster, and so is what was cleared.
     row = np.flatnonzero((labels < 0) & ~example.missing)[0]
-    statistics.put(row, 0)
-    statistics.put(row, 2)
+    statistics.add_row(row, 0)
+    statistics.add_row(row, 2)
     members = np.append(rows_of(labels, 2), row)
     assert_allclose(
         statistics.log_marginals(N_CLUSTERS),
@@ -279,7 +279,7 @@ def test_moving_and_clearing(example):
 @examples
 def test_merging(example):
     statistics, labels = filled(example)
-    statistics.unite(2, 1)
+    statistics.merge_slots(2, 1)
     merged = np.concatenate([rows_of(labels, 1), rows_of(labels, 2)])
     exact = [example.log_marginal(rows_of(labels, 0)), example.log_marginal(merged), 0.0]
     assert_allclose(statistics.log_marginals(N_CLUSTERS), exact, **EXACT)
@@ -312,8 +312,8 @@ def test_growth_keeps_everything(example):
         assert_array_equal(after[:16], scores)
         assert (after[16:] == scores[-1]).all()
     row = np.flatnonzero((labels < 0) & ~example.missing)[0]
-    statistics.put(row, 103)
-    statistics.put(row, 0)
+    statistics.add_row(row, 103)
+    statistics.add_row(row, 0)
     members = np.append(rows_of(labels, 0), row)
     assert_allclose(
         statistics.log_marginals(104)[[0, 103]], [example.log_marginal(members), example.log_marginal([row])]

@@ -1,4 +1,4 @@
-"""Cyclic columns as users meet them: ranges and periods, densities, imputations, samples; and what a type is."""
+"""Cyclic columns in estimators: ranges and periods, densities, imputations, samples; and the definition of the type."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.cyclic import TURN
-from sklearn_subanneal.columns.models import KINDS, bind_columns
 
 DAY = {"hour": {"period": 24.0}}
 TYPES = {"hour": "cyclic"}

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.datasets import load_hospitals, make_gaussian_mixture, make_planted_views
 from sklearn_subanneal.tables.schema import read_table
 

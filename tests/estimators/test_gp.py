@@ -83,9 +83,9 @@ def test_samplers_agree(sampler, inner):
 def test_posterior_of_hyperparameters_is_right():
     """One feature, three parameters: moments by a grid."""
     X, y = table(8, 1)
-    model = TemperedGaussianProcessRegressor(n_draws=400, random_state=0).fit(X, y)
+    model = TemperedGaussianProcessRegressor(n_draws=300, random_state=0).fit(X, y)
     target = model._regression.model
-    axes = [np.linspace(-3.0, 4.5, 31), np.linspace(-1.5, 3.0, 31), np.linspace(-6.0, 1.5, 31)]
+    axes = [np.linspace(-3.0, 4.5, 24), np.linspace(-1.5, 3.0, 24), np.linspace(-6.0, 1.5, 24)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     log_weights = np.array([target.log_prior(theta) + target.log_likelihood(theta) for theta in grid])
     weights = np.exp(log_weights - log_weights.max())

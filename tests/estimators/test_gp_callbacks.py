@@ -93,10 +93,10 @@ def test_progress_is_shown(capfd):
 
 CASES = [
     {},
-    {"inner": "guided-hmc", "n_warmup": 250},
+    {"inner": "guided-hmc", "n_warmup": 100},
     {"sampler": "spt", "inner": "mh"},
     {"sampler": "stt", "inner": "hmc"},
-    {"sampler": "pt", "inner": "guided-hmc"},
+    pytest.param({"sampler": "pt", "inner": "guided-hmc", "n_warmup": 250}, marks=pytest.mark.slow),
     {"sampler": "tt", "inner": "mh"},
     {"kernel": ConstantKernel(1.0) * RBF([1.0, 1.0])},
 ]

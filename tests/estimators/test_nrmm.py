@@ -107,7 +107,7 @@ def test_the_sampler_as_printed_warns_and_is_biased():
     X, _, column, params = CASES["gaussian"]
     model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=[TreeGuidedPaper(n_proposals=3)], feature_params=params)
     model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=1500, random_state=0)
-    with pytest.warns(UserWarning, match="does not leave the posterior as it is"):
+    with pytest.warns(UserWarning, match="does not leave the posterior invariant"):
         model.fit(X)
     law = posterior([column], 1.0, 0.5)
     expected = sum(probability * (max(state) + 1) for state, probability in law.items())
@@ -169,7 +169,12 @@ BAGS = np.array([[3, 0, 1, 0], [2, 1, 0, 0], [0, 0, 2, 3], [0, 1, 1, 4], [3, 0, 
 NEW_BAGS = np.array([[2, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
 CASES = {
     "gaussian": (POINTS, NEW_POINTS, ("gaussian", POINTS, NORMAL_WISHART), {"gaussian": NORMAL_WISHART}),
-    "multinomial": (BAGS, NEW_BAGS, ("multinomial", BAGS, {"beta": np.full(4, 0.6)}), {"multinomial": {"beta": 0.6}}),
+    "bag-of-words": (
+        BAGS,
+        NEW_BAGS,
+        ("bag-of-words", BAGS, {"beta": np.full(4, 0.6)}),
+        {"bag-of-words": {"beta": 0.6}},
+    ),
 }
 
 
@@ -192,12 +197,12 @@ def exact_scores(column, new, mass, sigma):
 
 
 @pytest.mark.parametrize(
-    ("case", "moves"), [("gaussian", "slice"), ("gaussian", "tree-guided"), ("multinomial", "gibbs")]
+    ("case", "moves"), [("gaussian", "slice"), ("gaussian", "tree-guided"), ("bag-of-words", "gibbs")]
 )
 def test_score_samples_is_the_exact_predictive(case, moves):
     X, new, column, params = CASES[case]
     model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=EXACT_MOVES[moves], feature_params=params, learn_hyperparameters=False)
-    if case == "multinomial":
+    if case == "bag-of-words":
         model.set_params(feature_types=DOCUMENTS)
     model.set_params(n_chains=2, n_draws=300, random_state=0, schedule=SequentialGibbs(passes=1)).fit(X)
     whole, draws, densities = np.exp(model.score_samples(new)), model._draws, []
@@ -233,7 +238,7 @@ def test_documents_are_clustered_by_their_words(moves):
     dense = short(feature_types=DOCUMENTS, moves=moves).fit(X.toarray().astype(float))
     assert_array_equal(dense.posterior_labels_, model.posterior_labels_)
     assert_allclose(dense.score_samples(X), model.score_samples(X.toarray()))
-    assert set(model.hyperparameters_["columns"]["multinomial"]) == {"beta"}
+    assert set(model.hyperparameters_["columns"]["bag-of-words"]) == {"beta"}
     drawn = model.sample(50, random_state=0)
     assert drawn.shape == (50, 30) and sparse.issparse(drawn)
     assert set(drawn.sum(axis=1)) <= set(X.sum(axis=1))
@@ -273,9 +278,9 @@ def test_documents_have_neither_missing_cells_nor_columns():
 
 
 def test_beta_is_what_is_given_where_nothing_is_learned():
-    params = {"multinomial": {"beta": 0.37}}
+    params = {"bag-of-words": {"beta": 0.37}}
     model = short(feature_types=DOCUMENTS, feature_params=params, learn_hyperparameters=False).fit(documents())
-    assert (model.hyperparameters_["columns"]["multinomial"]["beta"] == 0.37).all()
+    assert (model.hyperparameters_["columns"]["bag-of-words"]["beta"] == 0.37).all()
 
 
 # --- Trees ------------------------------------------------------------------------------------------------------------

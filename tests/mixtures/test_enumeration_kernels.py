@@ -38,7 +38,7 @@ from support.enumerated_chains import (
 from sklearn_subanneal.annealing import CyclicSubsampling, SubsampleAnneal
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.columns.binding import bind_columns
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures.mixture_chain import MixtureChain

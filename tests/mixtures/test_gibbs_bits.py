@@ -23,7 +23,7 @@ CHAIN = """
 import hashlib
 import numpy as np
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.columns.binding import bind_columns
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions import PitmanYor

@@ -9,7 +9,8 @@ from oracles.reference import log_marginal
 from oracles.reference_chain import effective_draws, noise_floor, partition_codes, partition_counts, total_variation
 from oracles.reference_nrmm import ORACLES, posterior
 
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
@@ -42,8 +43,8 @@ def gaussian(n_rows):
 def multinomial(n_rows):
     """Bags of words of which two are equal and one is empty."""
     return (
-        MultinomialStatistics(MultinomialData(BAGS[:n_rows]), {"beta": 0.6, "n_words": 4}),
-        ("multinomial", BAGS[:n_rows], {"beta": np.full(4, 0.6)}),
+        BagOfWordsStatistics(BagOfWordsData(BAGS[:n_rows]), {"beta": 0.6, "n_words": 4}),
+        ("bag-of-words", BAGS[:n_rows], {"beta": np.full(4, 0.6)}),
     )
 
 
@@ -178,7 +179,7 @@ def test_the_reference_is_the_oracle(case):
     if case["likelihood"] == "normal_wishart":
         column = ("gaussian", x, {"mu": raw["xi"], "kappa": raw["r"], "psi": raw["Psi"], "nu": raw["nu"]})
     else:
-        column = ("multinomial", x, {"beta": raw["beta"]})
+        column = ("bag-of-words", x, {"beta": raw["beta"]})
     law = posterior([column], case["alpha"], case["sigma"])
     assert_allclose([law[tuple(state)] for state in case["partitions"]], case["probs"], rtol=1e-7)
 

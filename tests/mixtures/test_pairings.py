@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import EnergyAnneal, PriorGibbs, SubsampleAnneal
-from sklearn_subanneal.columns.models import bind_bags, bind_columns
+from sklearn_subanneal.columns.binding import bind_bags, bind_columns
 from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge, check_moves, resolve_moves
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
 from sklearn_subanneal.partitions import CRP, NGGP, NIG, PitmanYor

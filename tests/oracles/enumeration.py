@@ -14,7 +14,7 @@ from scipy.special import gammaln, logsumexp
 
 Partition = tuple[int, ...]
 
-VECTORS = {("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "psi"), ("multinomial", "beta")}
+VECTORS = {("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "psi"), ("bag-of-words", "beta")}
 
 
 # --- Partitions and their prior ---------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class ExactMixture:
             If the column is categorical: its cells have no moments, `cell_log_density` gives their probabilities.
         """
         kind = self.columns[column][0]
-        if kind in {"categorical", "multinomial"}:
+        if kind in {"categorical", "bag-of-words"}:
             raise ValueError(f"kind={kind!r} of column={column} has no moments: use cell_log_density.")
         if kind in {"real", "gaussian"}:
             values, log_weights = line_quadrature()

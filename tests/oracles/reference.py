@@ -13,7 +13,7 @@ kind           hyperparameters                          model of one cluster
 "count"        shape, rate                              x ~ Poisson(l), l ~ Gamma(shape, rate)
 "cyclic"       mu, r, kappa                             x ~ vonMises(m, kappa), m ~ vonMises(mu, r); in radians
 "gaussian"     mu (d,), kappa, psi (d, d), nu           x ~ N(m, S), m ~ N(mu, S / kappa), S ~ InvWishart(nu, psi)
-"multinomial"  beta (a scalar or one per token)         tokens ~ Categorical(p), p ~ Dirichlet(beta); x (n, V)
+"bag-of-words"  beta (a scalar or one per token)         tokens ~ Categorical(p), p ~ Dirichlet(beta); x (n, V)
 =============  =======================================  ===========================================================
 
 References
@@ -40,7 +40,7 @@ MAX_QUADRATURE_AXES = 2
 def observed(kind: str, x: np.ndarray) -> np.ndarray:
     """Return the observed cells of one column as a float vector (a multinomial bag is observed as a whole)."""
     x = np.asarray(x, dtype=float)
-    if kind == "multinomial":
+    if kind == "bag-of-words":
         return x
     return x[~np.isnan(x)] if kind in ("real", "cyclic") else x[x >= 0]
 
@@ -55,7 +55,7 @@ def log_marginal(kind: str, x: np.ndarray, params: Params) -> np.ndarray | float
     ----------
     kind : str
         A kind of the table above.
-    x : array of shape (n,), or (n, d) for "gaussian" and "multinomial"
+    x : array of shape (n,), or (n, d) for "gaussian" and "bag-of-words"
         The cells of one cluster; missing cells are marginalised out.
     params : mapping
         Hyperparameters; leading axes broadcast.
@@ -255,7 +255,7 @@ _MARGINALS: dict[str, Callable] = {
     "count": _marginal_count,
     "cyclic": _marginal_cyclic,
     "gaussian": _marginal_gaussian,
-    "multinomial": _marginal_multinomial,
+    "bag-of-words": _marginal_multinomial,
 }
 
 
@@ -277,7 +277,7 @@ def log_predictive(kind: str, x_new: Any, x: np.ndarray, params: Params) -> floa
     x, new = np.asarray(x, dtype=float), np.asarray(x_new, dtype=float)
     if kind == "gaussian":
         return _predictive_gaussian(new, x, params)
-    if kind == "multinomial":
+    if kind == "bag-of-words":
         weights = np.broadcast_to(params["beta"], new.shape) + x.sum(0)
         tokens = np.repeat(np.arange(len(new)), new.astype(int))
         seen = np.array([np.sum(tokens[:i] == token) for i, token in enumerate(tokens)])
@@ -327,7 +327,7 @@ def _predictive_gaussian(new, x, params):
 def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator) -> tuple[dict, np.ndarray]:
     """Draw one cluster's parameters from the prior and `n` values given them.
 
-    For "multinomial", `n` is the sequence of bag sizes and `beta` has one entry per token.
+    For "bag-of-words", `n` is the sequence of bag sizes and `beta` has one entry per token.
 
     Returns
     -------
@@ -354,7 +354,7 @@ def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator)
     if kind == "boolean":
         probability = rng.beta(params["alpha"], params["beta"])
         return {"probability": probability}, (rng.random(n) < probability).astype(int)
-    if kind == "multinomial":
+    if kind == "bag-of-words":
         probabilities = rng.dirichlet(params["beta"])
         return {"probabilities": probabilities}, np.array([rng.multinomial(size, probabilities) for size in n])
     if kind == "categorical":

@@ -95,7 +95,7 @@ def test_oracle_posterior(case):
     if case["likelihood"] == "normal_wishart":
         column = ("gaussian", x, {"mu": raw["xi"], "kappa": raw["r"], "psi": raw["Psi"], "nu": raw["nu"]})
     else:
-        column = ("multinomial", x, {"beta": raw["beta"]})
+        column = ("bag-of-words", x, {"beta": raw["beta"]})
     mixture = fixed_mixture([column], case["alpha"])
     posterior = mixture.posterior()
     assert_allclose([posterior[tuple(state)] for state in case["partitions"]], case["probs"], rtol=1e-9)

@@ -25,7 +25,7 @@ PARAMS = {
     "count": {"shape": 1.7, "rate": 0.6},
     "cyclic": {"mu": 0.7, "r": 0.6, "kappa": 2.5},
     "gaussian": GAUSSIAN,
-    "multinomial": {"beta": [0.7, 0.2, 1.5]},
+    "bag-of-words": {"beta": [0.7, 0.2, 1.5]},
 }
 NAN = np.nan
 DATA = {
@@ -35,7 +35,7 @@ DATA = {
     "count": np.array([3, 0, 7, -1, 2]),
     "cyclic": np.array([0.4, -1.2, NAN, 6.0, 2.5]),
     "gaussian": np.array([[0.4, 1.0], [-1.2, 0.1], [2.0, 0.7], [0.3, -0.8], [1.1, 1.2]]),
-    "multinomial": np.array([[1, 0, 2], [0, 3, 1], [2, 2, 0], [0, 0, 1], [4, 0, 0]]),
+    "bag-of-words": np.array([[1, 0, 2], [0, 3, 1], [2, 2, 0], [0, 0, 1], [4, 0, 0]]),
 }
 KINDS = sorted(DATA)
 
@@ -71,7 +71,7 @@ def test_oracle_tokens(case):
     tokens = np.concatenate([np.repeat(np.arange(counts.shape[1]), row) for row in counts])
     expected = case["log_marginal_tokens"]
     assert_allclose(log_marginal("categorical", tokens, {"alpha": case["beta"]}), expected, rtol=1e-12)
-    assert_allclose(log_marginal("multinomial", counts, {"beta": case["beta"]}), expected, rtol=1e-12)
+    assert_allclose(log_marginal("bag-of-words", counts, {"beta": case["beta"]}), expected, rtol=1e-12)
 
 
 @oracle("normal_wishart")
@@ -110,7 +110,7 @@ def test_marginal_is_the_mean_likelihood_under_the_prior(kind):
     x = x[[0, 4]]
     likelihoods = []
     for _ in range(6000 if kind == "gaussian" else 3000):
-        theta, _ = draw_from_prior(kind, params, [1] if kind == "multinomial" else 1, rng)
+        theta, _ = draw_from_prior(kind, params, [1] if kind == "bag-of-words" else 1, rng)
         likelihoods.append(np.exp(_log_likelihood(kind, x, theta)))
     error = np.std(likelihoods) / np.sqrt(len(likelihoods))
     assert error < 0.06 * np.mean(likelihoods)
@@ -122,7 +122,7 @@ def _log_likelihood(kind, x, theta):
         residual = x - theta["mean"]
         quadratic = np.sum(residual * np.linalg.solve(theta["covariance"], residual.T).T)
         return -0.5 * (quadratic + len(x) * np.linalg.slogdet(2 * np.pi * theta["covariance"])[1])
-    if kind == "multinomial":
+    if kind == "bag-of-words":
         return np.sum(x * np.log(theta["probabilities"]))
     x = x[~np.isnan(x)] if kind in {"real", "cyclic"} else x[x >= 0]
     if kind == "cyclic":
@@ -139,7 +139,7 @@ def _log_likelihood(kind, x, theta):
 @pytest.mark.parametrize("kind", quick_only(KINDS, "real"))
 def test_values_of_the_prior_follow_the_predictive(kind):
     rng, params, n = np.random.default_rng(5), PARAMS[kind], 1500
-    draws = [draw_from_prior(kind, params, [1, 1] if kind == "multinomial" else 2, rng)[1] for _ in range(n)]
+    draws = [draw_from_prior(kind, params, [1, 1] if kind == "bag-of-words" else 2, rng)[1] for _ in range(n)]
     if kind in {"real", "gaussian"}:  # the second value's quantile given the first is uniform
         mixed = np.array(draws).reshape(n, 2, -1)[:, :, 0]
         own = REAL if kind == "real" else _first_coordinate(GAUSSIAN)
@@ -160,7 +160,7 @@ def test_values_of_the_prior_follow_the_predictive(kind):
         assert stats.kstest(quantiles, "uniform").pvalue > 1e-3
         return
     values, counts = np.unique(np.array(draws).reshape(n, -1), axis=0, return_counts=True)
-    shape = (-1, 2, 3) if kind == "multinomial" else (-1, 2)
+    shape = (-1, 2, 3) if kind == "bag-of-words" else (-1, 2)
     values = values.reshape(shape)
     expected = n * np.exp([log_marginal(kind, value, params) for value in values])
     frequent = expected > 5

@@ -202,7 +202,7 @@ def test_schedule_display_of_every_schedule(name):
         (lambda trace: TraceDisplay.from_draws(np.zeros(5), "zero"), r"pass one chain as draws\[None\]"),
         (lambda trace: TraceDisplay.from_estimator(SimpleNamespace()), "must have trace_.*fit it first"),
         (lambda trace: ClusterSizesDisplay.from_estimator(SimpleNamespace()), "must have labels_.*fit it first"),
-        (lambda trace: DendrogramDisplay.from_estimator(SimpleNamespace()), "must have hierarchy_.*(IBHC)"),
+        (lambda trace: DendrogramDisplay.from_estimator(SimpleNamespace()), "hierarchy_.*incremental-hierarchy"),
         (lambda trace: CoClusteringDisplay.from_estimator(SimpleNamespace()), "posterior_labels_.*fit it first"),
         (lambda trace: CoClusteringDisplay.from_labels(np.zeros((1, 2, 5)), np.zeros(4)), r"shape \(5,\)"),
         (lambda trace: ScheduleDisplay.from_schedule(Anneal(), 0), "n_samples must be at least 1"),

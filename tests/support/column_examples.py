@@ -15,7 +15,7 @@ from oracles.enumeration import product_grid
 
 from sklearn_subanneal import columns
 from sklearn_subanneal.columns._base import ColumnStatistics
-from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.columns.binding import KINDS
 
 CLASSES = {kind: (model.data_class, model.statistics_class) for kind, model in KINDS.items()}
 
@@ -92,7 +92,7 @@ class ColumnExample:
         params = self.params if params is None else params
         if self.kind == "boolean":
             return {"alpha": np.array([params["beta"], params["alpha"]])}
-        known = {"n_words": self.width} if self.kind == "multinomial" else {}
+        known = {"n_words": self.width} if self.kind == "bag-of-words" else {}
         return known | {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
 
     def reference_params(self, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _examples() -> Iterator[ColumnExample]:
 
     words = rng.multinomial(rng.integers(0, 30, 48), rng.dirichlet([0.4] * 7, 48))
     new = np.array([[0, 0, 1, 0, 3, 0, 0], [0] * 7, [1, 2, 0, 40, 5, 1, 900]], float)
-    yield ColumnExample("multinomial", "multinomial", words, {"beta": 0.3}, {}, new)
+    yield ColumnExample("bag-of-words", "bag-of-words", words, {"beta": 0.3}, {}, new)
 
 
 def _with_gaps(cells, sign):

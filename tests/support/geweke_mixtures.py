@@ -85,7 +85,7 @@ def redrawn(feature, params, labels, rng):
     statistics = statistics_of(feature, cells, params)
     for row, k in enumerate(labels):
         cells[row] = statistics.draws(np.array([k], np.int32), np.full((1, statistics.width), np.nan), rng)[0].squeeze()
-        statistics.put(row, k)
+        statistics.add_row(row, k)
     return cells
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from oracles.enumeration import exact_posterior
 
-from sklearn_subanneal.columns.models import bind_columns
+from sklearn_subanneal.columns.binding import bind_columns
 
 N_ROWS = 5
 REAL = np.array([0.4, -1.5, np.nan, 2.0, 1.75])

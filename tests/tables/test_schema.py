@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal.columns.models import KINDS
+from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.tables.schema import read_table
 
 pd = pytest.importorskip("pandas")

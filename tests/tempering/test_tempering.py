@@ -39,7 +39,7 @@ def test_one_dimension_at_length(name, step):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name in ("none", "SPT", "STT") else pytest.mark.slow) for name in SAMPLERS],
+    [pytest.param(name, marks=[] if name in ("none", "SPT") else pytest.mark.slow) for name in SAMPLERS],
 )
 def test_gaussian_mean(name):
     """Three parameters, with everything adapted."""

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from support.view_draws import make_draw
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.columns.models import KINDS, bind_columns
+from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._queries import PredictiveQueries

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from support.view_draws import make_draw
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.columns.models import KINDS, bind_columns
+from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views.information import Estimate, _excess, relatedness
@@ -96,7 +96,9 @@ def log_weights(draw, view):
 
 def probabilities(model, state):
     """(n_clusters + 1, n_categories)"""
-    weights = np.column_stack([state["count"], np.zeros(len(state["count"]))]).T + state["parameters"]["alpha"]
+    weights = (
+        np.column_stack([state["counts"][:-1], np.zeros(len(state["counts"]) - 1)]).T + state["parameters"]["alpha"]
+    )
     return weights / weights.sum(axis=1, keepdims=True)
 
 

@@ -1,22 +1,22 @@
-"""The types of columns that there are, and the models of the columns of a table."""
+"""The registry of all types of columns, and the binding of types to the columns of a table."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal.columns.bag_of_words import BagOfWords
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
-from sklearn_subanneal.columns.multinomial import Multinomial
 from sklearn_subanneal.columns.real import Real
 
-# A type is known once it is named here.
+# All types, by name.
 KINDS: dict[str, type[ColumnModel]] = {
-    model.kind: model for model in (Real, Categorical, Boolean, Count, Cyclic, Gaussian, Multinomial)
+    model.kind: model for model in (Real, Categorical, Boolean, Count, Cyclic, Gaussian, BagOfWords)
 }
-# Those that ``feature_types`` may hold.
+# Types that ``feature_types`` may name.
 DECLARED = tuple(kind for kind, model in KINDS.items() if model.declared)
 
 
@@ -69,14 +69,14 @@ def bind_columns(
 
 
 def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool = True) -> list[ColumnModel]:
-    """The model of a table whose only column are bags of words.
+    """The model of a table of documents: its only column are the bags of words.
 
     Parameters
     ----------
     n_words : int
         Length of the vocabulary.
     feature_params : dict or None
-        {"multinomial": {"beta": value}}: the hyperparameter to fix or to start from.
+        {"bag-of-words": {"beta": value}}: the hyperparameter to fix or to start from.
     learn : bool
         Whether it is learned.
 
@@ -84,8 +84,9 @@ def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool =
     -------
     models : list of one ColumnModel
     """
-    given = checked_params(feature_params, ["multinomial"], ["multinomial"], "diag").get("multinomial", {})
-    return [Multinomial.bind("multinomial", (0,), None, given, n_categories=n_words, learn=learn, grids="data")]
+    kind = BagOfWords.kind
+    given = checked_params(feature_params, [kind], [kind], "diag").get(kind, {})
+    return [BagOfWords.bind(kind, (0,), None, given, n_categories=n_words, learn=learn, grids="data")]
 
 
 def checked_params(

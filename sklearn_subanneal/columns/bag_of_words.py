@@ -1,19 +1,20 @@
-"""Bags of words as the one column of a table: multinomial given the cluster, with a symmetric Dirichlet prior."""
+"""Columns of bags of words: multinomial given the cluster, with a symmetric Dirichlet prior."""
 
 from __future__ import annotations
 
-from sklearn_subanneal.columns._multinomial import MultinomialData, MultinomialStatistics
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
 
 
-class Multinomial(ColumnModel):
+class BagOfWords(ColumnModel):
     """A column of bags of words."""
 
-    kind, declared, single = "multinomial", False, False
+    kind, declared, single = "bag-of-words", False, False
     hyperparameters = {"beta": Hyperparameter()}
-    data_class, statistics_class = MultinomialData, MultinomialStatistics
+    data_class, statistics_class = BagOfWordsData, BagOfWordsStatistics
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
@@ -21,10 +22,10 @@ class Multinomial(ColumnModel):
         return cls(name, sources, start, {"beta": ALPHA_GRID} if learn else {})
 
     def data(self, arrays):
-        return MultinomialData(arrays[self.sources[0]].counts)
+        return BagOfWordsData(arrays[self.sources[0]].counts)
 
     def values(self, arrays):
-        """Bags as they are."""
+        """The bags, which have no units."""
         return arrays[self.sources[0]]
 
     def cells_per_row(self, arrays):

@@ -1,7 +1,7 @@
 """Bags of words with a Dirichlet prior: the words of a row in the order in which they stand, given their number.
 
-A bag is its sparse counts; nothing is done to it, or to a cluster, that goes through the vocabulary. A word that is not
-in a bag occurs zero times: bags have no missing cells, and an empty one says nothing of its cluster. The multinomial
+A bag is its sparse counts. A word that is not in a bag occurs zero times: bags have no missing cells, and an empty bag
+has probability 1 in every cluster. The multinomial
 coefficient, the number of orders that the words could have, is left out, since it is the same for all partitions.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
@@ -11,11 +11,14 @@ from numpy.random cimport bitgen_t
 import numpy as np
 from scipy import sparse
 
-from sklearn_subanneal._core._math cimport log_double, log_float, log_gamma, padded, simd_void
+from sklearn_subanneal._core._math cimport log_double, log_gamma, padded, simd_void
 from sklearn_subanneal._core._random cimport categorical, integer_below, uniform
-from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, ColumnStatistics, LogQueue
+from sklearn_subanneal.columns._bag_data cimport BagOfWordsData
+from sklearn_subanneal.columns._base cimport MAX_GRID, LogQueue
+from sklearn_subanneal.columns._word_counts cimport WordCounts
 
 from sklearn_subanneal.columns._base import as_grid
+from sklearn_subanneal.tables.documents import Documents
 
 
 cdef simd_void add_logs(const float* logs, double* out, Py_ssize_t n) noexcept nogil:
@@ -34,40 +37,32 @@ cdef void add_rising(
         out[k] += table[count + times] - table[count]
 
 
+cdef simd_void add_rising_beyond(
+    double beta, const int32_t* cell, int32_t times, double* out, Py_ssize_t n
+) noexcept nogil:
+    # As ``add_rising``, for counts that may be beyond the table.
+    cdef Py_ssize_t k
+    cdef int32_t count
+    for k in range(n):
+        count = cell[k] - (cell[k] > 0)
+        out[k] += log_gamma(beta + (<double> count + times)) - log_gamma(beta + count)
+
+
 cdef simd_void take_shares(
     const double* sums, const double* log_gamma_total, const double* total, double beta_total, double length,
-    float* scores, Py_ssize_t n
+    double reference, float* scores, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):
-        scores[k] += <float> (sums[k] - log_gamma(beta_total + total[k] + length) + log_gamma_total[k])
+        scores[k] += <float> (sums[k] - log_gamma(beta_total + total[k] + length) + log_gamma_total[k] - reference)
 
 
-cdef class MultinomialData(ColumnData):
-    """Bags of words, as counts of shape (n_rows, n_words), sparse or dense."""
-
-    def __init__(self, documents):
-        documents = sparse.csr_array(documents)
-        documents.sum_duplicates()
-        documents.eliminate_zeros()
-        self.documents = documents
-        self.n_rows, self.width = documents.shape
-        self.start = documents.indptr.astype(np.int64)
-        self.word = documents.indices.astype(np.int32)
-        self.times = documents.data.astype(np.int32)
-        self.length = np.asarray(documents.sum(axis=1)).ravel().astype(np.int32)
-        self.most = int(np.max(documents.sum(axis=0), initial=0))
-
-    def take(self, order):
-        return MultinomialData(self.documents[order])
-
-
-cdef class MultinomialStatistics(ColumnStatistics):
+cdef class BagOfWordsStatistics(WordCounts):
     """Statistics of bags of words.
 
     Parameters
     ----------
-    data : MultinomialData or None
+    data : BagOfWordsData or None
         None where only the predictive densities are wanted.
     parameters : dict
         "beta": of the symmetric Dirichlet prior; "n_words": the length of the vocabulary.
@@ -79,79 +74,24 @@ cdef class MultinomialStatistics(ColumnStatistics):
         self.data = data
         self.width = parameters["n_words"]
         self.grid = as_grid((grids or {}).get("beta", ()))
-        self.table = np.zeros(0 if data is None else self.data.most + 1)
-        self.histogram = np.zeros(len(self.table) if len(self.grid) else 0, np.int32)
+        if data is not None:
+            # A row may be scored in its own cluster, where its words are counted twice.
+            self.n_tabulated = 2 * int(np.max(self.data.occurrences, initial=0)) + 1
+            self.n_tabulated = min(self.n_tabulated, max(<Py_ssize_t> TABLE, len(self.data.times)))
+        self.table = np.zeros(self.n_tabulated)
+        self.histogram = np.zeros(self.n_tabulated if len(self.grid) else 0, np.int32)
         self.reserve(padded(capacity))
         self.parameters = parameters
-
-    @property
-    def parameters(self):
-        return {"beta": self.beta, "n_words": self.width}
-
-    @parameters.setter
-    def parameters(self, values):
-        self.beta = values["beta"]
-        self.refresh_all()
-
-    cdef void refresh_all(self) noexcept nogil:
-        cdef Py_ssize_t k, i, v
-        cdef float fresh = log_float(<float> self.beta)
-        self.beta_total = self.beta * self.width
-        for i in range(self.table.shape[0]):
-            self.table[i] = log_gamma(self.beta + i)
-        for v in range(self.width):
-            for k in range(self.capacity):
-                self.log_count[v, k] = fresh
-        for k in range(self.capacity):
-            self.count_total(k, 0)
-            for i in range(self.n_listed[k]):
-                self.bump(self.listed[k, i], k, 0)
-
-    cdef int reserve(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t present = self.capacity
-        cell, logs = np.zeros((self.width, capacity), np.int32), np.zeros((self.width, capacity), np.float32)
-        listed, n_listed = np.empty((capacity, self.width), np.int32), np.zeros(capacity, np.int32)
-        total = np.zeros(capacity)
-        if present:
-            cell[:, :present] = self.cell
-            logs[:] = log_float(<float> self.beta)
-            logs[:, :present] = self.log_count
-            total[:present] = self.total
-            n_listed[:present] = self.n_listed
-            for k in range(present):
-                listed[k, :n_listed[k]] = self.listed[k, :n_listed[k]]
-        self.cell, self.log_count, self.listed, self.n_listed, self.total = cell, logs, listed, n_listed, total
-        self.log_gamma_total, self.sums = np.zeros((2, capacity))
-        self.capacity = capacity
-        if present:
-            for k in range(capacity):
-                self.count_total(k, 0)
-        return 0
-
-    cdef double rising(self, Py_ssize_t count) noexcept nogil:
-        # log Gamma(beta + count)
-        return self.table[count] if count < self.table.shape[0] else log_gamma(self.beta + count)
-
-    cdef void bump(self, Py_ssize_t word, Py_ssize_t k, int32_t by) noexcept nogil:
-        if self.cell[word, k] == 0:
-            self.listed[k, self.n_listed[k]] = <int32_t> word
-            self.n_listed[k] += 1
-            self.cell[word, k] = 1
-        self.cell[word, k] += by
-        self.log_count[word, k] = log_float(<float> (self.beta + (self.cell[word, k] - 1)))
-
-    cdef void count_total(self, Py_ssize_t k, double by) noexcept nogil:
-        self.total[k] += by
-        self.log_gamma_total[k] = log_gamma(self.beta_total + self.total[k])
 
     cdef void change(self, Py_ssize_t row, Py_ssize_t k, int32_t sign) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(self.data.start[row], self.data.start[row + 1]):
             self.bump(self.data.word[i], k, sign * self.data.times[i])
-        self.count_total(k, sign * self.data.length[row])
+        self.count_total(k, sign * <double> self.data.length[row])
 
     cdef void score(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
-        # Summed in float64: a long bag has thousands of nats, and clusters may differ by few.
+        # Summed in float64: a bag has thousands of nats, and clusters may differ by few. The scores of a long bag are
+        # relative to its largest log probability, which is the same for all clusters: float32 has no digits for both.
         cdef Py_ssize_t i, v
         cdef double* sums = &self.sums[0]
         for i in range(n):
@@ -160,43 +100,26 @@ cdef class MultinomialStatistics(ColumnStatistics):
             v = self.data.word[i]
             if self.data.times[i] == 1:
                 add_logs(&self.log_count[v, 0], sums, n)
-            else:
+            elif <Py_ssize_t> self.data.occurrences[v] + self.data.times[i] < self.n_tabulated:
                 add_rising(&self.table[0], &self.cell[v, 0], self.data.times[i], sums, n)
-        take_shares(sums, &self.log_gamma_total[0], &self.total[0], self.beta_total, self.data.length[row], scores, n)
+            else:
+                add_rising_beyond(self.beta, &self.cell[v, 0], self.data.times[i], sums, n)
+        take_shares(sums, &self.log_gamma_total[0], &self.total[0], self.beta_total, self.data.length[row],
+                    self.data.reference[row], scores, n)
 
     cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         cdef Py_ssize_t i, count
         cdef double out = log_gamma(self.beta_total + self.total[k] - self.data.length[row]) - self.log_gamma_total[k]
         for i in range(self.data.start[row], self.data.start[row + 1]):
             count = self.cell[self.data.word[i], k] - 1
-            out += self.table[count] - self.table[count - self.data.times[i]]
-        return <float> out
+            out += self.rising(count) - self.rising(count - self.data.times[i])
+        return <float> (out - self.data.reference[row])
 
     cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(row, k, 1)
 
     cdef void remove(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
         self.change(row, k, -1)
-
-    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
-        if other is self and source == target:
-            return
-        self.clear(target)
-        add_cluster(self, <MultinomialStatistics> other, source, target)
-
-    cdef void clear(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, v
-        cdef float fresh = log_float(<float> self.beta)
-        for i in range(self.n_listed[k]):
-            v = self.listed[k, i]
-            self.cell[v, k] = 0
-            self.log_count[v, k] = fresh
-        self.n_listed[k] = 0
-        self.total[k] = 0
-        self.count_total(k, 0)
-
-    cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
-        add_cluster(self, self, source, target)
 
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
@@ -230,15 +153,10 @@ cdef class MultinomialStatistics(ColumnStatistics):
             out += self.rising(count + self.data.times[i]) - self.rising(count)
         return out
 
-    def adopt(self, MultinomialStatistics source not None):
-        """Take over the hyperparameters of other statistics of the same column."""
-        if self.beta != source.beta:
-            self.parameters = source.parameters
-
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         cdef double[MAX_GRID] logs
         cdef double[MAX_GRID] work
-        cdef Py_ssize_t n_grid = self.grid.shape[0], most = 0, k, i, g
+        cdef Py_ssize_t n_grid = self.grid.shape[0], most = 0, n_beyond = 0, k, i, g
         cdef double beta, empty
         if n_grid == 0:
             return
@@ -248,8 +166,11 @@ cdef class MultinomialStatistics(ColumnStatistics):
         for k in range(n_clusters):
             for i in range(self.n_listed[k]):
                 g = self.cell[self.listed[k, i], k] - 1
-                self.histogram[g] += 1
-                most = max(most, g)
+                if g < self.n_tabulated:
+                    self.histogram[g] += 1
+                    most = max(most, g)
+                else:
+                    n_beyond += 1
         for g in range(n_grid):
             beta = self.grid[g]
             empty = log_gamma(beta)
@@ -259,12 +180,25 @@ cdef class MultinomialStatistics(ColumnStatistics):
             for i in range(1, most + 1):
                 if self.histogram[i]:
                     logs[g] += self.histogram[i] * (log_gamma(beta + i) - empty)
+            if n_beyond:
+                logs[g] += self.log_rising_beyond(n_clusters, beta)
         beta = self.grid[categorical(logs, work, n_grid, power, bits)]
         if beta != self.beta:
             self.beta = beta
             self.refresh_all()
 
-    # What follows is of rows that are not in the data.
+    cdef double log_rising_beyond(self, Py_ssize_t n_clusters, double beta) noexcept nogil:
+        # The sum of log Gamma(beta + count) - log Gamma(beta) over the counts that have no place in the histogram.
+        cdef Py_ssize_t k, i, count
+        cdef double out = 0.0, empty = log_gamma(beta)
+        for k in range(n_clusters):
+            for i in range(self.n_listed[k]):
+                count = self.cell[self.listed[k, i], k] - 1
+                if count >= self.n_tabulated:
+                    out += log_gamma(beta + count) - empty
+        return out
+
+    # The rest is for rows that are not in the data.
 
     cdef void add_log_densities(
         self, const int32_t* words, const int32_t* times, Py_ssize_t n_words, Py_ssize_t n_clusters, double* out
@@ -283,15 +217,16 @@ cdef class MultinomialStatistics(ColumnStatistics):
 
     def log_densities(self, values, Py_ssize_t n_clusters):
         """Log predictive densities (n_rows, n_clusters), float64, of bags, sparse or dense; NaN counts as 0."""
-        cdef MultinomialData bags
+        cdef BagOfWordsData bags
         cdef Py_ssize_t row, at, n_words
         cdef double[:, ::1] out
         if n_clusters > self.capacity:
             raise ValueError(f"{n_clusters} slots asked for, capacity is {self.capacity}")
-        values = getattr(values, "counts", values)
+        if isinstance(values, Documents):
+            values = values.counts
         if not sparse.issparse(values):
             values = np.nan_to_num(np.asarray(values, np.float64).reshape(-1, self.width))
-        bags = MultinomialData(values)
+        bags = BagOfWordsData(values)
         out = np.zeros((bags.n_rows, n_clusters))
         with nogil:
             for row in range(bags.n_rows):
@@ -321,45 +256,30 @@ cdef class MultinomialStatistics(ColumnStatistics):
             else:
                 drawn[t] = drawn[integer_below(<bitgen_t*> bits, t)]
 
-    def draw_bags(self, const int32_t[::1] slots, const int32_t[::1] lengths, generator):
+    def draw_bags(self, const int32_t[::1] slots, lengths, generator):
         """Bags of these lengths from the posterior predictive of slots, as a CSR array (n_rows, n_words)."""
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t i, n = slots.shape[0]
-        cdef int64_t[::1] start = np.append(0, np.cumsum(lengths, dtype=np.int64))
+        long_lengths = np.where(np.asarray(lengths) > MOST_DRAWN, lengths, 0).astype(np.int64)
+        cdef const int64_t[::1] short_lengths = np.asarray(lengths, np.int64) - long_lengths
+        cdef int64_t[::1] start = np.append(0, np.cumsum(short_lengths))
         cdef int32_t[::1] drawn = np.zeros(start[n] + 1, np.int32)
         with generator.bit_generator.lock, nogil:
             for i in range(n):
-                self.draw_bag(slots[i], lengths[i], &drawn[start[i]], bits)
+                self.draw_bag(slots[i], short_lengths[i], &drawn[start[i]], bits)
         words = np.asarray(drawn)[:start[n]]
         bags = sparse.csr_array((np.ones(len(words), np.int32), words, np.asarray(start)), (n, self.width))
         bags.sum_duplicates()
+        if long_lengths.any():
+            bags = bags + self.draw_long_bags(np.asarray(slots), long_lengths, generator)
         return bags
 
-    def get_state(self, Py_ssize_t n_clusters):
-        """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
-        counts = sparse.csr_array(np.maximum(np.asarray(self.cell)[:, :n_clusters].T - 1, 0))
-        return {"start": counts.indptr, "word": counts.indices, "times": counts.data, "parameters": self.parameters}
-
-    def set_state(self, state):
-        """Restore what ``get_state`` gave; all other slots are empty."""
-        cdef Py_ssize_t k, i, n = len(state["start"]) - 1
-        self._make_room(n + 1)
-        self.parameters = state["parameters"]
-        for k in range(self.capacity):
-            self.clear(k)
-        for k in range(n):
-            for i in range(state["start"][k], state["start"][k + 1]):
-                self.bump(state["word"][i], k, state["times"][i])
-                self.total[k] += state["times"][i]
-            self.count_total(k, 0)
-
-
-cdef void add_cluster(
-    MultinomialStatistics here, MultinomialStatistics other, Py_ssize_t source, Py_ssize_t target
-) noexcept nogil:
-    """Add all words of a slot, perhaps of other statistics, to a slot."""
-    cdef Py_ssize_t i, v
-    for i in range(other.n_listed[source]):
-        v = other.listed[source, i]
-        here.bump(v, target, other.cell[v, source] - 1)
-    here.count_total(target, other.total[source])
+    def draw_long_bags(self, slots, lengths, generator):
+        """The same, with time and memory by the number of words in the vocabulary; bags of length 0 are left empty."""
+        rows = np.flatnonzero(lengths)
+        counts = np.zeros((len(rows), self.width), np.int64)
+        for bag, row in zip(counts, rows):
+            weights = self.beta + np.maximum(np.asarray(self.cell)[:, slots[row]] - 1, 0)
+            bag[:] = generator.multinomial(lengths[row], generator.dirichlet(weights))
+        counts = sparse.coo_array(counts)
+        return sparse.csr_array((counts.data, (rows[counts.row], counts.col)), (len(lengths), self.width))

@@ -1,0 +1,132 @@
+"""The words of every cluster: counts, their logarithms, and a table of log Gamma, with copies, merges and state.
+
+Nothing that is done to a cluster goes through the vocabulary: each cluster lists the words that it has.
+"""
+from libc.stdint cimport int32_t
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_subanneal._core._math cimport log_float, log_gamma
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+
+
+cdef class WordCounts(ColumnStatistics):
+    """Counts of the words of every cluster, and the prior's weight of each word.
+
+    A subclass sets ``width``, the length of the vocabulary, ``table`` and ``n_tabulated`` before it calls ``reserve``.
+    """
+
+    @property
+    def parameters(self):
+        return {"beta": self.beta, "n_words": self.width}
+
+    @parameters.setter
+    def parameters(self, values):
+        self.beta = values["beta"]
+        self.refresh_all()
+
+    cdef void refresh_all(self) noexcept nogil:
+        cdef Py_ssize_t k, i, v
+        cdef float fresh = log_float(<float> self.beta)
+        self.beta_total = self.beta * self.width
+        for i in range(self.n_tabulated):
+            self.table[i] = log_gamma(self.beta + i)
+        for v in range(self.width):
+            for k in range(self.capacity):
+                self.log_count[v, k] = fresh
+        for k in range(self.capacity):
+            self.count_total(k, 0)
+            for i in range(self.n_listed[k]):
+                self.bump(self.listed[k, i], k, 0)
+
+    cdef int reserve(self, Py_ssize_t capacity) except -1:
+        cdef Py_ssize_t present = self.capacity
+        cell, logs = np.zeros((self.width, capacity), np.int32), np.zeros((self.width, capacity), np.float32)
+        listed, n_listed = np.empty((capacity, self.width), np.int32), np.zeros(capacity, np.int32)
+        total = np.zeros(capacity)
+        if present:
+            cell[:, :present] = self.cell
+            logs[:] = log_float(<float> self.beta)
+            logs[:, :present] = self.log_count
+            total[:present] = self.total
+            n_listed[:present] = self.n_listed
+            for k in range(present):
+                listed[k, :n_listed[k]] = self.listed[k, :n_listed[k]]
+        self.cell, self.log_count, self.listed, self.n_listed, self.total = cell, logs, listed, n_listed, total
+        self.log_gamma_total, self.sums = np.zeros((2, capacity))
+        self.capacity = capacity
+        if present:
+            for k in range(capacity):
+                self.count_total(k, 0)
+        return 0
+
+    cdef double rising(self, Py_ssize_t count) noexcept nogil:
+        # log Gamma(beta + count)
+        return self.table[count] if count < self.n_tabulated else log_gamma(self.beta + count)
+
+    cdef void bump(self, Py_ssize_t word, Py_ssize_t k, int32_t by) noexcept nogil:
+        if self.cell[word, k] == 0:
+            self.listed[k, self.n_listed[k]] = <int32_t> word
+            self.n_listed[k] += 1
+            self.cell[word, k] = 1
+        self.cell[word, k] += by
+        self.log_count[word, k] = log_float(<float> (self.beta + (self.cell[word, k] - 1)))
+
+    cdef void count_total(self, Py_ssize_t k, double by) noexcept nogil:
+        self.total[k] += by
+        self.log_gamma_total[k] = log_gamma(self.beta_total + self.total[k])
+
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        if other is self and source == target:
+            return
+        self.clear(target)
+        add_cluster(self, <WordCounts> other, source, target)
+
+    cdef void clear(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, v
+        cdef float fresh = log_float(<float> self.beta)
+        for i in range(self.n_listed[k]):
+            v = self.listed[k, i]
+            self.cell[v, k] = 0
+            self.log_count[v, k] = fresh
+        self.n_listed[k] = 0
+        self.total[k] = 0
+        self.count_total(k, 0)
+
+    cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        add_cluster(self, self, source, target)
+
+    def adopt(self, WordCounts source not None):
+        """Take over the hyperparameters of other statistics of the same column."""
+        if self.beta != source.beta:
+            self.parameters = source.parameters
+
+    def get_state(self, Py_ssize_t n_clusters):
+        """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
+        counts = sparse.csr_array(np.maximum(np.asarray(self.cell)[:, :n_clusters].T - 1, 0))
+        return {"start": counts.indptr, "word": counts.indices, "times": counts.data, "parameters": self.parameters}
+
+    def set_state(self, state):
+        """Restore the arrays of ``get_state``; all other slots are empty."""
+        cdef Py_ssize_t k, i, n = len(state["start"]) - 1
+        self._make_room(n + 1)
+        self.parameters = state["parameters"]
+        for k in range(self.capacity):
+            self.clear(k)
+        for k in range(n):
+            for i in range(state["start"][k], state["start"][k + 1]):
+                self.bump(state["word"][i], k, state["times"][i])
+                self.total[k] += state["times"][i]
+            self.count_total(k, 0)
+
+
+cdef void add_cluster(
+    WordCounts here, WordCounts other, Py_ssize_t source, Py_ssize_t target
+) noexcept nogil:
+    """Add all words of a slot, perhaps of other statistics, to a slot."""
+    cdef Py_ssize_t i, v
+    for i in range(other.n_listed[source]):
+        v = other.listed[source, i]
+        here.bump(v, target, other.cell[v, source] - 1)
+    here.count_total(target, other.total[source])

@@ -1,0 +1,221 @@
+"""Bags of words with counts of any size: exact where they are taken, refused by name where they are not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.special import gammaln
+from sklearn.base import BaseEstimator
+from support.large_counts import LARGEST, log_marginal, statistics_of, with_a_large_count
+
+from sklearn_subanneal.columns._bag_data import BagOfWordsData
+from sklearn_subanneal.tables.documents import read_documents
+
+
+def run(code):
+    """Run code in a process of its own that may take 2 GiB of memory; a crash is a failed assertion."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+    environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", limit + textwrap.dedent(code)],
+        capture_output=True, text=True, timeout=120, env=environment, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"the process ended by {done.returncode}: {done.stderr[-2000:]}"
+    return done.stdout
+
+
+# --- Counts that are taken --------------------------------------------------------------------------------------
+
+
+def test_kernels_survive_large_counts():
+    run("""
+        import numpy as np
+        from support.large_counts import statistics_of, with_a_large_count
+
+        for count in (10**5, 3 * 10**6, 10**7, 10**8, 10**9):
+            counts = with_a_large_count(count)
+            column = statistics_of(counts, grids={"beta": [0.1, 0.3, 1.0]})
+            column.rebuild(np.arange(len(counts)) % 3)
+            for row in range(len(counts)):
+                column.scores(row, 8)
+            column.learn(3, np.random.default_rng(0))
+            column.twin().rebuild(np.zeros(len(counts), int))
+    """)
+
+
+def test_estimators_survive_large_counts():
+    labels = run("""
+        import numpy as np
+        from sklearn_subanneal import TreeGuidedNRMM
+        from support.large_counts import with_a_large_count
+
+        for count in (10**7, 10**8, 10**9):
+            X = with_a_large_count(count, n_rows=40)
+            model = TreeGuidedNRMM(feature_types="bag-of-words", n_chains=1, n_draws=2, random_state=0).fit(X)
+            assert np.isfinite(model.log_joint_).all() and np.isfinite(model.score_samples(X)).all()
+            assert model.sample(20, random_state=0).sum(axis=1).max() <= X.sum(axis=1).max()
+            print(model.labels_[3] == model.labels_[7])
+    """)
+    assert labels.split() == ["True"] * 3
+
+
+@pytest.mark.parametrize("count", [5, 10**5, 10**6, 10**8, LARGEST // 2])
+def test_large_counts_have_their_density(count):
+    counts = with_a_large_count(count)
+    column, labels = statistics_of(counts), np.arange(len(counts)) % 3
+    labels[-2:] = -1
+    column.rebuild(labels)
+    # Both sides are differences of log Gammas, whose last digits are lost.
+    error = {"rtol": 1e-13, "atol": 8 * np.finfo(float).eps * gammaln(3.0 * counts.sum())}
+    exact = np.array([log_marginal(counts[labels == k]) for k in range(3)])
+    assert_allclose(column.log_marginals(3), exact, **error)
+    both = log_marginal(counts[(labels == 0) | (labels == 1)])
+    assert_allclose(column.log_marginal_together(0, 1), both, **error)
+    new = np.array([[0, count, 2, 0, 1], [1, 0, 0, 3, 0]])
+    more = np.array([[log_marginal(np.vstack([counts[labels == k], row])) for k in range(3)] for row in new])
+    assert_allclose(column.log_densities(new, 3), more - exact, **error)
+    more = np.array([log_marginal(np.vstack([counts[labels == k], counts[-2]])) for k in range(3)])
+    assert_allclose([column.log_predictive_of(len(counts) - 2, k) for k in range(3)], more - exact, **error)
+
+
+@pytest.mark.parametrize("count", [10**5, 10**7, 10**9])
+def test_clusters_that_differ_by_few_nats_are_seen_to_differ(count):
+    # float32 has steps of 64 nats at 1e9 nats: the scores of long bags must be those of small numbers.
+    counts = np.array([[count, count], [count + 40, count], [count, count], [count // 7, count // 7]]) // 4
+    column = statistics_of(counts)
+    column.rebuild([0, 1, -1, -1])
+    for row in (2, 3):
+        exact = [log_marginal(counts[[k, row]]) - log_marginal(counts[[k]]) for k in (0, 1)]
+        scores = column.scores(row, 2).astype(float)
+        assert_allclose(scores[1] - scores[0], exact[1] - exact[0], atol=2e-15 * abs(exact[0]) + 1e-3)
+    # The row's own cluster is scored in the same units.
+    column.rebuild([0, 1, 0, 1])
+    own = column.leave_one_out(np.array([2], np.int32), np.array([0], np.int32))[0]
+    column.rebuild([0, 1, -1, 1])
+    assert_allclose(own, column.scores(2, 1)[0], atol=1e-2)
+
+
+def test_beta_given_large_counts_has_its_posterior():
+    counts, betas = with_a_large_count(10**7), np.array([0.09, 0.1, 0.12])
+    counts = np.vstack([counts, counts])
+    column = statistics_of(counts, grids={"beta": betas})
+    labels = np.arange(len(counts)) % 3
+    column.rebuild(labels)
+    logs = [sum(log_marginal(counts[labels == k], beta) for k in range(3)) for beta in betas]
+    exact = np.exp(logs - np.max(logs)) / np.exp(logs - np.max(logs)).sum()
+    assert exact.max() < 0.95
+    rng, seen = np.random.default_rng(1), []
+    for _ in range(1500):
+        column.learn(3, rng)
+        seen.append(column.parameters["beta"])
+    frequency = (np.array(seen)[:, None] == betas).mean(axis=0)
+    assert_allclose(frequency, exact, atol=0.05)
+
+
+def test_tables_are_as_long_as_the_data_not_as_the_largest_count():
+    small, large = (statistics_of(with_a_large_count(count)) for count in (10**6, 10**9))
+    assert small.n_tabulated == large.n_tabulated == 2**16
+    assert statistics_of(with_a_large_count(20)).n_tabulated < 100
+
+
+def test_totals_of_rows_and_clusters_are_beyond_32_bits():
+    counts = np.full((4, 8), LARGEST // 4)
+    column = statistics_of(counts)
+    column.rebuild(np.zeros(4, int))
+    assert counts[0].sum() > 2**31
+    assert_allclose(column.log_marginals(1), [log_marginal(counts)], rtol=1e-13)
+    [documents] = read_documents(BaseEstimator(), counts, reset=True)
+    assert_array_equal(documents.lengths, counts.sum(axis=1))
+    # Rows that are taken out leave no trace.
+    for row in range(4):
+        column.remove_row(row, 0)
+    assert column.log_marginals(1) == 0.0
+
+
+def test_long_bags_are_drawn_from_the_predictive():
+    # Counts of a word in a bag of n words are beta-binomial; long bags are drawn otherwise than short ones.
+    counts, n_draws = np.array([[6, 2, 0]]), 3000
+    column = statistics_of(counts, beta=0.5)
+    column.rebuild([0])
+    slots = np.zeros(n_draws, np.int32)
+    shares = {}
+    for length in (2000, 2**30):
+        bags = column.draw_bags(slots, np.full(n_draws, length), np.random.default_rng(3))
+        assert_array_equal(bags.sum(axis=1), np.full(n_draws, length))
+        shares[length] = bags.toarray() / length
+    exact = (counts[0] + 0.5) / 9.5
+    for share in shares.values():
+        assert_allclose(share.mean(axis=0), exact, atol=4 * np.sqrt(0.25 / 10.5 / n_draws))
+        assert_allclose(share.var(axis=0), exact * (1 - exact) / 10.5, rtol=0.12, atol=1e-4)
+
+
+def test_short_and_long_bags_are_drawn_in_one_call():
+    column = statistics_of(np.array([[6, 2, 0]]))
+    column.rebuild([0])
+    lengths = np.array([3, 2**33, 0, 5])
+    bags = column.draw_bags(np.zeros(4, np.int32), lengths, np.random.default_rng(0))
+    assert_array_equal(bags.sum(axis=1), lengths)
+
+
+# --- Counts that are refused ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "count",
+    [LARGEST + 1, 2**31, 3 * 10**9, 2**32 + 1, 2**63 - 1, np.uint64(2**63), 2.0**31, 2.0**63],
+    ids=str,
+)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_counts_that_are_too_large_are_named(count, container):
+    X = np.array([[1, 2], [0, 3], [4, 0]], dtype=np.asarray(count).dtype)
+    X[2, 1] = count
+    message = rf"X holds .* in row 2, column 1; .* at most {LARGEST}"
+    with pytest.raises(ValueError, match=message):
+        read_documents(BaseEstimator(), container(X), reset=True)
+    with pytest.raises(ValueError, match=message):
+        BagOfWordsData(container(X))
+
+
+def test_sums_that_are_too_large_are_named():
+    X = np.full((3, 2), 10**9)
+    X[:, 0] = 1
+    for read in (BagOfWordsData, lambda X: read_documents(BaseEstimator(), X, reset=True)):
+        with pytest.raises(ValueError, match=f"column 1 .* 3000000000 .* at most {LARGEST}"):
+            read(X)
+        with pytest.raises(ValueError, match=f"1200000000000 words .* at most {2**40}"):
+            read(np.full((1, 600), 2 * 10**9))
+
+
+def test_the_sums_of_repeated_entries_are_checked():
+    twice = sparse.csr_array((np.full(2, LARGEST), np.zeros(2, int), [0, 2]), (1, 2))
+    with pytest.raises(ValueError, match="column 0"):
+        BagOfWordsData(twice)
+    huge = sparse.csr_array((np.full(2, 2**62), np.zeros(2, int), [0, 2]), (1, 2))
+    with pytest.raises(ValueError, match="row 0, column 0"):
+        BagOfWordsData(huge)
+
+
+@pytest.mark.parametrize("values", [[-1.0, 2.0], [0.5, 2.0]])
+def test_kernels_refuse_what_is_no_count(values):
+    with pytest.raises(ValueError, match="X holds"):
+        BagOfWordsData(np.array([values]))
+
+
+def test_the_matrix_of_the_caller_is_left_alone():
+    # Rows whose words are out of order, and twice.
+    def matrix():
+        return sparse.csr_array(([1, 2, 3, 4, 5], [2, 0, 1, 0, 1], [0, 2, 5]), (2, 3))
+
+    X = matrix()
+    [documents] = read_documents(BaseEstimator(), X, reset=True)
+    BagOfWordsData(documents.counts)
+    BagOfWordsData(X)
+    assert_array_equal(X.indices, matrix().indices)
+    assert_array_equal(X.data, matrix().data)
+    assert_array_equal(documents.counts.toarray(), matrix().toarray())

@@ -1,0 +1,48 @@
+"""Types of columns bound to the columns of a table: names, hyperparameters, and whether missing cells are state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sklearn_subanneal.columns import KINDS, ColumnModel, bind_bags, bind_columns
+from sklearn_subanneal.mixtures._mixture import Mixture
+from sklearn_subanneal.partitions import CRP
+
+
+def bound(covariance_type, missing):
+    cells = np.random.default_rng(0).normal(size=(2, 20))
+    if missing:
+        cells[1, 3] = np.nan
+    return bind_columns(["a", "b"], ["real", "real"], [0, 0], list(cells), covariance_type=covariance_type)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_only_blocks_with_missing_cells_keep_them_as_state(missing):
+    [block] = bound("full", missing)
+    assert block.stateful is missing
+    assert not any(model.stateful for model in bound("diag", missing))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_models_and_kernels_agree_on_state(missing):
+    # A mixture counts the columns that keep missing cells as state by asking the kernels.
+    cells = np.random.default_rng(0).normal(size=(2, 20))
+    if missing:
+        cells[1, 3] = np.nan
+    for covariance_type in ("full", "diag"):
+        models = bound(covariance_type, missing)
+        mixture = Mixture([model.statistics(model.data(list(cells))) for model in models], CRP(1.0).bind(), 20)
+        assert mixture.n_stateful == sum(model.stateful for model in models)
+
+
+def test_kinds_are_the_names_of_the_types():
+    assert sorted(KINDS) == ["bag-of-words", "boolean", "categorical", "count", "cyclic", "gaussian", "real"]
+    assert all(issubclass(model, ColumnModel) and model.kind == kind for kind, model in KINDS.items())
+
+
+def test_bags_are_one_column_named_by_its_type():
+    [model] = bind_bags(7, feature_params={"bag-of-words": {"beta": 0.4}})
+    assert (model.name, model.kind, model.parameters) == ("bag-of-words", "bag-of-words", {"beta": 0.4, "n_words": 7})
+    with pytest.raises(ValueError, match="multinomial"):
+        bind_bags(7, feature_params={"multinomial": {"beta": 0.4}})
