@@ -77,9 +77,8 @@ def run(table, cyclic, n_independent, n_successive, seed=0, sweep=None):
     )
 
 
-@pytest.mark.parametrize("table", ["mixed", "gaussian-missing"])
-def test_geweke(table):
-    result = run(table, table in ("real", "mixed", "boolean"), n_independent=2000, n_successive=150)
+def test_geweke():
+    result = run("mixed", True, n_independent=2000, n_successive=150)
     assert result.passed(0.01), str(result)
 
 
@@ -91,6 +90,7 @@ def test_geweke_long(table, cyclic):
     assert result.passed(0.01), str(result)
 
 
+@pytest.mark.slow
 def test_a_discount_that_is_forgotten_is_found():
     features = TABLES["categorical"]
     right = transition(features, False)

@@ -155,6 +155,7 @@ def test_geweke_long(move):
     assert result.passed(0.01), str(result)
 
 
+@pytest.mark.slow
 def test_a_u_that_stays_is_found():
     right = transition(gibbs)
 

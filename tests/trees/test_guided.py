@@ -37,9 +37,7 @@ MOVES = {
     "near-3": {"kind": "pilot", "subset_size": 3, "near": 0.9, "effort": 0.2, "blind": 0.4},
     "near-2": {"kind": "pilot", "subset_size": 2, "near": 1.0, "by_evidence": True, "effort": 0.5},
 }
-SOME = [("gaussian", "nggp", "similar-2"), ("gaussian", "dp", "pilot")] + [
-    (name, process, "near-3") for name in ROWS for process in PROCESSES
-]
+SOME = [("gaussian", "nggp", "similar-2"), ("categorical", "dp", "pilot"), ("gaussian", "pitman-yor", "near-3")]
 ALL = [(name, process, move) for name in ROWS for process in PROCESSES for move in MOVES]
 cases = pytest.mark.parametrize(
     ("name", "process", "move"),
@@ -76,9 +74,9 @@ def test_scans_before_the_last_change_nothing():
     ("move", "without"),
     [
         ("similar-2", "rows apart"),
-        ("similar-2", "subset"),
-        ("near-3", "rows apart"),
-        ("near-3", "screen"),
+        pytest.param("similar-2", "subset", marks=pytest.mark.slow),
+        pytest.param("near-3", "rows apart", marks=pytest.mark.slow),
+        pytest.param("near-3", "screen", marks=pytest.mark.slow),
         ("near-2", "rank"),
     ],
 )

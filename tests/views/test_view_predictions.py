@@ -19,12 +19,12 @@ from support.view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views import views_predictive
-from sklearn_subanneal.views.views_predictive import predict_column
 
 NAN = np.nan
 # Of 1,200 draws, in nats: four standard errors.
@@ -43,6 +43,7 @@ class Fitted(PredictiveQueries, BaseEstimator):
     """Draws made by hand."""
 
     unseen = "missing"
+    _sampling_generator = MCMCEstimator._sampling_generator
 
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)
@@ -407,7 +408,7 @@ def test_reals_given_others():
             deviation = np.sqrt(mass @ (x - mean) ** 2)
             assert abs(fitted.predict_column(column, [row])[0] - mean) < 1e-3 * deviation
             arrays = fitted._encode([row])
-            spread = predict_column(fitted._models, fitted._draws, arrays, column)[1][0]
+            spread = views_predictive.predict_column(fitted._models, fitted._draws, arrays, column)[1][0]
             assert spread == pytest.approx(deviation, rel=2e-3)
             gap = np.array([row])
             gap[0, column] = NAN

@@ -94,6 +94,9 @@ MOVES = {
     "default": [ColumnGibbs(), ColumnGroups(), ViewSplitMerge()],
 }
 
+# Each kind of new view.
+SOME_MOVES = {"data-driven-1", "birth-death", "block-2", "group"}
+
 
 @dataclass(frozen=True)
 class Case:
@@ -241,10 +244,10 @@ MATRIX = [
 ]
 # Part of the matrix and beyond: every move, priors and temperatures in turn.
 PART = [
-    Case("prior-2", "boolean", "crp", True),
+    Case("prior-2", "real", "pitman-yor", False),
     Case("data-driven-1", "real", "negative", False),
     Case("data-driven-2", "boolean", "crp", False, 0.4),
-    Case("birth-death", "boolean", "negative", False, 0.4),
+    Case("birth-death", "real", "pitman-yor", False),
     Case("block-2", "real", "pitman-yor", False),
     Case("group", "real", "pitman-yor", False),
     Case("split-merge", "boolean", "negative", False),
@@ -263,12 +266,20 @@ def test_columns_and_rows_follow_the_posterior_complete(case):
     check(case, COMPLETE)
 
 
-@pytest.mark.parametrize("moves", ["default", "block-4"])
+@pytest.mark.parametrize("moves", ["default", pytest.param("block-4", marks=pytest.mark.slow)])
 def test_a_subsample_follows_its_own_posterior(moves):
     check(Case(moves, "real", "crp", False), FAST, subsample=True)
 
 
-@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize(
+    "moves",
+    [
+        pytest.param(
+            name, marks=[] if name in {"data-driven-1", "birth-death", "block-2", "group"} else pytest.mark.slow
+        )
+        for name in MOVES
+    ],
+)
 def test_a_new_view_draws_its_own_prior(moves):
     # Where the cells do not count, draws from the prior stay such, whatever was in the mixtures that become views.
     rng, priors = np.random.default_rng(6), []

@@ -144,6 +144,7 @@ def test_geweke_long(moves, cyclic):
     assert result.passed(0.01), str(result)
 
 
+@pytest.mark.slow
 def test_a_prior_of_the_columns_that_is_forgotten_is_found():
     right = transition("default", False)
 
