@@ -144,7 +144,7 @@ class MixtureEstimator(MCMCEstimator):
         return (ForestSpec if makes_forest else MixtureSpec)(
             models=models,
             arrays=arrays,
-            partition=partitions.resolve(self.partition),
+            partition=partitions.resolve_partition(self.partition),
             moves=moves,
             learn=self.learn_hyperparameters,
             learn_from=self.learn_from,
@@ -160,7 +160,7 @@ class MixtureEstimator(MCMCEstimator):
         ]
         self.hyperparameters_ = {
             name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
-            for name in partition_hyperparameters(partitions.resolve(self.partition), self._draws[0][0].prior)
+            for name in partition_hyperparameters(partitions.resolve_partition(self.partition), self._draws[0][0].prior)
         }
         self.hyperparameters_["columns"] = column_hyperparameters(
             self._models, [[draw.columns for draw in chain] for chain in self._draws]

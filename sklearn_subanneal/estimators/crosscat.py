@@ -199,8 +199,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     def _partitions(self):
         """The priors of the partitions of the rows and of the columns."""
         return (
-            partitions.resolve(self.row_partition, "row_partition"),
-            partitions.resolve(self.column_partition, "column_partition"),
+            partitions.resolve_partition(self.row_partition, "row_partition"),
+            partitions.resolve_partition(self.column_partition, "column_partition"),
         )
 
     def _bind(self, table, arrays):
