@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior, PitmanYorPrior
-from sklearn_subanneal.partitions._nggp import HIGHEST, LOWEST, NGGPPrior
-
-# The value of a parameter that is inferred; None means the default, which is this.
-LEARN = "learn"
+from sklearn_subanneal.partitions._nggp import HIGHEST, NGGPPrior
+from sklearn_subanneal.partitions.prior_parameters import (
+    LEARN,
+    check_hyperprior,
+    grid_axis,
+    is_learned,
+    number_or_start,
+    start_value,
+    two_positive,
+)
 
 # Wide enough that the ends carry no mass on tables of 10 to 10^6 rows.
 CONCENTRATION_GRID = np.geomspace(0.05, 200.0, 12)
@@ -89,14 +93,16 @@ class PitmanYor(Partition):
         self.discount_start = discount_start
 
     def bind(self, learn: bool = True) -> PartitionPrior:
-        discounts = _axis("discount", self.discount, self.discount_grid, DISCOUNT_GRID, lambda d: (d >= 0) & (d < 1))
+        discounts = grid_axis(
+            "discount", self.discount, self.discount_grid, DISCOUNT_GRID, lambda d: (d >= 0) & (d < 1)
+        )
         lowest = -float(discounts.min())
-        concentrations = _axis(
+        concentrations = grid_axis(
             "concentration", self.concentration, self.concentration_grid, CONCENTRATION_GRID, lambda a: a > lowest
         )
         start = {
-            "concentration": _start("concentration", self.concentration, self.concentration_start),
-            "discount": _start("discount", self.discount, self.discount_start),
+            "concentration": start_value("concentration", self.concentration, self.concentration_start),
+            "discount": start_value("discount", self.discount, self.discount_start),
         }
         if not 0.0 <= start["discount"] < 1.0:
             raise ValueError(f"discount_start must satisfy 0 <= discount < 1; got {self.discount_start!r}")
@@ -204,18 +210,24 @@ class NGGP(Partition):
 
     def bind(self, learn: bool = True) -> PartitionPrior:
         # The auxiliary variable u is redrawn whether or not parameters are learned.
-        mass, mass_prior = _number("mass", self.mass, self.mass_start, np.inf), _pair("mass_prior", self.mass_prior)
-        sigma, sigma_prior = _number("sigma", self.sigma, self.sigma_start, 1.0), _pair("sigma_prior", self.sigma_prior)
-        if learn and _is_learned(self.mass):
+        mass, mass_prior = (
+            number_or_start("mass", self.mass, self.mass_start, np.inf),
+            two_positive("mass_prior", self.mass_prior),
+        )
+        sigma, sigma_prior = (
+            number_or_start("sigma", self.sigma, self.sigma_start, 1.0),
+            two_positive("sigma_prior", self.sigma_prior),
+        )
+        if learn and is_learned(self.mass):
             law = stats.gamma(mass_prior[0], scale=1.0 / mass_prior[1])
-            _check_hyperprior("mass_prior", self.mass_prior, law, HIGHEST)
-        if learn and _is_learned(self.sigma):
-            _check_hyperprior("sigma_prior", self.sigma_prior, stats.beta(*sigma_prior), np.nextafter(1.0, 0.0))
+            check_hyperprior("mass_prior", self.mass_prior, law, HIGHEST)
+        if learn and is_learned(self.sigma):
+            check_hyperprior("sigma_prior", self.sigma_prior, stats.beta(*sigma_prior), np.nextafter(1.0, 0.0))
         return NGGPPrior(
             mass,
             sigma,
-            mass_prior if learn and _is_learned(self.mass) else None,
-            sigma_prior if learn and _is_learned(self.sigma) else None,
+            mass_prior if learn and is_learned(self.mass) else None,
+            sigma_prior if learn and is_learned(self.sigma) else None,
         )
 
 
@@ -284,67 +296,3 @@ def resolve_partition(partition: str | Partition, parameter: str = "partition") 
         return partition
     hint = f"; write {partition.__name__}()" if isinstance(partition, type) and issubclass(partition, Partition) else ""
     raise ValueError(f"{parameter} must be one of {sorted(NAMED)} or an object such as CRP(), got {partition!r}{hint}")
-
-
-def _is_learned(value) -> bool:
-    return value is None or (isinstance(value, str) and value == LEARN)
-
-
-def _start(name, value, start):
-    """The value a parameter of the Pitman-Yor process starts with, which is its value if it is fixed."""
-    if not _is_learned(value):
-        return float(value)
-    if isinstance(start, bool) or not isinstance(start, Real) or not np.isfinite(start):
-        raise ValueError(f"{name}_start must be a number, got {start!r}")
-    return float(start)
-
-
-def _number(name, value, start, most):
-    """The value a parameter between 0 and ``most`` starts with, which is its value if it is fixed."""
-    learned = _is_learned(value)
-    given = start if learned else value
-    wanted = None
-    if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 < given < most:
-        wanted = "a positive number" if most == np.inf else f"a number above 0 and below {most:g}"
-    elif not LOWEST <= given <= HIGHEST:
-        wanted = f"a number from {LOWEST:g} to " + (f"{HIGHEST:g}" if most == np.inf else f"below {most:g}")
-    if wanted and learned:
-        raise ValueError(f"{name}_start must be {wanted}, got {given!r}")
-    if wanted:
-        raise ValueError(f'{name} must be {wanted}, or "learn"; got {given!r}')
-    return float(given)
-
-
-def _check_hyperprior(name, values, law, highest):
-    """Refuse a hyperprior most of which lies where the parameter can't be."""
-    if law.cdf(highest) - law.cdf(LOWEST) < 0.5:
-        raise ValueError(
-            f"{name}={values!r} has more than half of its probability outside of the range of the parameter, "
-            f"{LOWEST:g} to {highest:g}; choose other parameters"
-        )
-
-
-def _pair(name, values):
-    """The two parameters of a hyperprior."""
-    try:
-        first, second = (float(value) for value in values)
-    except (TypeError, ValueError):
-        first = second = np.nan
-    if not (0.0 < first < np.inf and 0.0 < second < np.inf):
-        raise ValueError(f"{name} must be two positive numbers, got {values!r}")
-    return first, second
-
-
-def _axis(name, value, grid, default, allowed):
-    """The values that a parameter may take: one if it is fixed, its grid if it is learned."""
-    learned = _is_learned(value)
-    if not learned and (isinstance(value, bool) or not isinstance(value, Real)):
-        raise ValueError(f'{name} must be a number or "learn", got {value!r}')
-    if not learned:
-        values = np.array([float(value)])
-    else:
-        values = np.asarray(default if grid is None else grid, dtype=np.float64).ravel()
-    if not len(values) or not np.isfinite(values).all() or not allowed(values).all():
-        bounds = "0 <= discount < 1" if name == "discount" else "concentration > -discount"
-        raise ValueError(f"{name} must satisfy {bounds}; got {grid if learned else value!r}")
-    return values
