@@ -19,7 +19,6 @@ from support.view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.partitions import PitmanYor
@@ -43,7 +42,6 @@ class Fitted(PredictiveQueries, BaseEstimator):
     """Draws made by hand."""
 
     unseen = "missing"
-    _sampling_generator = MCMCEstimator._sampling_generator
 
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)
