@@ -1,4 +1,4 @@
-"""TraceMonitor: a scikit-learn callback that records traces of running chains, and stops chains without progress."""
+"""TraceMonitor: a scikit-learn callback that records traces of chains and stops chains that no longer improve."""
 
 from __future__ import annotations
 

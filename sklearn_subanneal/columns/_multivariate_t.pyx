@@ -1,4 +1,4 @@
-"""The predictive distribution of a block of reals in every cluster: multivariate t, also of some cells given others."""
+"""Multivariate t density of a block of reals in each cluster, and of missing cells given the observed ones."""
 from libc.math cimport sqrt
 from numpy.random cimport bitgen_t
 

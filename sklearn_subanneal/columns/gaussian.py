@@ -1,4 +1,4 @@
-"""Blocks of reals: normal with full covariance given the cluster, with a normal-inverse-Wishart prior."""
+"""Column type of a block of reals: hyperparameters, grids and units of a full-covariance normal (see `_mvnormal`)."""
 
 from __future__ import annotations
 

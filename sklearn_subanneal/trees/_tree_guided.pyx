@@ -1,4 +1,4 @@
-"""Tree-guided split-merge moves: splits proposed by a tree over some rows, and early rejection of poor merges."""
+"""Tree-guided split-merge moves: splits proposed by a tree over some rows, and early rejection of poor proposals."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport qsort
