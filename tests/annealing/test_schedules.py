@@ -191,6 +191,7 @@ def members(moves, inside):
     inside = set(inside)
     for left, entered in zip(*(array.tolist() for array in moves), strict=True):
         if left >= 0:
+            assert left in inside
             inside.remove(left)
         if entered >= 0:
             assert entered not in inside
