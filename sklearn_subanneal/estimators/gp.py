@@ -46,7 +46,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     inner : {"hmc", "guided-hmc", "mh"}, default="hmc"
         Hamiltonian Monte Carlo, the same along the gradients of a quarter of the rows with a correction (see
         :class:`~sklearn_subanneal.tempering.GuidedHamiltonianMonteCarlo`), or random-walk Metropolis-Hastings.
-    n_levels, min_beta : optional
+    n_levels, min_inverse_temperature : optional
         Number of levels of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
     n_draws : int, default=250
