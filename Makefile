@@ -84,11 +84,14 @@ $(VENV)/.created: pyproject.toml
 	@$(PIP) install -r $(VENV)/build-requirements.txt
 	@touch $@
 
-# A module that is gone from the sources must not live on in the next wheel; compiled ones are kept, and built only
-# where their source is newer.
+# A module that is gone from the sources must not live on in the next wheel. Compiled modules whose source exists are kept,
+# and compiled again only if it is newer.
 define install
 	@echo "Compiling and installing $(strip $(1)) (the first time: one to two minutes)"
 	@find build -path 'build/lib*' -type f ! -name '*.so' -delete 2>/dev/null || true
+	@find build -path 'build/lib*' -name '*.so' 2>/dev/null | while read -r built; do \
+		module=$${built#build/lib*/}; module=$${module%%.*}; \
+		test -f "$$module.pyx" || test "$${module##*/}" = _cyutility || rm -f "$$built"; done
 	@$(PIP) install --no-build-isolation '$(strip $(1))'
 	@touch $@
 endef
