@@ -87,7 +87,7 @@ class _CoolingFromStart(CoolingSchedule):
 
     def _temperature(self, done):
         """Temperature after a share ``done`` of the cooling."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _temperature(done)")
 
 
 class LinearCooling(_CoolingFromStart):

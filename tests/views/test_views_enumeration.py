@@ -255,9 +255,21 @@ PART = [
     Case("split-merge", "boolean", "negative", False),
     Case("default", "real", "pitman-yor", True),
 ]
+# More of these: priors learned, and temperatures, that the matrix does not combine in this way.
+FURTHER = [
+    Case("prior-1", "real", "pitman-yor", False),
+    Case("prior-2", "boolean", "crp", True),
+    Case("data-driven-1", "boolean", "pitman-yor", True, 0.4),
+    Case("birth-death", "real", "crp", True),
+    Case("block-1", "real", "crp", False),
+    Case("block-4", "boolean", "pitman-yor", True, 0.4),
+    Case("group", "boolean", "negative", False),
+    Case("group", "real", "crp", True, 0.4),
+    Case("split-merge", "real", "crp", True, 0.4),
+]
 
 
-@pytest.mark.parametrize("case", PART, ids=str)
+@pytest.mark.parametrize("case", [*PART, *(pytest.param(case, marks=pytest.mark.slow) for case in FURTHER)], ids=str)
 def test_columns_and_rows_follow_the_posterior(case):
     check(case, FAST)
 
