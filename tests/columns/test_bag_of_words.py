@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -21,7 +22,7 @@ from sklearn_subanneal.tables.documents import read_documents
 def run(code):
     """Run code in a process of its own that may take 2 GiB of memory; a crash is a failed assertion."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
-    environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ":".join(sys.path)}
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ":".join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", limit + textwrap.dedent(code)],
         capture_output=True, text=True, timeout=120, env=environment, check=False,
