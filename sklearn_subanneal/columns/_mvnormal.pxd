@@ -19,3 +19,8 @@ cdef class GaussianStatistics(MultivariateT):
     cdef float[:, ::1] difference
     cdef float[::1] projection, quadratic
     cdef readonly dict grids
+    # The prior correlation of two columns is the inner product of their directions: of the first n_shared coordinates
+    # of these vectors, over the lengths of the vectors. 0: correlations are not learned.
+    cdef double[:, ::1] vectors
+    cdef Py_ssize_t n_shared
+    cdef double spread                      # standard deviation of the other coordinates

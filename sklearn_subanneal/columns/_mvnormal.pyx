@@ -69,13 +69,16 @@ cdef class GaussianStatistics(MultivariateT):
     data : GaussianData or None
         None where only the predictive densities are wanted.
     parameters : dict
-        "mu" (width,), "kappa", "psi" (width, width), "nu".
+        "mu" (width,), "kappa", "psi" (width, width), "nu". Where correlations are learned, also "vectors" (width,
+        n_coordinates), "n_shared" and "spread", whose correlations (`_prior_covariance`) are those of psi.
     grids : dict
-        "mu" and "psi" (width, n_grid; of psi only the diagonal), "kappa", "nu" (n_grid,): those to learn.
+        "mu" and "sigma2" (width, n_grid), "kappa", "nu" and "spread" (n_grid,): those to learn. sigma2 is the diagonal
+        of psi / (nu - width + 1).
     """
 
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
         self.data = data
+        self.take_vectors(parameters)
         self.grids = {name: as_grid(grid) for name, grid in (grids or {}).items()}
         if data is not None:
             self.cells = self.data.cells
@@ -152,6 +155,12 @@ cdef class GaussianStatistics(MultivariateT):
         other.cells = self.cells
         return other
 
+    def take_vectors(self, state):
+        """The vectors of the columns, from parameters or a state that may have them."""
+        if "vectors" in state:
+            self.vectors = np.array(state["vectors"], np.float64)
+            self.n_shared, self.spread = state["n_shared"], state["spread"]
+
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
         if resample_gaussian_prior(self, n_clusters, power, bits):
             self.refresh_all()
@@ -159,6 +168,8 @@ cdef class GaussianStatistics(MultivariateT):
     def get_prior_state(self):
         """The hyperparameters and the present fillings of the rows with missing cells."""
         state = {"parameters": self.parameters}
+        if self.n_shared:
+            state |= {"vectors": np.array(self.vectors), "n_shared": self.n_shared, "spread": self.spread}
         if self.data is not None and self.data.any_missing:
             state["completed"] = np.asarray(self.completed)[np.asarray(self.data.missing) > 0]
         return state
@@ -166,5 +177,6 @@ cdef class GaussianStatistics(MultivariateT):
     def set_prior_state(self, state):
         """Restore the arrays of ``get_prior_state``."""
         self.parameters = state["parameters"]
+        self.take_vectors(state)
         if "completed" in state:
             np.asarray(self.completed)[np.asarray(self.data.missing) > 0] = state["completed"]

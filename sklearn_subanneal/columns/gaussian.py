@@ -7,11 +7,16 @@ import numpy as np
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
-from sklearn_subanneal.columns.real import KAPPA_GRID, NARROW
+from sklearn_subanneal.columns.real import KAPPA_GRID, NARROW, sigma2_grid
 from sklearn_subanneal.columns.units import check_reach, standard_units
 
 # In standard deviations of the prior: a matrix must not lose its rank in float64.
 MOST_DISTANCE = 1e7
+# Coordinates of a column's vector that columns share, at most, and those that it has alone.
+N_SHARED, N_OWN = 12, 2
+SPREAD_GRID = np.geomspace(0.25, 20.0, 12)
+# As in the kernel: correlations of the prior are at most this.
+SHRINKAGE = 1.0 - 1e-4
 
 
 class Gaussian(ColumnModel):
@@ -31,7 +36,7 @@ class Gaussian(ColumnModel):
         d = len(sources)
         center, scale = standard_units(cells, learn, grids)
         z = (cells - center) / scale
-        start = {"mu": np.zeros(d), "kappa": 0.1, "psi": NARROW * (d + 2) * np.eye(d), "nu": d + 2.0}
+        start = {"mu": np.zeros(d), "kappa": 0.1, "psi": NARROW * 3.0 * np.eye(d), "nu": d + 2.0}
         if not learn or grids == "fixed":
             given = {"mu": np.zeros(d), "kappa": 0.1, "psi": np.eye(d), "nu": d + 2.0} | given
         start |= {
@@ -47,7 +52,9 @@ class Gaussian(ColumnModel):
         check_reach("the block of reals", z, start["mu"], np.diag(start["psi"]), MOST_DISTANCE)
         axes = {}
         if learn:
-            start["psi"] = np.diag(np.diag(start["psi"]))
+            start |= _vectors_like(_as_correlation(start["psi"]) if "psi" in given else _correlations(z))
+            deviation = np.sqrt(np.diag(start["psi"]))
+            start["psi"] = correlation_of(start["vectors"], start["n_shared"]) * np.outer(deviation, deviation)
             n_mu = 20
             mu = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T
             if grids == "fixed":
@@ -55,8 +62,9 @@ class Gaussian(ColumnModel):
             axes = {
                 "mu": mu,
                 "kappa": KAPPA_GRID,
-                "psi": np.tile((d + 2) * np.geomspace(1e-5, 4.0, 20), (d, 1)),
+                "sigma2": np.stack([sigma2_grid(column) for column in z.T]),
                 "nu": d - 1 + np.geomspace(0.5, 100.0 + 5 * d, 20),
+                "spread": SPREAD_GRID,
             }
         return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()))
 
@@ -78,6 +86,63 @@ class Gaussian(ColumnModel):
     def expectations(self, column, values, weights):
         mean, variance = column.conditional_moments(values, weights.shape[1])
         return np.einsum("nk,nkj->nj", weights, mean), np.einsum("nk,nkj->nj", weights, variance + mean**2)
+
+
+def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
+    """The correlation matrix of a factor model in which each column has a vector.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_columns, n_coordinates)
+        Their lengths do not matter.
+    n_shared : int
+        Number of coordinates, the first ones, that columns share.
+
+    Returns
+    -------
+    correlation : ndarray of shape (n_columns, n_columns)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.columns.gaussian import correlation_of
+    >>> correlation_of(np.array([[3.0, 4.0], [1.0, 0.0]]), n_shared=1).round(3)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
+    """
+    shared = vectors[:, :n_shared] / np.linalg.norm(vectors, axis=1)[:, None]
+    correlation = SHRINKAGE * shared @ shared.T
+    np.fill_diagonal(correlation, 1.0)
+    return correlation
+
+
+def _correlations(z):
+    """Correlations of the pairs of observed cells; a chain only starts there."""
+    seen = ~np.isnan(z)
+    centred = np.where(seen, z - np.nanmean(z, axis=0), 0.0)
+    return _as_correlation(centred.T @ centred / np.maximum(seen.T.astype(float) @ seen, 1.0))
+
+
+def _as_correlation(covariance):
+    deviation = np.sqrt(np.diag(covariance))
+    deviation[deviation == 0] = 1.0
+    return np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0)
+
+
+def _vectors_like(correlation):
+    """Vectors of the leading factors of a correlation matrix."""
+    d = len(correlation)
+    n_shared = min(N_SHARED, d)
+    values, directions = np.linalg.eigh(correlation)
+    # The sign of an eigenvector depends on the machine.
+    directions = directions * np.where(directions.sum(axis=0) < 0.0, -1.0, 1.0)
+    shared = (directions * np.sqrt(np.maximum(values, 0.0)))[:, ::-1][:, :n_shared]
+    common = np.minimum((shared**2).sum(axis=1), 1.0)[:, None]
+    # No column starts as a function of the others.
+    shared *= np.sqrt(np.minimum(1.0, 0.98 / np.maximum(common, 1e-300)))
+    own = np.sqrt((1.0 - (shared**2).sum(axis=1))[:, None] / N_OWN)
+    vectors = np.sqrt(n_shared + N_OWN) * np.hstack([shared, np.tile(own, N_OWN)])
+    return {"vectors": vectors, "n_shared": n_shared, "spread": float(SPREAD_GRID[4])}
 
 
 def _check_shapes(start, d):

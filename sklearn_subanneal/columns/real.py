@@ -54,7 +54,7 @@ class Real(ColumnModel):
         if learn:
             mu, sigma2 = np.linspace(-3.0, 3.0, 20), SIGMA2_GRID
             if grids == "data":
-                mu, sigma2 = _location_grid(z), _sigma2_grid(z)
+                mu, sigma2 = _location_grid(z), sigma2_grid(z)
             axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": sigma2, "nu": NU_GRID}
         return cls(name, sources, start, axes, center, scale)
 
@@ -79,7 +79,8 @@ def _location_grid(z):
     return np.unique(np.concatenate([spread, dense]).round(6))
 
 
-def _sigma2_grid(z):
+def sigma2_grid(z: np.ndarray) -> np.ndarray:
+    """Prior variances within a cluster, in standard units; none is far below that of rounding."""
     rounding = rounding_variance(z)
     if not rounding:
         return SIGMA2_GRID

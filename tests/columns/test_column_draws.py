@@ -198,9 +198,9 @@ LEARNED = [
     ("cyclic", ("mu", "kappa", "r")),
     ("gaussian", ("mu",)),
     ("gaussian", ("kappa",)),
-    ("gaussian", ("psi",)),
+    ("gaussian", ("sigma2",)),
     ("gaussian", ("nu",)),
-    ("gaussian-missing", ("mu", "kappa", "psi", "nu")),
+    ("gaussian-missing", ("mu", "kappa", "sigma2", "nu")),
 ]
 
 
@@ -223,9 +223,6 @@ def codes_of(example, names, history, lengths):
     digits = []
     for name in names:
         values = np.array([example.reference_params(state)[name] for state in history])
-        if name == "psi":
-            assert not values[:, 0, 1].any()
-            values = np.diagonal(values, axis1=1, axis2=2)
         lines = example.grids[name] if values.ndim == 2 else [example.grids[name]]
         for line, column in zip(lines, values.reshape(len(history), -1).T, strict=True):
             digits.append(np.searchsorted(line, column - 1e-9))
@@ -316,22 +313,23 @@ def test_many_categories_have_their_alphas_redrawn_in_turns():
     assert not (statistics.parameters["alpha"] == 0.5).any()
 
 
-def test_psi_given_many_clusters_is_exact():
-    # Each coordinate of psi is drawn given the last: what is kept of every cluster must follow it.
+def test_variances_given_many_clusters_are_exact():
+    # Each variance is drawn given the last: what is kept of every cluster must follow it.
     labels, rng, n_draws = np.repeat(np.arange(6), 2), np.random.default_rng(11), 30_000
     cells = rng.normal(size=(12, 2)) @ np.array([[0.5, 0.4], [0.0, 0.2]])
-    lines = [[0.05, 0.8], [0.04, 0.5]]
-    params = {"mu": np.zeros(2), "kappa": 0.8, "psi": np.diag([0.8, 0.5]), "nu": 4.0}
-    statistics = GaussianStatistics(GaussianData(cells), params, {"psi": np.array(lines)})
+    lines = [[0.02, 0.3], [0.02, 0.2]]
+    params = {"mu": np.zeros(2), "kappa": 0.8, "sigma2": np.array([0.3, 0.2]), "nu": 4.0}
+    statistics = GaussianStatistics(GaussianData(cells), reference.natural_block(params), {"sigma2": np.array(lines)})
     statistics.rebuild(labels)
-    grid, _ = product_grid("gaussian", {"psi": lines})
+    grid, _ = product_grid("gaussian", {"sigma2": lines})
     tiled = {name: np.broadcast_to(np.asarray(value), (4, *np.shape(value))) for name, value in params.items()} | grid
     logs = sum(reference.log_marginal("gaussian", cells[labels == k], tiled) for k in range(6))
     law = dict(enumerate(np.exp(logs - logsumexp(logs))))
     codes = np.empty(n_draws, int)
     for i in range(n_draws):
         statistics.learn(6, rng)
-        psi = np.diag(statistics.parameters["psi"])
-        codes[i] = np.ravel_multi_index([line.index(value) for line, value in zip(lines, psi, strict=True)], (2, 2))
+        sigma2 = np.diag(statistics.parameters["psi"]) / 3.0
+        places = [np.argmin(np.abs(np.subtract(line, value))) for line, value in zip(lines, sigma2, strict=True)]
+        codes[i] = np.ravel_multi_index(places, (2, 2))
     floor = noise_floor(law, effective_draws(codes), 0.999, rng=rng)
     assert total_variation(law, dict(enumerate(np.bincount(codes, minlength=4)))) <= 1.2 * floor

@@ -92,7 +92,6 @@ def check_hyperparameters(case, history):
         parameters = [example.reference_params(own[1 + j]) for own in history]
         for name, laws_of_coordinates in marginals.items():
             values = np.array([own[name] for own in parameters])
-            values = np.diagonal(values, axis1=1, axis2=2) if name == "psi" else values
             lines = np.atleast_2d(example.grids[name])
             for i, law in enumerate(laws_of_coordinates):
                 laws.append(

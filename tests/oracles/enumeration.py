@@ -14,7 +14,7 @@ from scipy.special import gammaln, logsumexp
 
 Partition = tuple[int, ...]
 
-VECTORS = {("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "psi"), ("bag-of-words", "beta")}
+VECTORS = {("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "sigma2"), ("bag-of-words", "beta")}
 
 
 # --- Partitions and their prior ---------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def product_grid(kind: str, grids: Mapping[str, Any]) -> tuple[dict[str, np.ndar
     Returns
     -------
     params : dict
-        Arrays with a leading axis over the product; "psi" becomes diagonal matrices.
+        Arrays with a leading axis over the product.
     axes : list of (name, length)
         The axes of the product in C order; a vector hyperparameter has one per coordinate.
     """
@@ -109,8 +109,6 @@ def product_grid(kind: str, grids: Mapping[str, Any]) -> tuple[dict[str, np.ndar
     for name in grids:
         own = np.stack([values.ravel() for (other, _), values in zip(lines, mesh, strict=True) if other == name], -1)
         params[name] = own if (kind, name) in VECTORS else own[:, 0]
-    if "psi" in params:
-        params["psi"] = params["psi"][:, :, None] * np.eye(params["psi"].shape[1])
     return params, [(name, len(line)) for name, line in lines]
 
 
@@ -299,7 +297,7 @@ def grid_mixture(columns: Sequence[Column], prior_grid: Mapping[str, Any], beta:
     ----------
     columns : sequence of (kind, x, grids)
         A 1-D grid per hyperparameter; a sequence of 1-D grids, one per coordinate, for the alpha of "categorical"
-        and for mu and (the diagonal of) psi of "gaussian".
+        and for mu and sigma2 of "gaussian".
     prior_grid : mapping
         1-D grids "alpha" and "d"; their product is the prior grid.
     beta : float, default=1.0

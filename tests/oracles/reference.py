@@ -78,6 +78,7 @@ def log_marginal(kind: str, x: np.ndarray, params: Params) -> np.ndarray | float
     if kind not in _MARGINALS:
         raise ValueError(f"kind={kind!r} is unknown: choose one of {sorted(_MARGINALS)}.")
     params = {name: np.asarray(value, dtype=float) for name, value in params.items()}
+    params = natural_block(params) if kind == "gaussian" else params
     for name in set(params) - {"mu", "psi"}:
         if not np.all(params[name] > 0):
             raise ValueError(f"{name}={params[name]} of kind={kind!r} must be positive: correct it.")
@@ -143,6 +144,24 @@ def _marginal_multinomial(x, params):
 
 
 # --- The Gaussian block -----------------------------------------------------------------------------------------
+
+
+def natural_block(params: Params) -> dict[str, Any]:
+    """Return the hyperparameters with psi, where variances sigma2 stand for it: psi = (nu - d + 1) diag(sigma2).
+
+    Examples
+    --------
+    >>> natural_block({"mu": [0.0, 0.0], "kappa": 1.0, "sigma2": [1.0, 2.0], "nu": 4.0})["psi"]
+    array([[3., 0.],
+           [0., 6.]])
+    """
+    if "psi" in params:
+        return {name: value for name, value in params.items() if name != "sigma2"}
+    own = {name: value for name, value in params.items() if name != "sigma2"}
+    sigma2 = np.asarray(params["sigma2"], dtype=float)
+    d = sigma2.shape[-1]
+    own["psi"] = (np.asarray(params["nu"])[..., None] - d + 1)[..., None] * sigma2[..., None] * np.eye(d)
+    return own
 
 
 def _update_gaussian(x, params):
@@ -276,7 +295,7 @@ def log_predictive(kind: str, x_new: Any, x: np.ndarray, params: Params) -> floa
     """
     x, new = np.asarray(x, dtype=float), np.asarray(x_new, dtype=float)
     if kind == "gaussian":
-        return _predictive_gaussian(new, x, params)
+        return _predictive_gaussian(new, x, natural_block(params))
     if kind == "bag-of-words":
         weights = np.broadcast_to(params["beta"], new.shape) + x.sum(0)
         tokens = np.repeat(np.arange(len(new)), new.astype(int))
@@ -340,6 +359,7 @@ def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator)
         mean = rng.normal(params["mu"], np.sqrt(variance / params["kappa"]))
         return {"mean": mean, "variance": variance}, rng.normal(mean, np.sqrt(variance), n)
     if kind == "gaussian":
+        params = natural_block(params)
         covariance = _draw_inverse_wishart(params["nu"], np.asarray(params["psi"], dtype=float), rng)
         root = np.linalg.cholesky(covariance)
         mean = params["mu"] + root @ rng.standard_normal(len(root)) / np.sqrt(params["kappa"])

@@ -92,6 +92,7 @@ class ColumnExample:
         params = self.params if params is None else params
         if self.kind == "boolean":
             return {"alpha": np.array([params["beta"], params["alpha"]])}
+        params = reference.natural_block(params) if self.kind == "gaussian" else params
         known = {"n_words": self.width} if self.kind == "bag-of-words" else {}
         return known | {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
 
@@ -99,6 +100,9 @@ class ColumnExample:
         """Parameters of the kernel under the names that the reference uses."""
         if self.kind == "boolean":
             return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
+        if self.kind == "gaussian" and "sigma2" in {*self.params, *self.grids}:
+            sigma2 = np.diag(parameters["psi"]) / (parameters["nu"] - self.width + 1)
+            return {name: value for name, value in parameters.items() if name in self.params} | {"sigma2": sigma2}
         return {name: value for name, value in parameters.items() if name != "n_words"}
 
     def kernel_grids(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
@@ -173,11 +177,11 @@ def _examples() -> Iterator[ColumnExample]:
     yield ColumnExample("cyclic-sharp", "cyclic", narrow, sharp, {}, new)
     yield ColumnExample("cyclic-missing", "cyclic", _with_gaps(angles, np.nan), turns, turn_grids, new)
 
-    block = {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[1.0, 0.0], [0.0, 1.3]], "nu": 3.5}
+    block = {"mu": [0.2, -0.3], "kappa": 0.5, "sigma2": [0.4, 0.52], "nu": 3.5}
     block_grids = {
         "mu": [[-0.8, 0.4], [-0.3, 0.9]],
         "kappa": [0.1, 1.5],
-        "psi": [[0.4, 1.0, 3.0], [0.5, 2.0, 4.0]],
+        "sigma2": [[0.2, 0.4, 1.2], [0.2, 0.8, 1.6]],
         "nu": [1.8, 6.0],
     }
     pairs = rng.normal(size=(48, 2)) @ np.array([[0.9, 0.7], [0.0, 0.5]]) + np.repeat(

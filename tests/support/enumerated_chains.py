@@ -37,7 +37,7 @@ COUNT = ({"shape": 1.7, "rate": 0.6}, {"shape": [0.7, 2.0], "rate": [0.2, 0.5, 1
 CYCLIC = ({"mu": 0.7, "kappa": 2.5, "r": 0.6}, {"mu": [0.7, 3.0], "kappa": [0.8, 4.0], "r": [0.2, 2.0]})
 GAUSSIAN = (
     {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[0.5, 0.2], [0.2, 0.6]], "nu": 3.5},
-    {"mu": [[-0.3, 0.6], [-0.3, 0.5]], "kappa": [0.3, 1.2], "psi": [[0.4, 1.2], [0.3, 1.0]], "nu": [2.5, 5.0]},
+    {"mu": [[-0.3, 0.6], [-0.3, 0.5]], "kappa": [0.3, 1.2], "sigma2": [[0.2, 0.5], [0.15, 0.4]], "nu": [2.5, 5.0]},
 )
 PAIRS = [[0.4, 0.1], [-1.2, -1.5], [2.2, 1.4], [-0.9, -0.5], [1.9, 1.1]]
 GAPS = [[0.4, 0.1], [NAN, -1.5], [2.2, 1.4], [-0.9, NAN], [1.9, 1.1]]
@@ -82,7 +82,7 @@ class Chain:
         columns = [c.statistics(learn=case.learned) for c in TABLES[case.table]]
         for example, statistics in zip(TABLES[case.table], columns, strict=True):
             if case.learned and example.kind == "gaussian":
-                # Only a diagonal psi is learned.
+                # Without vectors, correlations are not learned.
                 statistics.parameters = {**statistics.parameters, "psi": np.eye(2)}
         alpha, d = PRIORS[case.prior]
         prior = PitmanYor(alpha, d)

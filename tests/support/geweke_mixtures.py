@@ -39,7 +39,7 @@ class Feature:
         for name, grid in self.example.grids.items():
             lines = np.atleast_2d(grid)
             point = np.array([rng.choice(line) for line in lines])
-            params[name] = np.diag(point) if name == "psi" else point if np.ndim(grid) == 2 else point[0]
+            params[name] = point if np.ndim(grid) == 2 else point[0]
         return params
 
     def with_gaps(self, cells):
@@ -109,7 +109,7 @@ def statistics(state):
         if x.shape[1] > 1:
             out[f"{j} product"] = (x[:, 0] * x[:, 1]).mean()
         for name, value in params.items():
-            value = np.diag(value) if name == "psi" else np.atleast_1d(value)
+            value = np.atleast_1d(value)
             place = value if name == "mu" else np.log(value)
             for i, own in enumerate(place):
                 out[f"{j} {name}[{i}]"] = own
