@@ -290,7 +290,7 @@ cdef bint resample_covariance(
     if not (any_nu or any_variance or any_vectors):
         return False
     n = max(n, n_clusters + 1)
-    room = <double*> malloc(((n_clusters + 1) * (2 * d * d + 2 * d + 3) + d * d + 4 * d + n) * sizeof(double))
+    room = <double*> malloc(((n_clusters + 1) * (2 * d * d + 2 * d + 3) + d * d + 6 * d + n) * sizeof(double))
     space.inverse = <Inverse*> malloc((n_clusters + 1) * sizeof(Inverse))
     if room == NULL or space.inverse == NULL:
         # The hyperparameters stay as they are: still a valid chain.

@@ -7,11 +7,17 @@ import numpy as np
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
-from sklearn_subanneal.columns.real import KAPPA_GRID, NARROW, sigma2_grid
+from sklearn_subanneal.columns.real import KAPPA_GRID, sigma2_grid
 from sklearn_subanneal.columns.units import check_reach, standard_units
 
 # In standard deviations of the prior: a matrix must not lose its rank in float64.
 MOST_DISTANCE = 1e7
+# Before anything is learned, clusters have the variances and correlations of the table. Where they start narrower, the
+# first rows of many columns are clusters of one row each, and a shared matrix that suits such clusters keeps them.
+START_NU = 3.0
+# A cluster's prior standard deviation in a column is at least this share of the spread of the column. A narrower one
+# suits only values that repeat, and makes regressions on such a column as steep as they are wrong.
+LEAST_SHARE = 0.04
 # Coordinates of a column's vector that columns share, at most, and those that it has alone.
 N_SHARED, N_OWN = 12, 2
 SPREAD_GRID = np.geomspace(0.25, 20.0, 12)
@@ -36,7 +42,7 @@ class Gaussian(ColumnModel):
         d = len(sources)
         center, scale = standard_units(cells, learn, grids)
         z = (cells - center) / scale
-        start = {"mu": np.zeros(d), "kappa": 0.1, "psi": NARROW * 3.0 * np.eye(d), "nu": d + 2.0}
+        start = {"mu": np.zeros(d), "kappa": 0.1, "psi": START_NU * np.eye(d), "nu": d - 1 + START_NU}
         if not learn or grids == "fixed":
             given = {"mu": np.zeros(d), "kappa": 0.1, "psi": np.eye(d), "nu": d + 2.0} | given
         start |= {
@@ -62,7 +68,7 @@ class Gaussian(ColumnModel):
             axes = {
                 "mu": mu,
                 "kappa": KAPPA_GRID,
-                "sigma2": np.stack([sigma2_grid(column) for column in z.T]),
+                "sigma2": np.stack([_variance_grid(column) for column in z.T]),
                 "nu": d - 1 + np.geomspace(0.5, 100.0 + 5 * d, 20),
                 "spread": SPREAD_GRID,
             }
@@ -114,6 +120,13 @@ def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
     correlation = SHRINKAGE * shared @ shared.T
     np.fill_diagonal(correlation, 1.0)
     return correlation
+
+
+def _variance_grid(z):
+    """Grid of sigma2 of one column; its spread is taken from the quartiles, since outliers raise the variance."""
+    low, high = np.nanquantile(z, (0.25, 0.75))
+    spread = min((high - low) / 1.349, 1.0) if high > low else 1.0
+    return np.geomspace(max(sigma2_grid(z)[0], (LEAST_SHARE * spread) ** 2), 4.0, 20)
 
 
 def _correlations(z):
