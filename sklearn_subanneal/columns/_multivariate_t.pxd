@@ -5,8 +5,7 @@ from sklearn_subanneal.columns._wishart cimport NormalWishart
 cdef class MultivariateT(NormalWishart):
     cdef Py_ssize_t[::1] order              # the observed coordinates of a row, then the missing ones
     cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil
-    cdef double condition(
-        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, Py_ssize_t n_factored
-    ) noexcept nogil
+    cdef double condition(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* q) noexcept nogil
+    cdef double log_density_at(self, Py_ssize_t k, Py_ssize_t n_observed, double log_det, double q) noexcept nogil
     cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil
