@@ -4,8 +4,14 @@ from sklearn_subanneal.columns._wishart cimport NormalWishart
 
 cdef class MultivariateT(NormalWishart):
     cdef Py_ssize_t[::1] order              # the observed coordinates of a row, then the missing ones
+    cdef double[::1] lanes                  # deviations of some rows from a mean, side by side
+    cdef double[:, ::1] precision           # of one cluster
     cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil
     cdef double condition(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* q) noexcept nogil
     cdef double log_density_at(self, Py_ssize_t k, Py_ssize_t n_observed, double log_det, double q) noexcept nogil
     cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil
+    cdef double leave_out(self, const double* e, Py_ssize_t n_missing, double* q) noexcept nogil
+    cdef void moments_given(
+        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* mean, double* variance
+    ) noexcept nogil

@@ -4,11 +4,33 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._linalg cimport cholesky, times_lower
-from sklearn_subanneal._core._math cimport exp_double, log_double
+from sklearn_subanneal._core._linalg cimport cholesky, symmetric_inverse, times_lower
+from sklearn_subanneal._core._math cimport exp_double, log_double, simd_void
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._normal cimport variance_factor
 from sklearn_subanneal.columns._wishart cimport NormalWishart, pivot_floor, safe_downdate
+
+# Rows that are whitened side by side.
+cdef enum:
+    WHITENED = 8
+
+
+cdef simd_void whiten_rows(const double* w, const double* e, double* q, Py_ssize_t d) noexcept nogil:
+    # q = |w e|^2 of WHITENED rows; w is lower triangular, e (d, WHITENED).
+    cdef Py_ssize_t i, c, lane
+    cdef double[WHITENED] u
+    cdef double factor
+    for lane in range(WHITENED):
+        q[lane] = 0.0
+    for i in range(d):
+        for lane in range(WHITENED):
+            u[lane] = 0.0
+        for c in range(i + 1):
+            factor = w[i * d + c]
+            for lane in range(WHITENED):
+                u[lane] += factor * e[c * WHITENED + lane]
+        for lane in range(WHITENED):
+            q[lane] += u[lane] * u[lane]
 
 
 cdef class MultivariateT(NormalWishart):
@@ -16,6 +38,8 @@ cdef class MultivariateT(NormalWishart):
 
     def __init__(self, parameters, Py_ssize_t capacity=16):
         self.order = np.arange(len(parameters["mu"]), dtype=np.intp)
+        self.lanes = np.zeros(WHITENED * len(parameters["mu"]))
+        self.precision = np.zeros((len(parameters["mu"]), len(parameters["mu"])))
         super().__init__(parameters, capacity)
 
     cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil:
@@ -132,63 +156,125 @@ cdef class MultivariateT(NormalWishart):
     cdef void score_values(
         self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
-        cdef Py_ssize_t i, j, k, n_observed, d = self.width
-        cdef double constant, power, shrink, q
+        # Rows are whitened side by side, the missing cells as if they were at the mean; as in ``condition``, the
+        # precision of each cluster then gives what they add.
+        cdef Py_ssize_t i, j, k, first, lane, n_lanes, n_missing, d = self.width
+        cdef double constant, power, shrink, log_det
+        cdef double[WHITENED] q
+        cdef double* e = &self.lanes[0]
         cdef const double* x
+        cdef bint any_missing
         for k in range(n_clusters):
             # The terms that all rows without missing cells share are computed once.
             constant = self.constant_of(k, d) - 0.5 * self.log_det[k]
             power = 0.5 * (self.nu + self.count[k] + 1.0)
             shrink = (self.kappa + self.count[k]) / (self.kappa + self.count[k] + 1.0)
-            for i in range(n_rows):
-                x = values + i * d
-                q = 0.0
-                for j in range(d):
-                    self.work2[j] = x[j] - self.mean[k, j]
-                times_lower(&self.factor[k, 0, 0], &self.work2[0], &self.work[0], d)
-                for j in range(d):
-                    q += self.work[j] * self.work[j]
-                if q == q:
-                    out[i * n_clusters + k] += constant - power * log_double(1.0 + q * shrink)
-                else:
-                    n_observed = self.sort_missing(x)
-                    out[i * n_clusters + k] += self.log_density(x, k, n_observed)
+            any_missing, first = False, 0
+            while first < n_rows:
+                n_lanes = min(n_rows - first, <Py_ssize_t> WHITENED)
+                for lane in range(n_lanes):
+                    x = values + (first + lane) * d
+                    for j in range(d):
+                        e[j * WHITENED + lane] = x[j] - self.mean[k, j] if x[j] == x[j] else 0.0
+                whiten_rows(&self.factor[k, 0, 0], e, q, d)
+                for lane in range(n_lanes):
+                    i = first + lane
+                    n_missing = d - self.sort_missing(values + i * d)
+                    if n_missing == 0:
+                        out[i * n_clusters + k] += constant - power * log_double(1.0 + q[lane] * shrink)
+                    elif n_missing < d:
+                        if not any_missing:
+                            symmetric_inverse(&self.factor[k, 0, 0], &self.precision[0, 0], d)
+                            any_missing = True
+                        log_det = self.log_det[k] + self.leave_out(e + lane, n_missing, &q[lane])
+                        out[i * n_clusters + k] += self.log_density_at(k, d - n_missing, log_det, q[lane])
+                first += WHITENED
+
+    cdef double leave_out(self, const double* e, Py_ssize_t n_missing, double* q) noexcept nogil:
+        # For one of the rows side by side, with ``precision``: q without its missing cells; returns log |P_mm|.
+        cdef Py_ssize_t a, b, j, d = self.width
+        cdef const Py_ssize_t* missing = &self.order[d - n_missing]
+        cdef double log_det, value
+        for a in range(n_missing):
+            for b in range(a + 1):
+                self.matrix[a, b] = self.precision[missing[a], missing[b]]
+            value = 0.0
+            for j in range(d):
+                value += self.precision[missing[a], j] * e[j * WHITENED]
+            self.work2[a] = value
+        log_det = cholesky(&self.matrix[0, 0], d, n_missing, pivot_floor())
+        for a in range(n_missing):
+            for b in range(a):
+                self.work2[a] -= self.matrix[a, b] * self.work2[b]
+            self.work2[a] /= self.matrix[a, a]
+            q[0] -= self.work2[a] * self.work2[a]
+        if q[0] < 0.0:
+            q[0] = 0.0
+        return log_det
+
+    def mixed_moments(self, const double[:, ::1] values, const double[:, ::1] weights):
+        """First two moments (n_rows, width) of the cells of each row, its missing ones drawn from a mixture.
+
+        ``weights`` (n_rows, n_clusters) are the probabilities of the clusters given the observed cells. Clusters with
+        less than 1e-9 are left out: they change the moments by less than rounding does.
+        """
+        cdef Py_ssize_t row, i, k, d = self.width, n_observed
+        cdef double[:, ::1] first = np.zeros((values.shape[0], d)), second = np.zeros((values.shape[0], d))
+        cdef double[::1] mean = np.empty(d), variance = np.empty(d)
+        with nogil:
+            for row in range(values.shape[0]):
+                n_observed = self.sort_missing(&values[row, 0])
+                for i in range(n_observed):
+                    first[row, self.order[i]] = values[row, self.order[i]]
+                    second[row, self.order[i]] = values[row, self.order[i]] ** 2
+                if n_observed == d:
+                    continue
+                for k in range(weights.shape[1]):
+                    if weights[row, k] < 1e-9:
+                        continue
+                    self.moments_given(&values[row, 0], k, n_observed, &mean[0], &variance[0])
+                    for i in range(n_observed, d):
+                        first[row, self.order[i]] += weights[row, k] * mean[self.order[i]]
+                        second[row, self.order[i]] += weights[row, k] * (
+                            variance[self.order[i]] + mean[self.order[i]] ** 2)
+        return np.asarray(first), np.asarray(second)
+
+    cdef void moments_given(
+        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* mean, double* variance
+    ) noexcept nogil:
+        # Of the missing cells, each at its place.
+        cdef Py_ssize_t a, b, c, d = self.width, n_missing = d - n_observed
+        cdef double q, scale, value, kappa = self.kappa + self.count[k]
+        cdef double free = self.nu + self.count[k] - d + 1 + n_observed
+        self.condition(x, k, n_observed, &q)
+        scale = (1.0 + q * kappa / (kappa + 1.0)) * (kappa + 1.0) / kappa * variance_factor(free) / free
+        for a in range(n_missing - 1, -1, -1):
+            for b in range(a + 1, n_missing):
+                self.work2[a] -= self.matrix[b, a] * self.work2[b]
+            self.work2[a] /= self.matrix[a, a]
+            mean[self.order[n_observed + a]] = self.mean[k, self.order[n_observed + a]] - self.work2[a]
+        # The diagonal of P_mm^-1 = L^-T L^-1, by the columns of L^-1.
+        for a in range(n_missing):
+            value = 0.0
+            for c in range(a, n_missing):
+                self.work[c] = 1.0 if c == a else 0.0
+                for b in range(a, c):
+                    self.work[c] -= self.matrix[c, b] * self.work[b]
+                self.work[c] /= self.matrix[c, c]
+                value += self.work[c] * self.work[c]
+            variance[self.order[n_observed + a]] = scale * value
 
     def conditional_moments(self, const double[:, ::1] values, Py_ssize_t n_clusters):
         """Means and variances (n_rows, n_clusters, width) of the missing cells of each row, given its observed ones.
 
         The variance of a t with few degrees of freedom is bounded as in ``variance_factor``.
         """
-        cdef Py_ssize_t row, k, i, a, b, c, d = self.width, n_observed, n_missing
-        cdef double q, kappa, free, scale, value
-        cdef double[:, :, ::1] mean = np.empty((values.shape[0], n_clusters, d))
-        cdef double[:, :, ::1] variance = np.zeros((values.shape[0], n_clusters, d))
-        with nogil:
-            for row in range(values.shape[0]):
-                n_observed = self.sort_missing(&values[row, 0])
-                n_missing = d - n_observed
+        cdef Py_ssize_t row, k, n_observed
+        cdef double[:, :, ::1] mean = np.repeat(np.asarray(values)[:, None], n_clusters, axis=1)
+        cdef double[:, :, ::1] variance = np.zeros((values.shape[0], n_clusters, self.width))
+        for row in range(values.shape[0]):
+            n_observed = self.sort_missing(&values[row, 0])
+            if n_observed < self.width:
                 for k in range(n_clusters):
-                    for i in range(n_observed):
-                        mean[row, k, self.order[i]] = values[row, self.order[i]]
-                    if n_missing == 0:
-                        continue
-                    self.condition(&values[row, 0], k, n_observed, &q)
-                    kappa = self.kappa + self.count[k]
-                    free = self.nu + self.count[k] - d + 1 + n_observed
-                    scale = (1.0 + q * kappa / (kappa + 1.0)) * (kappa + 1.0) / kappa * variance_factor(free) / free
-                    for a in range(n_missing - 1, -1, -1):
-                        for b in range(a + 1, n_missing):
-                            self.work2[a] -= self.matrix[b, a] * self.work2[b]
-                        self.work2[a] /= self.matrix[a, a]
-                        mean[row, k, self.order[n_observed + a]] = self.mean[k, self.order[n_observed + a]] - self.work2[a]
-                    # The diagonal of P_mm^-1 = L^-T L^-1, by the columns of L^-1.
-                    for a in range(n_missing):
-                        value = 0.0
-                        for c in range(a, n_missing):
-                            self.work[c] = 1.0 if c == a else 0.0
-                            for b in range(a, c):
-                                self.work[c] -= self.matrix[c, b] * self.work[b]
-                            self.work[c] /= self.matrix[c, c]
-                            value += self.work[c] * self.work[c]
-                        variance[row, k, self.order[n_observed + a]] = scale * value
+                    self.moments_given(&values[row, 0], k, n_observed, &mean[row, k, 0], &variance[row, k, 0])
         return np.asarray(mean), np.asarray(variance)

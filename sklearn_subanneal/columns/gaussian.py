@@ -90,8 +90,7 @@ class Gaussian(ColumnModel):
         }
 
     def expectations(self, column, values, weights):
-        mean, variance = column.conditional_moments(values, weights.shape[1])
-        return np.einsum("nk,nkj->nj", weights, mean), np.einsum("nk,nkj->nj", weights, variance + mean**2)
+        return column.mixed_moments(values, np.ascontiguousarray(weights))
 
 
 def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
