@@ -1,4 +1,4 @@
-"""Helper of the examples: command-line arguments, location of the table, headings, saving of figures."""
+"""Helper of the examples: reads arguments, finds the table, prints headings and saves figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOTS_PER_INCH = 90
 
 
 class Example:
-    """A running example.
+    """The arguments and the output of one example.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Example:
     """
 
     def __init__(self, description: str, *parts: str) -> None:
-        """Read the arguments; with ``parts``, find the file of the table, or exit."""
+        """Read the arguments. If ``parts`` are given, find the file of the table, or exit if it is missing."""
         parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         file = "/".join(parts)
         if parts:
@@ -53,7 +53,7 @@ class Example:
         print(f"\n--- {text} ({time.process_time() - self._started:.0f} CPU-s)\n")
 
     def save(self, display, name: str) -> None:
-        """Write a figure, or the figure of a display, as PNG with 256 colours, which takes a third of the space."""
+        """Write a figure, or the figure of a display, as a PNG file with 256 colours, to reduce its size."""
         from PIL import Image
 
         self.output.mkdir(parents=True, exist_ok=True)

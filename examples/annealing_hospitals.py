@@ -1,13 +1,13 @@
 """Subsample annealing, step by step
 =================================
 
-A mixture of the hospital regions of the Dartmouth Atlas, learned by three strategies with the same amount of work.
+A mixture model of hospital regions (Dartmouth Atlas) is fitted by three strategies with the same amount of work.
 """
 
 # %%
-# A schedule gives the number of rows in the subsample as the work proceeds. Annealing exchanges rows while the
-# subsample grows. The sequential start assigns each row once and then sweeps over all rows. The third strategy starts
-# from a partition drawn from the prior.
+# A schedule gives the number of rows in the subsample as a function of the work that is done. Subsample annealing
+# exchanges rows while the subsample grows. The sequential strategy assigns each row once and then sweeps over all rows.
+# The third strategy starts from a partition drawn from the prior and sweeps over all rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,20 +32,22 @@ axes.legend(loc="center left")
 figure.tight_layout()
 
 # %%
-# On ten thousand rows the accelerating schedule does nearly all of its work with a few hundred rows.
-#
-# Each strategy learns seven eighths of the rows with four chains. The score is the mean log density of the held-out
+# With ten thousand rows, the accelerating schedule does nearly all of its work while the subsample has a few hundred
 # rows.
+#
+# Each strategy fits four chains to seven eighths of the rows. The score is the mean log density of the held-out rows.
 
 held_out = np.random.default_rng(0).permutation(len(X)) < len(X) // 8
 for name, schedule in strategies.items():
     model = SubsampleAnnealedDPMM(schedule=schedule, n_chains=4, random_state=0).fit(X[~held_out])
     seconds = sum(model.trace_["seconds"][model.trace_["chain"] == chain].max() for chain in range(4))
-    print(f"{name:20} {model.score(X[held_out]):7.1f} nats per row, {model.n_clusters_} clusters, {seconds:.1f} s")
+    score = model.score(X[held_out])
+    print(f"{name:20} {score:7.1f} nats per held-out row, {model.n_clusters_} clusters, {seconds:.1f} s")
 
 # %%
-# With about three hundred rows the strategies are similar, because all of them use split-merge moves, which also cross
-# the barriers between modes. The difference grows with the number of rows; the benchmarks compare 10,000 rows and more.
+# With about three hundred rows the three strategies have similar scores, because all of them use split-merge moves,
+# which also cross the barriers between modes. The difference grows with the number of rows; the benchmarks compare
+# 10,000 rows and more.
 #
 # The trace shows the progress of the chains. The log joint density decreases while rows enter, because it is a sum over
 # the rows of the subsample. The shaded part is the annealing; only the draws after it are kept.

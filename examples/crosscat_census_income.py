@@ -1,10 +1,11 @@
 """Census income: any column from any others
 =========================================
 
-Census income (Current Population Survey 1994-95), 10,000 persons x 42 columns of mixed types: every query of CrossCat.
+This example shows the queries of CrossCat on a table of 10,000 persons x 42 columns of mixed types (Current Population
+Survey 1994-95).
 
-Income is predicted from all other columns and from a few. Further queries draw synthetic persons, measure the
-dependence of two columns given others, and find anomalous persons.
+Income is predicted from all other columns and from a few of them. Further queries draw synthetic persons, measure the
+dependence of two columns given other columns, and find anomalous persons.
 """
 
 import numpy as np
@@ -28,18 +29,18 @@ def main() -> None:
     example = Example(__doc__, "census_income_kdd", "census_income_test_extract_10000.csv.gz")
     X = pd.read_csv(example.data, na_values="?", keep_default_na=False)
     print(f"{X.shape[0]} persons x {X.shape[1]} columns, {X.isna().sum().sum()} cells missing.")
-    # Codes of industries and occupations are integers, which are real columns unless declared as categorical.
+    # The codes of industries and occupations are integers. They would be real columns if not declared as categorical.
     types = {name: "real" if name in REALS else "categorical" for name in X.columns}
     train, test = train_test_split(X, test_size=0.125, random_state=0)
     model = CrossCat(feature_types=types, n_chains=4, n_draws=5, n_jobs=example.n_jobs, random_state=0).fit(train)
 
-    example.heading("views of the draw that represents the posterior")
+    example.heading("views of the representative draw")
     for view in range(model.n_views_):
         members = ", ".join(X.columns[model.column_labels_ == view])
         print(f"{model.view_labels_[:, view].max() + 1:3} clusters: {members}")
-    print(f"Log density of a held-out person: {model.score(test):.2f} nats")
+    print(f"Log density: {model.score(test):.2f} nats per held-out person")
 
-    example.heading("income, given all or a few other columns")
+    example.heading("prediction of income from all or a few other columns")
     is_rich = test[INCOME] == RICH
     at = list(model.column_categories(INCOME)).index(RICH)
     for columns in (X.columns.drop(INCOME), ["age", "sex", "education", "marital_stat"], ["major_occupation_code"]):
@@ -62,7 +63,7 @@ def main() -> None:
     hidden = pd.DataFrame(np.random.default_rng(0).random(test.shape) < 0.1, test.index, test.columns) & test.notna()
     filled, uncertainty = model.impute(holes.mask(hidden), return_uncertainty=True)
     sure = pd.DataFrame(uncertainty, test.index, test.columns) < 0.1
-    print("Categories hidden at random: accuracy of all imputations, and of those with an uncertainty below 0.1:")
+    print("Accuracy for categories hidden at random: all imputations, and those with an uncertainty below 0.1:")
     for name in ("education", "marital_stat", "major_occupation_code", "citizenship"):
         here, right = hidden[name], filled[name] == test[name]
         frequent = (test[name][here] == train[name].mode()[0]).mean()

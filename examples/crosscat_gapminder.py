@@ -1,7 +1,8 @@
 """Gapminder: a table with many missing cells
 ==========================================
 
-Gapminder, 225 countries x 319 indicators, 44 % of the cells missing: every query of CrossCat.
+This example shows the queries of CrossCat on a table of 225 countries x 319 indicators (Gapminder), in which 44 % of
+the cells are missing.
 
 The example finds dependent indicators, imputes missing cells with their uncertainty, and finds similar countries and
 anomalous cells.
@@ -30,12 +31,12 @@ def main() -> None:
     hidden = X.notna() & (np.random.default_rng(0).random(X.shape) < 0.1)
     model = CrossCat(schedule=SubsampleAnneal(passes=50), n_chains=4, n_draws=5, n_jobs=example.n_jobs, random_state=0)
     model.fit(X.mask(hidden))
-    # Among 319 columns each is best explained by its near-copies. The dependence among a few columns is measured by a
-    # separate model of these columns.
+    # Each of the 319 columns depends most on its near-copies. The dependence among a few columns is therefore measured
+    # by a separate model of these columns.
     few = CrossCat(schedule=SubsampleAnneal(passes=200), n_chains=4, n_jobs=example.n_jobs, random_state=0)
     few.fit(X[INDICATORS])
 
-    example.heading("the largest views of the draw that represents the posterior")
+    example.heading("the largest views of the representative draw")
     for view in range(5):
         members = X.columns[model.column_labels_ == view]
         print(
@@ -80,10 +81,10 @@ def main() -> None:
         f"{given.value:.2f} +/- {given.standard_error:.3f} given income."
     )
     dependence = pd.DataFrame(model.dependence_, X.columns, X.columns)[life].drop(life)
-    print("Among all 319, these are in one view with life expectancy in every draw:")
+    print("In the model of all 319 indicators, these share a view with life expectancy in every draw:")
     print("; ".join(dependence.index[dependence == 1.0][:8]))
 
-    example.heading("densities and samples, given some cells")
+    example.heading("densities and samples given some cells")
     asked = pd.DataFrame({life: [50.0, 65.0, 80.0]}).reindex(columns=INDICATORS)
     alone, given = few.score_samples(asked), few.score_samples(asked, given={children: 6.0})
     for years, before, after in zip(asked[life], alone, given, strict=True):
@@ -108,7 +109,7 @@ def main() -> None:
         print(f"{nats:5.1f} nats  {country}: {name} = {X.loc[country, name]:g}; median {X[name].median():g}")
     known = X.notna().sum(axis=1)
     novelty = pd.Series(few.novelty(X[INDICATORS], seen=True), X.index)[known > 150]
-    print("Most unusual in the ten indicators:", ", ".join(novelty.nlargest(5).index))
+    print("Countries with the highest novelty in the ten indicators:", ", ".join(novelty.nlargest(5).index))
 
     example.heading("clusters of the countries in view 0")
     labels, confidence = model.view_labels_[:, 0], pd.Series(model.view_confidence_[:, 0], X.index)

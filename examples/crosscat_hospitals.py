@@ -1,9 +1,10 @@
 """Hospitals: a table by views
 ===========================
 
-Hospital regions of the Dartmouth Atlas, 306 x 64: the table clustered by views, and which columns depend on which.
+This example clusters a table of 306 hospital regions x 64 columns (Dartmouth Atlas) by views, and shows the dependence
+between its columns.
 
-These are the figures of doc/crosscat.md; ``--output doc`` writes them there.
+It makes the figures of doc/crosscat.md; ``--output doc`` writes them to the folder of the documentation.
 """
 
 from _example import Example
@@ -19,7 +20,7 @@ def main() -> None:
     X = load_hospitals().data.drop(index="United States US")
     X.insert(0, "STATE", X.index.str[-2:])
     model = CrossCat(schedule=SubsampleAnneal(passes=200), n_chains=4, n_jobs=example.n_jobs, random_state=0).fit(X)
-    example.heading("views of the draw that represents the posterior")
+    example.heading("views of the representative draw")
     for view in range(model.n_views_):
         print(model.view_labels_[:, view].max() + 1, "clusters:", *X.columns[model.column_labels_ == view])
     example.heading("figures")

@@ -1,8 +1,8 @@
 """Satellites: anomalies, imputation and prediction
 ================================================
 
-Satellites in orbit (Union of Concerned Scientists), 1,164 x 20 columns of mixed types with missing cells: every query
-of CrossCat.
+This example shows the queries of CrossCat on a table of 1,164 satellites x 20 columns of mixed types with missing cells
+(Union of Concerned Scientists).
 
 The example finds dependent columns and a typing error in the table, imputes unknown masses, predicts the class of orbit
 from the purpose, and finds satellites similar to the space station.
@@ -22,17 +22,17 @@ def main() -> None:
     example = Example(__doc__, "satellites", "satellites_lace.csv.gz")
     X = pd.read_csv(example.data, index_col="ID")
     print(f"{X.shape[0]} satellites x {X.shape[1]} columns, {X.isna().sum().sum()} cells missing.")
-    # Lifetimes are whole numbers of years: as a real column, each value would become a cluster.
+    # Lifetimes are whole numbers of years: in a real column, each value would become a cluster.
     types = {"Expected_Lifetime": "categorical"}
     model = CrossCat(
         feature_types=types, schedule=SubsampleAnneal(passes=200), n_chains=4, n_jobs=example.n_jobs, random_state=0
     ).fit(X)
 
-    example.heading("views of the draw that represents the posterior")
+    example.heading("views of the representative draw")
     for view in range(model.n_views_):
         members = ", ".join(X.columns[model.column_labels_ == view])
         print(f"{model.view_labels_[:, view].max() + 1:3} clusters: {members}")
-    print("log joint of each chain:", *model.log_joint_.mean(axis=1).round().astype(int))
+    print("Mean log joint density of each chain:", *model.log_joint_.mean(axis=1).round().astype(int))
 
     example.heading("dependence between columns")
     dependence = pd.DataFrame(model.dependence_, X.columns, X.columns)
@@ -51,7 +51,7 @@ def main() -> None:
 
     example.heading("anomalous cells")
     surprisal = pd.DataFrame(model.surprisal(X, seen=True), X.index, X.columns)
-    # Relative to the median of the column, because log densities in kilometres and in radians cannot be compared.
+    # Surprisal relative to the median of the column: densities per kilometre and per radian cannot be compared.
     excess = (surprisal - surprisal.median()).stack().nlargest(8)
     for (satellite, column), nats in excess.items():
         print(f"{nats:5.1f} nats  {satellite[:44]:46}{column:22}{X.loc[satellite, column]}")

@@ -1,12 +1,11 @@
 """Factorial mixture of bars
 =========================
 
-Images that are sums of horizontal and vertical bars with noise. The model learns the bars.
+A factorial mixture learns the bars from images that are sums of horizontal and vertical bars, with noise.
 """
 
 # %%
-# There are eight bars, each present in an image with probability 0.3. Eight components therefore generate 256 kinds of
-# images.
+# There are eight bars. Each bar is present in an image with probability 0.3, so there are 256 kinds of images.
 
 import numpy as np
 
@@ -23,8 +22,9 @@ noisy = ComponentsDisplay(train[:16].reshape(16, 4, 4)).plot(n_columns=8)
 noisy.figure_.set_size_inches(8, 2.4)
 
 # %%
-# The published algorithm updates one component given the others (``"cyclic"``). The output is the number of bars found
-# from four random starts. Where bars are missed, two components share a bar, or one component is the sum of two bars.
+# The published algorithm updates each component given the others (``"cyclic"``). The output lists the number of bars
+# found from each of four random starts. If bars are not found, two components share a bar, or one component is the sum
+# of two bars.
 
 unit = bars / np.linalg.norm(bars, axis=1, keepdims=True)
 
@@ -43,18 +43,20 @@ for update in ("cyclic", "joint"):
             for seed in range(4)
         ]
         held_out = np.mean([model.score(test) for model in models])
-        print(f"{update:6} {tempering:9} bars found {[n_found(model) for model in models]}, held out {held_out:.2f}")
+        found = [n_found(model) for model in models]
+        print(f"{update:6} {tempering:9} bars found {found}, bound {held_out:.2f} nats per held-out image")
 
 # %%
-# Tempering helps most if components are updated one by one. Updating all components jointly (``"joint"``, the default)
-# helps as much. Neither guarantees the optimum, so use several starts; the one with the highest bound is kept.
+# Tempering helps most if the components are updated one by one. Updating all components jointly (``"joint"``, the
+# default) helps as much. Neither guarantees that the optimum is found, so use several starts; the start with the
+# highest bound is kept.
 
 model = VariationalTemperingFMM(8, tempering="global", n_init=3, random_state=0).fit(train)
 components = ComponentsDisplay.from_estimator(model, shape=(4, 4), n_columns=8)
 components.figure_.set_size_inches(8, 1.6)
 
 # %%
-# The first images again, denoised.
+# The first images are shown again, without noise.
 
 clean = model.inverse_transform(model.predict(train[:16]))
 denoised = ComponentsDisplay(clean.reshape(16, 4, 4)).plot(n_columns=8)

@@ -1,8 +1,8 @@
 """Factorial mixture of faces
 ==========================
 
-1,774 photographs of 28 persons under 64 lights each (Extended Yale B, 32 x 32). Every image is modelled as a sum of
-binary-activated components that all images share.
+The data are 1,774 photographs of 28 persons under 64 lights each (Extended Yale B, 32 x 32 pixels). Every image is
+modelled as a sum of some of the components, which all images share.
 """
 
 # %%
@@ -18,7 +18,7 @@ from sklearn_subanneal.plotting import ComponentsDisplay
 SHAPE = 32, 32
 example = Example(__doc__, "yaleb", "YaleB_32x32.mat")
 table = loadmat(example.data)
-# The subjects of the extended set; images are stored column after column.
+# Only the subjects of the extended set. Images are stored column by column.
 X = table["fea"][table["gnd"].ravel() > 10].astype(np.float32)
 X = X.reshape(-1, *SHAPE).transpose(0, 2, 1).reshape(len(X), -1)
 X = (X - X.mean()) / X.std()
@@ -26,19 +26,21 @@ order = np.random.default_rng(0).permutation(len(X))
 held_out, train = X[order[: len(X) // 4]], X[order[len(X) // 4 :]]
 
 # %%
-# This compares inference with and without tempering, with 30 components and after sixty iterations, when no run has
-# fully converged. The results differ by a few nats: in this run, the cooling schedule is better than no tempering, and
-# the inferred temperature is worse. The bound on held-out faces selects the model.
+# Inference with and without tempering is compared, with 30 components and after sixty iterations, when no run has
+# fully converged. The results differ by a few nats per held-out face: in this run, the cooling schedule is better than
+# no tempering, and the inferred temperature is worse. The model with the highest bound on held-out faces is selected.
 
-example.heading("bound on the log density of a held-out face")
+example.heading("bound on the log density of held-out faces")
 fitted = {}
 for tempering in ("none", "annealed", "global"):
     fitted[tempering] = VariationalTemperingFMM(30, tempering=tempering, max_iter=60, random_state=0).fit(train)
-    print(f"{tempering:9} {fitted[tempering].score(held_out):.1f} nats, {fitted[tempering].n_iter_} iterations")
+    score, n_iter = fitted[tempering].score(held_out), fitted[tempering].n_iter_
+    print(f"{tempering:9} {score:.1f} nats per held-out face, {n_iter} iterations")
 
 # %%
-# The components, most frequently active first. Red adds light and blue removes it: the components are lights from the
-# left, from the right and from below, and the shadows of noses and brows. A person is a combination of many components.
+# The figure shows the components, the most frequently active first. Red adds light and blue removes it: the components
+# are lights from the left, from the right and from below, and the shadows of noses and brows. The image of a person is
+# a combination of many components.
 
 model = max(fitted.values(), key=lambda model: model.score(held_out))
 often = model.transform(held_out).mean(axis=0)
@@ -49,8 +51,8 @@ example.save(components, "faces_components")
 print("fraction of the faces with an active component: from", often.max().round(2), "to", often.min().round(2))
 
 # %%
-# Top: held-out faces. Bottom: the sums of their active components. Thirty binary variables describe the light and the
-# type of face; sharp edges of shadows and the identity of the person need more components.
+# The upper row shows held-out faces, the lower row the sums of their active components. Thirty binary variables
+# describe the light and the type of face. Sharp edges of shadows and the identity of the person need more components.
 
 shown, active = held_out[:10], model.predict(held_out)
 sums = model.inverse_transform(active)

@@ -6,8 +6,8 @@ draws account for this uncertainty; intervals at the optimum do not.
 """
 
 # %%
-# The training data are thirty rows of four features, of which two are relevant. The experiment is repeated eight times
-# and measures the coverage of the predictive intervals.
+# The training data are thirty rows with four features, of which two are relevant. The experiment is repeated eight
+# times. It measures the coverage of the predictive intervals.
 
 import warnings
 
@@ -47,10 +47,11 @@ for repeat in range(8):
     densities["optimised"].append(norm.logpdf(y_test, mean, deviation).mean())
 
 for name, values in densities.items():
-    print(f"{name:9} held-out log density {np.mean(values):.3f} +/- {np.std(values) / np.sqrt(len(values)):.3f}")
+    error = np.std(values) / np.sqrt(len(values))
+    print(f"{name:9} log density {np.mean(values):.3f} +/- {error:.3f} nats per held-out row")
 
 # %%
-# On the diagonal the intervals are calibrated: an interval of 90 % covers 90 % of the targets.
+# Calibrated intervals are on the diagonal: an interval of 90 % covers 90 % of the targets.
 
 figure, axes = plt.subplots(figsize=(5, 5))
 axes.plot([0, 1], [0, 1], color="grey", linewidth=1)
@@ -61,7 +62,8 @@ axes.legend()
 figure.tight_layout()
 
 # %%
-# The posterior of the length scales for the last table: two features are relevant, and two have almost no effect.
+# The figure shows the posterior of the length scales for the last table: two features are relevant, and two have almost
+# no effect.
 
 scales = drawn.posterior_hyperparameters_["length_scale"].reshape(-1, 4)
 figure, axes = plt.subplots(figsize=(5, 3))

@@ -1,12 +1,13 @@
 """Flow cytometry: populations of cells
 ====================================
 
-Two samples of blood (Brinkman et al. 2007): 9,083 cells of a patient with graft-versus-host disease and 6,809 cells of
-a patient without, with four markers each. Cell populations are clusters, some large and some rare, in unknown number.
+The data are two samples of blood (Brinkman et al. 2007): 9,083 cells of a patient with graft-versus-host disease and
+6,809 cells of a patient without the disease. Four markers were measured on each cell. Cell populations are clusters;
+some are large and some are rare, and their number is unknown.
 """
 
 # %%
-# Both samples are learned together, without their labels. One eighth of the cells is held out.
+# The model is fitted to the cells of both samples together, without their labels. One eighth of the cells is held out.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,18 +32,18 @@ model = TreeGuidedNRMM(schedule=SubsampleAnneal(passes=40), n_chains=2, n_jobs=e
     train
 )
 populations = model.predict(X)
-example.heading("held-out cells")
+example.heading("populations, and log density of held-out cells")
 numbers = model.posterior_labels_.max(axis=2) + 1
 print(f"{model.n_clusters_} populations, most of them small; {numbers.min()} to {numbers.max()} in the draws.")
 for n_components in (5, 10, 20):
     fixed = GaussianMixture(n_components, random_state=0).fit(train)
-    print(f"log density per cell: scikit-learn with {n_components:2} Gaussians {fixed.score(test):.3f}")
-print(f"log density per cell: this mixture, with a learned number of clusters, {model.score(test):.3f}")
+    print(f"scikit-learn with {n_components:2} Gaussians: {fixed.score(test):.3f} nats per held-out cell")
+print(f"this mixture, with a learned number of clusters: {model.score(test):.3f} nats per held-out cell")
 
 # %%
-# The table shows the proportion of each population in the two samples. There are no manual labels for comparison, but a
-# published result: Brinkman et al. found cells with CD3, CD4 and CD8b in patients who developed the disease, and few of
-# them in others.
+# The table shows the proportion of each population in the two samples. There are no manual labels for comparison, but
+# there is a published result: Brinkman et al. found cells with CD3, CD4 and CD8b in patients who developed the disease,
+# and few such cells in other patients.
 
 example.heading("populations of more than 2 % of a sample")
 share = pd.crosstab(populations, cells["sample"], normalize="columns")
@@ -58,8 +59,8 @@ print("\nPopulations above the mean in CD3, CD4 and CD8b:", ", ".join(f"{v:.1%} 
 
 # %%
 # Each cell has the colour of its population: red if the proportion of the population is larger in the patient with the
-# disease, blue if it is larger in the other patient. The triple-positive cells are at the upper right of the first
-# column. There are other differences: most CD3-negative cells of the two patients are in separate populations, too.
+# disease, blue if it is larger in the other patient. The cells with all three markers are at the upper right of the
+# first column. There are other differences: most cells without CD3 are in different populations in the two patients.
 # From a single pair of samples, effects of the disease and of the person can be distinguished only by prior knowledge.
 
 ratio = np.log2((share["with the disease"] + 1e-3) / (share["without"] + 1e-3))
@@ -81,7 +82,8 @@ figure.colorbar(dots, ax=panels, shrink=0.6, label="log2 ratio of proportions, w
 example.save(figure, "cytometry_populations")
 
 # %%
-# A tree over 150 cells shows which populations are similar. At the dashed line one cluster is as probable as two.
+# A tree over 150 cells shows which populations are similar. At the height of the dashed line, one cluster and two
+# clusters are equally probable.
 
 display = DendrogramDisplay.from_hierarchy(model.hierarchy(X.iloc[:150]))
 display.figure_.set_size_inches(9, 4)

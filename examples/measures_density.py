@@ -1,14 +1,14 @@
 """Density and hierarchy of a normalized random measure mixture
 ============================================================
 
-Points in the plane from clusters with power-law sizes, a few large and many small, like the cell populations in a blood
-sample.
+The data are points in the plane, in clusters whose sizes follow a power law: a few clusters are large and many are
+small, as for the cell populations in a blood sample.
 """
 
 # %%
-# The density is averaged over draws and chains instead of one partition. The number of clusters need not be given, and
-# the process, a normalized generalized gamma process, learns from the data how fast the number of clusters grows
-# (``sigma``).
+# The density is averaged over the draws of all chains. The number of clusters need not be given. The prior is a
+# normalized generalized gamma process; its parameter ``sigma``, which is learned from the data, determines how fast the
+# number of clusters grows with the number of rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,7 +31,8 @@ print(model.n_clusters_, "clusters; sigma about", model.hyperparameters_["sigma"
 # For comparison, the held-out log density of scikit-learn's variational mixture with at most thirty components:
 
 variational = BayesianGaussianMixture(n_components=30, max_iter=500, random_state=0).fit(train)
-print(f"TreeGuidedNRMM {model.score(test):.3f}, BayesianGaussianMixture {variational.score(test):.3f}")
+for name, fitted in (("TreeGuidedNRMM", model), ("BayesianGaussianMixture", variational)):
+    print(f"{name}: {fitted.score(test):.3f} nats per held-out row")
 
 low, high = X.min(axis=0) - 1.0, X.max(axis=0) + 1.0
 across, up = np.meshgrid(np.linspace(low[0], high[0], 150), np.linspace(low[1], high[1], 150))
@@ -41,16 +42,16 @@ for axes, fitted in zip(panels, (model, variational), strict=True):
     density = fitted.score_samples(grid).reshape(across.shape)
     axes.contourf(across, up, density, levels=np.linspace(-14, density.max(), 15), cmap="Blues", extend="min")
     axes.scatter(*test.T, s=3, color="black", alpha=0.4)
-    axes.set_title(f"{type(fitted).__name__}: {fitted.score(test):.2f} nats per row")
+    axes.set_title(f"{type(fitted).__name__}: {fitted.score(test):.2f} nats per held-out row")
 figure.tight_layout()
 
 # %%
-# Incremental trees are a hierarchy of the rows. ``partial_fit`` inserts further rows; the model can be used at any
-# time.
+# Incremental trees are a hierarchical clustering of the rows. ``partial_fit`` inserts further rows; the model can be
+# used after each call.
 
 online = TreeGuidedNRMM(random_state=0)
 for part in np.array_split(train, 4):
     online.partial_fit(part)
-    print(f"{online.hierarchy_.n_clusters} trees, held-out {online.score(test):.3f}")
+    print(f"{online.hierarchy_.n_clusters} trees, {online.score(test):.3f} nats per held-out row")
 display = DendrogramDisplay.from_estimator(online)
 display.figure_.set_size_inches(10, 4)

@@ -1,13 +1,14 @@
 """Topics of the NIPS papers
 =========================
 
-The words of 1,500 papers (UCI bag of words, 7,605 words). The example compares numbers of topics, with and without
-tempering, and shows the words of the topics.
+The data are the words of 1,500 papers (UCI bag of words, 7,605 words). The example compares numbers of topics, with and
+without tempering, and shows the words of the topics.
 """
 
 # %%
-# A tenth of the papers is held out. Half of the distinct words of each held-out paper are observed, and the tokens of
-# the other half are predicted. The perplexity is the exponential of the mean negative log probability of a token.
+# A tenth of the papers is held out. Half of the distinct words of each held-out paper are observed, and the occurrences
+# of the other half are predicted. The perplexity is the exponential of the mean negative log probability of a held-out
+# word.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,9 +32,9 @@ example.heading("perplexity of a held-out word")
 print(f"word frequencies of all papers: {alike:.0f}")
 
 # %%
-# Perplexities for increasing numbers of topics, with and without tempering, one run each; another seed changes them by
-# a few per cent. More topics are better. Tempering does not help on papers of a thousand words; it helps on abstracts,
-# for which the benchmarks have results.
+# The figure shows perplexities for increasing numbers of topics, with and without tempering. Each is from one run;
+# another seed changes it by a few per cent. More topics give lower perplexities. Tempering does not help on papers of a
+# thousand words. It helps on abstracts; the benchmarks have results.
 
 numbers, fitted = (5, 10, 20, 40), {}
 figure, axes = plt.subplots(figsize=(6, 3.8), layout="constrained")
@@ -50,8 +51,9 @@ axes.legend(title="tempering")
 example.save(figure, "nips_perplexity")
 
 # %%
-# The most probable words of the twelve largest of the 40 topics; the title of each panel is the proportion of all
-# tokens in the topic. Words that are frequent in all papers, such as model and network, are in many topics.
+# The figure shows the most probable words of the twelve largest of the 40 topics. The title of each panel is the
+# proportion of all occurrences of words in the topic. Words that are frequent in all papers, such as model and network,
+# are in many topics.
 
 model = fitted["annealed"]
 display = TopicsDisplay.from_estimator(model, n_words=10, max_topics=12, feature_names=words)

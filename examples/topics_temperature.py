@@ -1,12 +1,12 @@
 """Tempering of topic models
 =========================
 
-Documents drawn from known topics, learned with and without tempering.
+Topic models with and without tempering are fitted to documents that are drawn from known topics.
 """
 
 # %%
 # The vocabulary is an image of eight by eight words. Every topic is a row or a column of the image, and a document
-# mixes a few topics. Planted and learned topics can therefore be shown as images.
+# mixes a few topics. Known and learned topics can therefore be shown as images.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,15 +26,15 @@ train, test = counts[:1000], counts[1000:]
 
 
 def n_found(model):
-    """Number of planted topics that have a nearly identical learned topic."""
+    """Number of known topics that have a nearly identical learned topic."""
     return int(((np.sqrt(model.topic_word_) @ np.sqrt(bars.T)).max(axis=0) > 0.95).sum())
 
 
 # %%
 # Variational inference with the updates of scikit-learn (``topic_update="variational"``) ends in a local optimum near
-# its start: some topics are mixtures of planted topics, and some planted topics are learned twice. A decreasing
-# temperature, given by a schedule or inferred as a latent variable, improves this a little on so few documents, though
-# not in every run.
+# its start: some topics are mixtures of known topics, and some known topics are learned twice. A decreasing temperature
+# is given by a schedule or inferred as a latent variable. With so few documents it improves the result only a little,
+# and not in every run.
 
 fitted = {}
 for update in ("variational", "plug-in"):
@@ -47,17 +47,17 @@ for update in ("variational", "plug-in"):
         ]
         scores = [model.document_completion_score(test) for model in models]
         print(
-            f"{update:11} {tempering:9} {np.mean(scores):.3f} nats per held-out word; planted topics found, of "
+            f"{update:11} {tempering:9} {np.mean(scores):.3f} nats per held-out word; known topics found, of "
             f"{N_TOPICS}: {[n_found(model) for model in models]}"
         )
         fitted[update, tempering] = models[int(np.argmax(scores))]
 
 # %%
-# With the package's own updates (``"plug-in"``, the default), inference without tempering finds all topics of this
-# simple corpus, so tempering gains nothing. On real texts it can; see the benchmarks. ``document_completion_score`` on
-# held-out documents shows which setting is better for a corpus.
+# With the default updates of this package (``"plug-in"``), inference without tempering finds all topics of this simple
+# corpus, so tempering gains nothing. On real texts tempering can gain; see the benchmarks.
+# ``document_completion_score`` on held-out documents shows which setting is better for a corpus.
 #
-# The temperature during a run, by the schedule and inferred:
+# The figure shows the temperature during a run, as given by the schedule and as inferred.
 
 figure, axes = plt.subplots(figsize=(6, 3.5))
 for tempering in ("annealed", "global"):
@@ -65,8 +65,9 @@ for tempering in ("annealed", "global"):
 figure.tight_layout()
 
 # %%
-# Top: the topics of the best run without tempering. Bottom: those of the best annealed run. The most used topics are
-# first. In the top row one topic stands for two planted topics, and another topic is superfluous.
+# The upper row shows the topics of the best run without tempering, the lower row those of the best annealed run. The
+# most used topics are first. In the upper row, one topic is a mixture of two known topics, and another topic is
+# superfluous.
 
 figure, panels = plt.subplots(2, N_TOPICS, figsize=(12, 2))
 for row, tempering in zip(panels, ("none", "annealed"), strict=True):

@@ -1,4 +1,7 @@
-"""Methods of a fitted CrossCat about structure: dependence of columns, similarity of rows, confidence."""
+"""Queries of a fitted CrossCat: dependence and mutual information of columns, similarity of rows, and confidence.
+
+Confidence is how far the draws agree on the clusters of each view.
+"""
 
 from __future__ import annotations
 

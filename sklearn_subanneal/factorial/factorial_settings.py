@@ -1,4 +1,4 @@
-"""Settings of a factorial mixture: given and learned parameters, and the temperature."""
+"""Settings of a factorial mixture: start and updates of components (parameters given or learned), and temperature."""
 
 from __future__ import annotations
 

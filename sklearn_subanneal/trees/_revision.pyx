@@ -1,4 +1,7 @@
-"""A forest consistent with a changing partition: its trees can be cut, joined, and restored after a rejection."""
+"""RevisedForest: a forest whose proposals are built from copied nodes, so that a rejected proposal leaves it unchanged.
+
+It is used by the tree-guided sampler as printed in the paper.
+"""
 from libc.stdint cimport int32_t
 
 import numpy as np

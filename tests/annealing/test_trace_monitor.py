@@ -91,6 +91,8 @@ def monitored(monitor, **parameters):
         # Reports from worker processes are quick in tests/process.
         pytest.param(2, "loky", HELD_OUT, marks=pytest.mark.slow),
         pytest.param(2, "loky", None, marks=pytest.mark.slow),
+        pytest.param(1, "threading", HELD_OUT, marks=pytest.mark.slow),
+        pytest.param(2, "threading", None, marks=pytest.mark.slow),
     ],
 )
 def test_records_of_all_chains(n_jobs, backend, held_out):

@@ -23,6 +23,7 @@ from sklearn_subanneal.annealing import (
 )
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge
 from sklearn_subanneal.partitions import CRP, NGGP, PitmanYor
+from sklearn_subanneal.trees import TreeGuided
 from sklearn_subanneal.views import ColumnGibbs, ColumnGroups, ColumnPacing
 
 # The checks fit some hundred times: short chains, but for the defaults, which are those of the user.
@@ -70,6 +71,12 @@ OTHERS = [
     CrossCat(feature_types={0: "real"}, feature_params={"real": {"nu": 3.0}}, **BRIEF),
     CrossCat(subsampling="random", grids="fixed", unseen="error", column_start="together", **FAST),
     CrossCat(CRP(1.0), PitmanYor(0.5, 0.25), learn_hyperparameters=False, **FAST),
+    SubsampleAnnealedDPMM(feature_types={0: "categorical"}, **SHORT),
+    SubsampleAnnealedDPMM(schedule="prior", **SHORT),
+    SubsampleAnnealedDPMM(subsampling=RandomSubsampling(), covariance_type="full", **SHORT),
+    TreeGuidedNRMM(CRP(1.0), covariance_type="diag", moves=[Gibbs(), TreeGuided(n_proposals=3)], **FAST),
+    CrossCat(subsampling=StratifiedSubsampling(column=0), **FAST),
+    CrossCat(schedule=SubsampleAnneal(passes=5), **BRIEF),
 ]
 
 PARTITIONS_AND_MOVES = [

@@ -331,6 +331,9 @@ BLOCK = [
 
 
 VIEWS = [(params, message) for params, message in PARAMETERS if not {"partition", "covariance_type"} & set(params)] + [
+    ({"column_partition": PitmanYor(NAN)}, "concentration must satisfy .*got nan"),
+    ({"column_partition": PitmanYor(0.0, 0.0)}, "concentration must satisfy"),
+    ({"column_partition": PitmanYor(discount=-0.1)}, "discount must satisfy .*got -0.1"),
     ({"moves": ["gibbs", "sams"]}, "moves has 'sams', which is neither a move nor one of .*'column-gibbs'"),
     ({"moves": [ColumnGroups()]}, "moves must have exactly one move of the rows"),
     ({"moves": [Gibbs(), TreeGuided()]}, "TreeGuided cannot be made in the views"),

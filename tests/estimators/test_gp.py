@@ -80,12 +80,13 @@ def test_samplers_agree(sampler, inner):
     assert model.posterior_hyperparameters_["length_scale"].shape == (2, 60, 2)
 
 
-def test_posterior_of_hyperparameters_is_right():
+@pytest.mark.parametrize(("n_draws", "n_grid"), [(300, 24), pytest.param(400, 31, marks=pytest.mark.slow)])
+def test_posterior_of_hyperparameters_is_right(n_draws, n_grid):
     """One feature, three parameters: moments by a grid."""
     X, y = table(8, 1)
-    model = TemperedGaussianProcessRegressor(n_draws=300, random_state=0).fit(X, y)
+    model = TemperedGaussianProcessRegressor(n_draws=n_draws, random_state=0).fit(X, y)
     target = model._regression.model
-    axes = [np.linspace(-3.0, 4.5, 24), np.linspace(-1.5, 3.0, 24), np.linspace(-6.0, 1.5, 24)]
+    axes = [np.linspace(-3.0, 4.5, n_grid), np.linspace(-1.5, 3.0, n_grid), np.linspace(-6.0, 1.5, n_grid)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     log_weights = np.array([target.log_prior(theta) + target.log_likelihood(theta) for theta in grid])
     weights = np.exp(log_weights - log_weights.max())
@@ -140,11 +141,14 @@ def test_two_explanations_have_their_share():
     assert abs(short.mean() - share) < 0.08 and crossings.min() >= 50
 
 
-def test_checks_of_scikit_learn():
+@pytest.mark.parametrize(
+    "params", [{"n_draws": 5, "n_averaged": 5}, pytest.param({"n_draws": 15}, marks=pytest.mark.slow)], ids=str
+)
+def test_checks_of_scikit_learn(params):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for result in check_estimator(
-            TemperedGaussianProcessRegressor(n_chains=1, n_draws=5, n_warmup=15, n_averaged=5), on_fail=None
+            TemperedGaussianProcessRegressor(n_chains=1, n_warmup=15, **params), on_fail=None
         ):
             assert result["status"] in ("passed", "skipped"), (result["check_name"], result["exception"])
             assert result["status"] == "passed" or "array_api" in result["check_name"]

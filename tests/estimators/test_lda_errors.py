@@ -256,7 +256,11 @@ def test_an_interrupt_ends_an_endless_fit():
                 time.sleep(0.4)
                 assert process.poll() is None
                 process.send_signal(signal.SIGINT)
+                # A fit that goes on for seconds is killed as well.
+                prompt = threading.Timer(20.0, process.kill)
+                prompt.start()
                 assert process.stdout.readline() == "interrupted 0 False\n"
+                prompt.cancel()
             assert process.wait() == 0
         finally:
             guard.cancel()

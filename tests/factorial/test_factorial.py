@@ -100,12 +100,15 @@ def test_updates_equal_the_loops(rho):
     np.testing.assert_allclose(c.variances, variances, rtol=1e-10)
 
 
+@pytest.mark.parametrize("loops", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["cyclic", "loops"])
 @pytest.mark.parametrize("rho", [1.0, 0.37])
-def test_joint_update_is_where_the_cyclic_one_ends(rho):
+def test_joint_update_is_where_the_cyclic_one_ends(rho, loops):
     X, q, c = example()
     for _ in range(2000):
-        # Equal to the loops, see above.
-        c.update(ActivationStatistics.of(X, q), rho, cyclic=True)
+        if loops:
+            c.means, c.variances = loop_update(X, q, c, rho)
+        else:
+            c.update(ActivationStatistics.of(X, q), rho, cyclic=True)
     _, _, joint = example()
     joint.update(ActivationStatistics.of(X, q), rho)
     np.testing.assert_allclose(joint.means, c.means, rtol=1e-8)

@@ -152,7 +152,15 @@ def test_posterior_long(likelihood, process, sampler, n_rows):
     assert tv <= 1.5 * floor
 
 
-@pytest.mark.parametrize(("likelihood", "process"), [("gaussian", "nggp-0.5"), ("multinomial", "dp")])
+@pytest.mark.parametrize(
+    ("likelihood", "process"),
+    [
+        ("gaussian", "nggp-0.5"),
+        ("multinomial", "dp"),
+        pytest.param("gaussian", "dp", marks=pytest.mark.slow),
+        pytest.param("multinomial", "nggp-0.5", marks=pytest.mark.slow),
+    ],
+)
 def test_the_sampler_as_printed_is_biased(likelihood, process):
     tv, floor = distance(likelihood, process, "tree-guided-paper", 1500, 5)
     assert tv > 2.0 * floor

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sklearn_subanneal import trees, views
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import EnergyAnneal, PriorGibbs, SubsampleAnneal
 from sklearn_subanneal.columns.binding import bind_bags, bind_columns
@@ -252,3 +253,11 @@ def test_names_stand_for_moves():
 def test_a_pacing_that_is_refused(pacing):
     with pytest.raises(ValueError, match="of ColumnPacing must be"):
         pacing.check()
+
+
+@pytest.mark.parametrize(
+    ("names", "name"), [(package.NAMED, name) for package in (trees, views) for name in package.NAMED]
+)
+def test_every_name_stands_for_its_move(names, name):
+    moves = [name] if names[name].kind == "rows" else ["gibbs", name]
+    assert type(resolve_moves(moves, [Gibbs()], names)[-1]) is names[name]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import joblib
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from support.moves import VIEW_MOVES
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TraceMonitor, TreeGuidedNRMM
@@ -25,9 +26,14 @@ MODELS = {
 
 
 def assert_same(one, two, table):
-    for name in ("posterior_labels_", "log_joint_", "labels_"):
+    names = ["posterior_labels_", "log_joint_", "labels_"]
+    if isinstance(one, CrossCat):
+        names += ["posterior_column_labels_", "column_labels_", "view_labels_", "dependence_"]
+    for name in names:
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    np.testing.assert_array_equal(one.score_samples(table), two.score_samples(table))
+    for method in ("score_samples", "predict_proba"):
+        np.testing.assert_array_equal(getattr(one, method)(table), getattr(two, method)(table))
+    np.testing.assert_array_equal(one.sample(7, random_state=3), two.sample(7, random_state=3))
 
 
 def fitted(model, table, *callbacks, **params):
@@ -52,13 +58,32 @@ def test_worker_processes_give_the_same_bits_and_report():
 def test_worker_processes_give_the_same_bits_for_every_model():
     with joblib.parallel_config(backend="loky", n_jobs=2):
         check_backend(MODELS)
+        monitor, (model, table) = TraceMonitor(), MODELS["mixture"]
+        other = fitted(model, table, monitor)
+    np.testing.assert_array_equal(monitor.get_logs()["log_joint"], other.trace_["log_joint"])
+
+
+GRIDS = {"mixture": {"schedule__passes": [2, 4]}, "views": {"moves": ["default", VIEW_MOVES["group"]]}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GRIDS)
+def test_searches_in_worker_processes(name):
+    model, table = MODELS[name]
+    alone, apart = (GridSearchCV(model, GRIDS[name], cv=2, n_jobs=n).fit(table) for n in (1, 2))
+    np.testing.assert_array_equal(alone.cv_results_["mean_test_score"], apart.cv_results_["mean_test_score"])
+    one, two = (
+        cross_val_score(type(model)(**model.get_params(deep=False) | {"n_jobs": n}), table, cv=3, n_jobs=n)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_bits():
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
-    grid = {"schedule__passes": [2, 4]}
+    grid = {"schedule__passes": [2, 4], "moves": ["default", VIEW_MOVES["group"]]}
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
         check_backend(MODELS)
         search = GridSearchCV(MODELS["views"][0], grid, cv=2).fit(X)

@@ -243,11 +243,12 @@ def test_the_same_seed_gives_the_same_report(table, report, tmp_path):
     assert not Page((again / "report.html").read_text(encoding="utf-8")).of("img")
 
 
-def test_limits_of_the_page_are_stated(tmp_path, capsys):
+@pytest.mark.parametrize("plots", [["--no-plots"], pytest.param([], marks=pytest.mark.slow)], ids=["no-plots", "plots"])
+def test_limits_of_the_page_are_stated(tmp_path, capsys, plots):
     data = make_planted_views(150, 24, (2, 2), missing=0.05, as_frame=True, random_state=0).data
     path = tmp_path / "wide.tsv"
     data.to_csv(path, sep="\t", index=False)
-    assert main(["report", str(path), "-o", str(tmp_path), "--chains", "1", "--time-limit", "1", "--no-plots"]) == 0
+    assert main(["report", str(path), "-o", str(tmp_path), "--chains", "1", "--time-limit", "1", *plots]) == 0
     text = "".join(Page((tmp_path / "report.html").read_text(encoding="utf-8")).text)
     assert "1 s: another run will give other numbers" in text and "sep='\\t'" in text
     assert (

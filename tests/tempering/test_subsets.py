@@ -35,7 +35,8 @@ def test_refreshed_subsets_stay_nested_and_valid(refresh):
     assert (replicas.refreshed > 0) == refresh
 
 
-def test_refreshed_subsets_have_the_probabilities_of_their_densities():
+@pytest.mark.parametrize("n", [3000, pytest.param(8000, marks=pytest.mark.slow)])
+def test_refreshed_subsets_have_the_probabilities_of_their_densities(n):
     """Two of five rows, theta held: each pair in proportion to its likelihood."""
     model = one_dimension(5)
     replicas = Replicas(model, np.array([1.0, 0.4]), random_walk(0.5), True, np.random.default_rng(0))
@@ -43,7 +44,6 @@ def test_refreshed_subsets_have_the_probabilities_of_their_densities():
     replicas.points = [level.point(theta) for level in replicas.levels]
     pairs = list(itertools.combinations(range(5), 2))
     counts = dict.fromkeys(pairs, 0)
-    n = 3000
     for _ in range(n):
         for _ in range(5):
             replicas.refresh()

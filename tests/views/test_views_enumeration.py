@@ -94,9 +94,6 @@ MOVES = {
     "default": [ColumnGibbs(), ColumnGroups(), ViewSplitMerge()],
 }
 
-# Each kind of new view.
-SOME_MOVES = {"data-driven-1", "birth-death", "block-2", "group"}
-
 
 @dataclass(frozen=True)
 class Case:
