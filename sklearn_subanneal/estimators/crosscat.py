@@ -12,7 +12,7 @@ from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparame
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
-from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
+from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters, nearest_of_training
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
@@ -232,7 +232,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         )
 
     def _summarize(self, arrays):
-        self._row_labels = [result.labels for result in self._results]
+        modelled = [result.labels for result in self._results]
+        self._row_labels = self._labels_of_table(modelled, arrays)
         self.posterior_column_labels_ = np.array([[d.column_labels for d in draws] for draws in self._draws])
         chain, draw = representative_draw(self.posterior_column_labels_)
         columns = relabel(self.posterior_column_labels_[chain, draw])
@@ -250,7 +251,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             if np.array_equal(relabel(self.posterior_column_labels_[at]), columns)
         ]
         firsts = np.unique(columns, return_index=True)[1]
-        in_order = [self._row_labels[i][k][self.posterior_column_labels_[i, k, firsts]] for i, k in same]
+        in_order = [modelled[i][k][self.posterior_column_labels_[i, k, firsts]] for i, k in same]
         chain, draw = same[typical_draw(in_order)]
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
@@ -258,12 +259,24 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         for view in range(self.n_views_):
             # Clusters in the order of their size; those nearest to no row are dropped.
             order = np.argsort(-self._representative.views[view].sizes, kind="stable")
-            nearest = nearest_clusters(*self._view(view, arrays), order)
-            used, self.view_labels_[:, view] = np.unique(nearest, return_inverse=True)
-            self._kept.append(order[used])
+            kept, self.view_labels_[:, view] = nearest_of_training(
+                *self._view(view, arrays), order, self._copies.absent
+            )
+            self._kept.append(kept)
         self.labels_ = self.view_labels_[:, 0].copy()
         self.n_clusters_ = len(self._kept[0])
         self.hyperparameters_ = self._hyperparameters()
+
+    def _labels_of_table(self, modelled, arrays):
+        """Clusters in the views of each draw of the rows of the table, predicted for those of weight 0."""
+        chains, absent = [[self._copies.of_table(own, -1) for own in chain] for chain in modelled], self._copies.absent
+        rows = [array[absent] for array in arrays]
+        for chain, draws in zip(chains, self._draws, strict=True):
+            for labels, draw in zip(chain, draws, strict=True) if absent.size else ():
+                for v, view in enumerate(draw.views):
+                    models = [self._models[j] for j in draw.members(v)]
+                    labels[v, absent] = nearest_clusters(models, view, rows, np.arange(len(view.sizes)))
+        return chains
 
     def _hyperparameters(self):
         def values(of):
