@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_bags, bind_columns
+from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._mcmc import (
     MCMCEstimator,
     column_hyperparameters,
@@ -163,7 +164,9 @@ class MixtureEstimator(MCMCEstimator):
         self._results = [
             replace(result, labels=list(labels)) for result, labels in zip(self._results, modelled, strict=True)
         ]
-        self.posterior_labels_ = self._labels_of_table(modelled, arrays)
+        self.posterior_labels_ = self._copies.of_table(modelled, -1)
+        for labels, draws in zip(self.posterior_labels_, self._draws, strict=True):
+            fill_labels(labels, self._models, draws, arrays, self._copies.absent)
         self.hyperparameters_ = {
             name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
             for name in partition_hyperparameters(partitions.resolve_partition(self.partition), self._draws[0][0].prior)
@@ -185,16 +188,6 @@ class MixtureEstimator(MCMCEstimator):
             self.hierarchy_ = self._forest()
         self._warn_of_overflows()
 
-    def _labels_of_table(self, modelled, arrays):
-        """Clusters in each draw of the rows of the table, predicted for those of weight 0."""
-        labels, absent = self._copies.of_table(modelled, -1), self._copies.absent
-        if absent.size:
-            rows = [array[absent] for array in arrays]
-            for at, draws in zip(labels, self._draws, strict=True):
-                for own, draw in zip(at, draws, strict=True):
-                    own[absent] = nearest_clusters(self._models, draw, rows, np.arange(len(draw.sizes)))
-        return labels
-
     def _warn_of_overflows(self):
         n_overflows = int(self.trace_["n_overflows"].sum())
         for move in self._resolved_moves():
@@ -209,7 +202,7 @@ class MixtureEstimator(MCMCEstimator):
 
     def _forest(self) -> Hierarchy:
         """The forest of the chain whose log joint density is the largest."""
-        return hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))])
+        return hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))], self._copies)
 
     def predict(self, X) -> np.ndarray:
         """The most probable cluster of each row, by the draw that represents the posterior.

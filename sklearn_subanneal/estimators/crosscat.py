@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_columns
+from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
@@ -233,7 +234,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
 
     def _summarize(self, arrays):
         modelled = [result.labels for result in self._results]
-        self._row_labels = self._labels_of_table(modelled, arrays)
+        self._row_labels = [[self._copies.of_table(labels, -1) for labels in chain] for chain in modelled]
+        for labels, draws in zip(self._row_labels, self._draws, strict=True):
+            fill_labels_of_views(labels, self._models, draws, arrays, self._copies.absent)
         self.posterior_column_labels_ = np.array([[d.column_labels for d in draws] for draws in self._draws])
         chain, draw = representative_draw(self.posterior_column_labels_)
         columns = relabel(self.posterior_column_labels_[chain, draw])
@@ -266,17 +269,6 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         self.labels_ = self.view_labels_[:, 0].copy()
         self.n_clusters_ = len(self._kept[0])
         self.hyperparameters_ = self._hyperparameters()
-
-    def _labels_of_table(self, modelled, arrays):
-        """Clusters in the views of each draw of the rows of the table, predicted for those of weight 0."""
-        chains, absent = [[self._copies.of_table(own, -1) for own in chain] for chain in modelled], self._copies.absent
-        rows = [array[absent] for array in arrays]
-        for chain, draws in zip(chains, self._draws, strict=True):
-            for labels, draw in zip(chain, draws, strict=True) if absent.size else ():
-                for v, view in enumerate(draw.views):
-                    models = [self._models[j] for j in draw.members(v)]
-                    labels[v, absent] = nearest_clusters(models, view, rows, np.arange(len(view.sizes)))
-        return chains
 
     def _hyperparameters(self):
         def values(of):

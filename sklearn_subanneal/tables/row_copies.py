@@ -62,6 +62,10 @@ class RowCopies:
         rows = np.repeat(np.arange(len(self.weights)), self.weights)
         return rows if self.order is None else rows[self.order]
 
+    def n_rows(self, n_copies: int) -> int:
+        """Number of rows of the table of which ``n_copies`` rows are modelled."""
+        return n_copies if self.weights is None else len(self.weights)
+
     @property
     def absent(self) -> np.ndarray:
         """The rows of the table that are not modelled, since their weight is 0."""

@@ -68,6 +68,14 @@ def checked_weights(X, sample_weight) -> np.ndarray | None:
     return None if (weights == 1.0).all() else weights.astype(np.int64)
 
 
+def joined_weights(one: np.ndarray | None, n_one: int, other: np.ndarray | None, n_other: int) -> np.ndarray | None:
+    """Weights of the rows of two tables, one below the other; None if all are 1."""
+    if one is None and other is None:
+        return None
+    parts = (one, n_one), (other, n_other)
+    return np.concatenate([np.ones(n, np.int64) if weights is None else weights for weights, n in parts])
+
+
 def repeated_rows(X, weights: np.ndarray):
     """A table with each row as often as its weight says, in the container of X.
 
