@@ -99,6 +99,7 @@ def few_columns():
 
 def check_law(law, states):
     places = {state: i for i, state in enumerate(law)}
+    assert set(states) <= set(places)
     codes = np.array([places[state] for state in states]).reshape(4, -1)
     n_effective = effective_draws(codes)
     assert n_effective > 0.3 * codes.size
