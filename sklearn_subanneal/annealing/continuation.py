@@ -51,7 +51,8 @@ class Continuation:
     fitted_identity : dict or None
         The ``identity`` of that fit.
     resolved : dict or None
-        Values of parameters that take the place of the estimator's: those whose default depends on ``n_draws``.
+        Values that take the place of the estimator's parameters: those whose default depends on ``n_draws``; and
+        arguments of the fit, by name.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from sklearn_subanneal.annealing._window import Window
 
@@ -21,6 +21,10 @@ class Subsampling(BaseEstimator):
     def strata(self, n_rows: int, column=None) -> np.ndarray | None:
         """Stratum of each row, int (n_rows,), or None if there is only one."""
         return None
+
+    def of_copies(self, rows: np.ndarray | slice, n_rows: int) -> Subsampling:
+        """The same subsampling of copies of the rows of a table; ``rows`` are the rows that they are copies of."""
+        return self
 
     def bind(self, n_rows: int, generator: np.random.Generator, column=None) -> tuple[np.ndarray, Window]:
         """The order in which a chain stores the rows, and the window that moves over them.
@@ -120,6 +124,12 @@ class StratifiedSubsampling(Subsampling):
             raise ValueError(f'churn must be "cyclic" or "random", got {self.churn!r}')
         return self.churn == "cyclic"
 
+    def of_copies(self, rows, n_rows):
+        if self.labels is None:
+            return self
+        labels = _checked_labels(self.labels, n_rows)
+        return self if isinstance(rows, slice) else clone(self).set_params(labels=labels[rows])
+
     def strata(self, n_rows, column=None):
         if (self.column is None) == (self.labels is None):
             raise ValueError("StratifiedSubsampling needs either column= or labels=")
@@ -127,14 +137,20 @@ class StratifiedSubsampling(Subsampling):
             raise ValueError(f"balance must lie in [0, 1], got {self.balance!r}")
         if not isinstance(self.n_bins, Integral) or self.n_bins < 1:
             raise ValueError(f"n_bins must be an integer of at least 1, got {self.n_bins!r}")
-        values = np.asarray(column if self.labels is None else self.labels)
-        if values.shape != (n_rows,):
-            raise ValueError(f"labels must have one entry for each of the {n_rows} rows, got shape {values.shape}")
+        values = _checked_labels(column if self.labels is None else self.labels, n_rows)
         if self.labels is None and values.dtype.kind == "f":
             edges = np.unique(np.nanquantile(values, np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]))
             # NaN sorts after every edge: missing cells form a separate stratum.
             values = np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
         return np.unique(values, return_inverse=True)[1].reshape(-1)
+
+
+def _checked_labels(labels, n_rows) -> np.ndarray:
+    """Labels of the rows; raises ValueError unless there is one for each."""
+    labels = np.asarray(labels)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"labels must have one entry for each of the {n_rows} rows, got shape {labels.shape}")
+    return labels
 
 
 class TableOrder(Subsampling):

@@ -23,6 +23,8 @@ from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_cha
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.tables.row_copies import RowCopies
+from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
 
 
@@ -36,6 +38,8 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
     # Of the last fit, for warm starts.
     _results: list[ChainResult] | None = None
     _fitted_identity: dict[str, str] | None = None
+    # The rows of the table as the chains model them.
+    _copies: RowCopies = RowCopies()
 
     _parameter_constraints: dict = {
         "schedule": [StrOptions(set(schedules.NAMED)), HasMethods(["subsample_size", "n_assignments"])],
@@ -64,7 +68,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Run the chains.
 
         Parameters
@@ -73,6 +77,10 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
             The table. NaN, None and NA are missing cells.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers: a row of weight w is modelled as w equal rows, exactly as if X had them, and takes as long. A row
+            of weight 0 is left out, and its clusters are predicted. Equal rows are exchangeable: labels of draws are
+            those of the first. None: all weights are 1.
 
         Returns
         -------
@@ -81,26 +89,30 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         Raises
         ------
         ValueError
-            If the table or a parameter is not as described. The message names it and the remedy.
+            If the table, the weights or a parameter are not as described. The message names it and the remedy.
         """
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, type):
                 raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
         with unchanged_on_failure(self):
-            return self._fit(X)
+            return self._fit(X, checked_weights(X, sample_weight))
 
-    def _fit(self, X):
-        table, arrays = self._read(X)
-        models = self._bind(table, arrays)
-        continuation = Continuation(self, table.names, arrays, self._results, self._fitted_identity)
-        chooser = subsampling.resolve_subsampling(self.subsampling)
+    def _fit(self, X, weights):
+        table, repeated, arrays = self._read_weighted(X, weights)
+        copies = RowCopies.of(repeated, weights)
+        modelled = copies.ordered(repeated)
+        models = self._bind(table, modelled)
+        continuation = Continuation(
+            self, table.names, arrays, self._results, self._fitted_identity, {"sample_weight": weights}
+        )
+        chooser = subsampling.resolve_subsampling(self.subsampling).of_copies(copies.rows, len(arrays[0]))
         template = self._spec(
             models,
-            arrays,
-            n_rows=len(arrays[0]),
+            modelled,
+            n_rows=len(modelled[0]),
             schedule=schedules.resolve_schedule(self.schedule),
             subsampling=chooser,
-            strata=self._strata(chooser, table, arrays),
+            strata=self._strata(chooser, table, modelled),
             n_draws=self.n_draws,
             thin=self.thin,
             time_limit=self.time_limit,
@@ -113,7 +125,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
         contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
         results = run_chains(run_spec, specs, contexts, self.n_jobs)
-        self._keep(table, models, results)
+        self._keep(table, models, results, copies)
         self._fitted_identity = continuation.identity
         self._summarize(arrays)
         fit.end()
@@ -122,6 +134,17 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""
         return read_table(self, X, self.feature_types, types=KINDS)
+
+    def _read_weighted(self, X, weights):
+        """The schema, the typed columns of the table of repeated rows, and those of X itself.
+
+        All that is learned from the cells is learned from the repeated rows.
+        """
+        if weights is None:
+            table, arrays = self._read(X)
+            return table, arrays, arrays
+        table, repeated = self._read(repeated_rows(X, weights))
+        return table, repeated, table.encode(self, X, self.unseen)
 
     def _bind(self, table, arrays):
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
@@ -168,10 +191,10 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
                 "pass that table, or seen=False for new rows"
             )
 
-    def _keep(self, table, models, results: list[ChainResult]):
+    def _keep(self, table, models, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
         n_draws = min(len(result.draws) for result in results)
-        self._table, self._models = table, models
+        self._table, self._models, self._copies = table, models, copies
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
@@ -186,7 +209,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         check_is_fitted(self)
         return self._table.encode(self, X, self.unseen)
 
-    def fit_predict(self, X, y=None):
+    def fit_predict(self, X, y=None, sample_weight=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
 
         Parameters
@@ -194,12 +217,14 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         X : array-like or DataFrame of shape (n_samples, n_features)
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in :meth:`fit`.
 
         Returns
         -------
         labels : ndarray of int64, shape (n_samples,)
         """
-        return self.fit(X).labels_
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def score(self, X, y=None) -> float:
         """Mean log posterior predictive density of the rows of X.

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_bags, bind_columns
+from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._mcmc import (
     MCMCEstimator,
     column_hyperparameters,
@@ -23,6 +24,7 @@ from sklearn_subanneal.mixtures.predictive import (
     assign_rows,
     impute_rows,
     nearest_clusters,
+    nearest_of_training,
     sample_bags,
     sample_rows,
     score_rows,
@@ -157,12 +159,14 @@ class MixtureEstimator(MCMCEstimator):
         )
 
     def _summarize(self, arrays):
-        self.posterior_labels_ = np.stack([result.labels for result in self._results])
+        modelled = np.stack([result.labels for result in self._results])
         # The results keep views of the one array, not copies.
         self._results = [
-            replace(result, labels=list(labels))
-            for result, labels in zip(self._results, self.posterior_labels_, strict=True)
+            replace(result, labels=list(labels)) for result, labels in zip(self._results, modelled, strict=True)
         ]
+        self.posterior_labels_ = self._copies.of_table(modelled, -1)
+        for labels, draws in zip(self.posterior_labels_, self._draws, strict=True):
+            fill_labels(labels, self._models, draws, arrays, self._copies.absent)
         self.hyperparameters_ = {
             name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
             for name in partition_hyperparameters(partitions.resolve_partition(self.partition), self._draws[0][0].prior)
@@ -170,15 +174,15 @@ class MixtureEstimator(MCMCEstimator):
         self.hyperparameters_["columns"] = column_hyperparameters(
             self._models, [[draw.columns for draw in chain] for chain in self._draws]
         )
-        chain, draw = representative_draw(self.posterior_labels_)
+        chain, draw = representative_draw(modelled)
         self._representative = self._draws[chain][draw]
         # Clusters in the order of their size, so that label 0 is the largest; those nearest to no row are dropped.
         order = np.argsort(-self._representative.sizes, kind="stable")
-        nearest = nearest_clusters(self._models, self._representative, arrays, order)
-        used, self.labels_ = np.unique(nearest, return_inverse=True)
-        self._kept = order[used]
-        self.n_clusters_ = len(used)
-        self._lengths = arrays[0].lengths if self._has_documents else None
+        self._kept, self.labels_ = nearest_of_training(
+            self._models, self._representative, arrays, order, self._copies.absent
+        )
+        self.n_clusters_ = len(self._kept)
+        self._lengths = arrays[0].lengths[self._copies.rows] if self._has_documents else None
         vars(self).pop("hierarchy_", None)
         if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
             self.hierarchy_ = self._forest()
@@ -198,7 +202,7 @@ class MixtureEstimator(MCMCEstimator):
 
     def _forest(self) -> Hierarchy:
         """The forest of the chain whose log joint density is the largest."""
-        return hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))])
+        return hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))], self._copies)
 
     def predict(self, X) -> np.ndarray:
         """The most probable cluster of each row, by the draw that represents the posterior.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.estimators._absent_rows import judge_training_rows
 from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
 from sklearn_subanneal.estimators._mcmc import sampling_generator
 from sklearn_subanneal.views.views_predictive import (
@@ -20,7 +21,7 @@ from sklearn_subanneal.views.views_predictive import (
 class PredictiveQueries:
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
-    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X)`` and ``_seen_labels(arrays)``. Every
+    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X)``, ``_seen_labels(arrays)`` and ``_copies``. Every
     answer is of one distribution, the posterior predictive averaged over draws and chains, and its conditionals. In one
     draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v).
 
@@ -256,7 +257,8 @@ class PredictiveQueries:
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
         seen : bool, default=False
-            Whether X is the table that ``fit`` was given. Each row is then left out: it is judged by the others alone.
+            Whether X is the table that ``fit`` was given. Each row is then left out: it is judged by the others alone,
+            one of weight w also by its w - 1 other copies.
 
         Returns
         -------
@@ -279,8 +281,11 @@ class PredictiveQueries:
         array([False,  True])
         """
         arrays = self._encode(X)
-        labels = self._seen_labels(arrays) if seen else None
-        return surprisal(self._models, self._flat_draws(), arrays, labels)
+
+        def judge(rows=slice(None), labels=None):
+            return surprisal(self._models, self._flat_draws(), [array[rows] for array in arrays], labels)
+
+        return judge_training_rows(judge, self._seen_labels(arrays), self._copies.absent) if seen else judge()
 
     def novelty(self, X, columns=None, *, seen: bool = False) -> np.ndarray:
         """-log density of each row, which measures its novelty given the table.
@@ -292,7 +297,7 @@ class PredictiveQueries:
             Columns of the cells to score; all others are marginalised. None: all.
         seen : bool, default=False
             Whether X is the training table. Each row is then scored by the other rows, -log p(row | the other rows), so
-            that a row alone in its cluster is novel.
+            that a row alone in its cluster is novel. The other rows include w - 1 copies of a row of weight w.
 
         Returns
         -------
@@ -318,9 +323,14 @@ class PredictiveQueries:
         arrays = asked = self._encode(X)
         if columns is not None:
             asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
-        if seen:
-            return -score_seen_rows(self._models, self._flat_draws(), self._seen_labels(arrays), arrays, asked)
-        return -score_rows_given(self._models, self._flat_draws(), asked)
+
+        def judge(rows=slice(None), labels=None):
+            own, cells = [array[rows] for array in arrays], [array[rows] for array in asked]
+            if labels is None:
+                return -score_rows_given(self._models, self._flat_draws(), cells)
+            return -score_seen_rows(self._models, self._flat_draws(), labels, own, cells)
+
+        return judge_training_rows(judge, self._seen_labels(arrays), self._copies.absent) if seen else judge()
 
     def _given_others(self, column, X):
         """Index of a column, and its predictive distribution given the other columns."""

@@ -25,7 +25,7 @@ class StructureQueries:
     """Dependence and information between columns, similarity of rows and confidence in the clusters of the views.
 
     A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_models``, ``_flat_draws()``,
-    ``_encode(X)``, ``_row_labels`` and the fitted labels of columns and views.
+    ``_encode(X)``, ``_row_labels``, ``_results``, ``_copies`` and the fitted labels of columns and views.
     """
 
     @property
@@ -44,12 +44,15 @@ class StructureQueries:
 
         For a row and a view: the mean over the draws, and over the columns of the view, of the fraction of the other
         rows of its cluster that share its cluster in the draw's view of that column. For a row alone in its cluster it
-        is the fraction of these in which the row is alone as well.
+        is the fraction of these in which the row is alone as well. A row of weight w counts as w rows, and one of
+        weight 0 has NaN.
         """
         check_is_fitted(self)
-        return similarity.consensus_confidence(
-            self.view_labels_.T, self.column_labels_, self._flat_row_labels(), self._flat_column_labels()
+        modelled = [labels for result in self._results for labels in result.labels]
+        confidence = similarity.consensus_confidence(
+            self.view_labels_.T[:, self._copies.rows], self.column_labels_, modelled, self._flat_column_labels()
         )
+        return self._copies.of_table(confidence.T, np.nan).T
 
     def mutual_information(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> Estimate:
         """Mutual information of columns under the posterior predictive, in nats.

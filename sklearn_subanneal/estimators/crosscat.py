@@ -8,11 +8,12 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_columns
+from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
-from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
+from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters, nearest_of_training
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
@@ -232,7 +233,10 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         )
 
     def _summarize(self, arrays):
-        self._row_labels = [result.labels for result in self._results]
+        modelled = [result.labels for result in self._results]
+        self._row_labels = [[self._copies.of_table(labels, -1) for labels in chain] for chain in modelled]
+        for labels, draws in zip(self._row_labels, self._draws, strict=True):
+            fill_labels_of_views(labels, self._models, draws, arrays, self._copies.absent)
         self.posterior_column_labels_ = np.array([[d.column_labels for d in draws] for draws in self._draws])
         chain, draw = representative_draw(self.posterior_column_labels_)
         columns = relabel(self.posterior_column_labels_[chain, draw])
@@ -250,7 +254,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             if np.array_equal(relabel(self.posterior_column_labels_[at]), columns)
         ]
         firsts = np.unique(columns, return_index=True)[1]
-        in_order = [self._row_labels[i][k][self.posterior_column_labels_[i, k, firsts]] for i, k in same]
+        in_order = [modelled[i][k][self.posterior_column_labels_[i, k, firsts]] for i, k in same]
         chain, draw = same[typical_draw(in_order)]
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
@@ -258,9 +262,10 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         for view in range(self.n_views_):
             # Clusters in the order of their size; those nearest to no row are dropped.
             order = np.argsort(-self._representative.views[view].sizes, kind="stable")
-            nearest = nearest_clusters(*self._view(view, arrays), order)
-            used, self.view_labels_[:, view] = np.unique(nearest, return_inverse=True)
-            self._kept.append(order[used])
+            kept, self.view_labels_[:, view] = nearest_of_training(
+                *self._view(view, arrays), order, self._copies.absent
+            )
+            self._kept.append(kept)
         self.labels_ = self.view_labels_[:, 0].copy()
         self.n_clusters_ = len(self._kept[0])
         self.hyperparameters_ = self._hyperparameters()

@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedC
 from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import Column, Table, read_table
 from sklearn_subanneal.views.views_predictive import predict_column
 
@@ -38,10 +39,13 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _fit(self, X, y, kind, categories=None):
-        """Fit the table, of which y is the last column, typed."""
+    def _fit(self, X, y, weights, kind, categories=None):
+        """Fit the table, of which y is the last column, typed; weights are positive, or None if all are 1."""
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
-        self._table, arrays = read_table(self, X, inner.feature_types, types=KINDS)
+        repeated = X if weights is None else repeated_rows(X, weights)
+        self._table, arrays = read_table(self, repeated, inner.feature_types, types=KINDS)
+        if weights is not None:
+            arrays = self._table.encode(self, X)
         check_consistent_length(arrays[0], y)
         inner.set_params(feature_types=[*self._table.kinds, kind])
         if self.random_state is not None:
@@ -54,17 +58,17 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         target = Column(_free_name(self._table), KINDS[kind], categories, dtype)
         names = [*self._table.names, target.name]
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
-        self._fit_inner(inner, joined)
+        self._fit_inner(inner, joined, weights)
         return self
 
-    def _fit_inner(self, inner, joined):
+    def _fit_inner(self, inner, joined, weights):
         with ProgressReporter.of_fit(self, joined, n_subtasks=1) as fit:
             own = callbacks_of(inner)
             inner.set_callbacks(*own, *ForwardedCallback.of(self, "crosscat_"))
             try:
                 # Progress bars, and others that scikit-learn propagates by itself, come by the context.
                 with fit.context.subcontext(task_name="crosscat").propagate_callback_context(inner):
-                    self.crosscat_ = inner.fit(joined)
+                    self.crosscat_ = inner.fit(joined, sample_weight=weights)
             finally:
                 inner.set_callbacks(*own)
 
@@ -99,7 +103,8 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     ----------
     classes_ : ndarray of shape (n_classes,)
     crosscat_ : CrossCat
-        Fitted on [X | y]. The last column is y: in DataFrames the class, in arrays its index in ``classes_``.
+        Fitted on [X | y], rows of weight 0 left out. The last column is y: in DataFrames the class, in arrays its index
+        in ``classes_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
@@ -122,7 +127,7 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit the joint table.
 
         Parameters
@@ -131,6 +136,9 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
             NaN, None and NA are missing cells.
         y : array-like of shape (n_samples,)
             Classes, all known.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers: a row of weight w is modelled as w equal rows, exactly as if X and y had them, and takes as long;
+            one of weight 0 is left out. None: all weights are 1.
 
         Returns
         -------
@@ -139,16 +147,17 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
         Raises
         ------
         ValueError
-            If X is no table, or y are no classes.
+            If X is no table, y are no classes, or the weights are not as described.
         """
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
+        X, y, weights = _weighted_rows(X, y, sample_weight)
         classes, codes = np.unique(y, return_inverse=True)
         with unchanged_on_failure(self):
             # Before the fit, in which callbacks may predict.
             self.classes_ = classes
-            return self._fit(X, codes.astype(np.int32), "categorical", classes.astype(object))
+            return self._fit(X, codes.astype(np.int32), weights, "categorical", classes.astype(object))
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class given the observed cells of each row.
@@ -198,7 +207,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     Attributes
     ----------
     crosscat_ : CrossCat
-        Fitted on [X | y]. The last column is y.
+        Fitted on [X | y], rows of weight 0 left out. The last column is y.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
@@ -221,7 +230,7 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit the joint table.
 
         Parameters
@@ -230,6 +239,9 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
             NaN, None and NA are missing cells.
         y : array-like of shape (n_samples,)
             Numbers, all known.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers: a row of weight w is modelled as w equal rows, exactly as if X and y had them, and takes as long;
+            one of weight 0 is left out. None: all weights are 1.
 
         Returns
         -------
@@ -238,12 +250,13 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
         Raises
         ------
         ValueError
-            If X is no table, or y are no numbers.
+            If X is no table, y are no numbers, or the weights are not as described.
         """
         y = column_or_1d(y, dtype=np.float64, warn=True)
         assert_all_finite(y, input_name="y")
+        X, y, weights = _weighted_rows(X, y, sample_weight)
         with unchanged_on_failure(self):
-            return self._fit(X, y, "real")
+            return self._fit(X, y, weights, "real")
 
     def predict(self, X, return_std: bool = False):
         """Posterior mean of the target given the observed cells of each row.
@@ -261,6 +274,16 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
         """
         mean, deviation = self._predict(X)
         return (mean, deviation) if return_std else mean
+
+
+def _weighted_rows(X, y, sample_weight):
+    """The rows of positive weight, their targets and weights; None for weights that are all 1."""
+    weights = checked_weights(X, sample_weight)
+    if weights is None or weights.all():
+        return X, y, weights
+    check_consistent_length(y, weights)
+    present = weights > 0
+    return repeated_rows(X, present), y[present], weights[present]
 
 
 def _free_name(table: Table) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 from sklearn.base import _fit_context
 
 from sklearn_subanneal import partitions
@@ -10,6 +13,8 @@ from sklearn_subanneal.annealing.subsampling import TableOrder
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.tables.documents import joined
+from sklearn_subanneal.tables.row_copies import RowCopies
+from sklearn_subanneal.tables.row_weights import checked_weights, joined_weights
 from sklearn_subanneal.trees import Hierarchy, IncrementalHierarchy, TreeGuided
 from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 
@@ -122,7 +127,7 @@ class TreeGuidedNRMM(MixtureEstimator):
     """
 
     _default_moves = (Gibbs(), TreeGuided())
-    # State from which ``partial_fit`` continues: the typed columns of all earlier rows, and a generator.
+    # State from which ``partial_fit`` continues: typed columns and weights of all earlier rows, and a generator.
     _online: tuple | None = None
 
     def __init__(
@@ -170,10 +175,10 @@ class TreeGuidedNRMM(MixtureEstimator):
 
     def _summarize(self, arrays):
         super()._summarize(arrays)
-        self._online = arrays, spawn_generators(self.random_state, 1)[0]
+        self._online = arrays, self._copies.weights, spawn_generators(self.random_state, 1)[0]
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X, y=None, sample_weight=None):
         """Insert rows into the trees of incremental Bayesian hierarchical clustering, whatever ``moves`` is.
 
         The first rows determine the units, and the first hyperparameters, which are redrawn after each call. The trees
@@ -186,6 +191,8 @@ class TreeGuidedNRMM(MixtureEstimator):
             The next rows.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers, as in :meth:`fit`; the weights of the rows before remain.
 
         Returns
         -------
@@ -194,7 +201,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         Raises
         ------
         ValueError
-            If X is not as ``fit`` takes it, or not like the rows before.
+            If X or the weights are not as ``fit`` takes them, or X is not like the rows before.
 
         Examples
         --------
@@ -207,17 +214,24 @@ class TreeGuidedNRMM(MixtureEstimator):
         >>> model.n_clusters_, model.hierarchy_.rows.size
         (3, 300)
         """
+        weights, hierarchy = checked_weights(X, sample_weight), vars(self).get("hierarchy_")
         if self._online is not None:
-            (arrays, generator), table, models = self._online, self._table, self._models
+            (arrays, old_weights, generator), table, models = self._online, self._table, self._models
             new = table.encode(self, X, self.unseen)
+            weights = joined_weights(old_weights, len(arrays[0]), weights, len(new[0]))
             arrays = [joined(old, more) for old, more in zip(arrays, new, strict=True)]
         else:
-            table, arrays = self._read(X)
-            models, generator = self._bind(table, arrays), spawn_generators(self.random_state, 1)[0]
+            table, repeated, arrays = self._read_weighted(X, weights)
+            models, generator = self._bind(table, repeated), spawn_generators(self.random_state, 1)[0]
+        # In the order of the table: the trees depend on it, and their leaves are numbered by it.
+        copies = RowCopies(weights)
+        modelled = [array[copies.rows] for array in arrays]
+        if hierarchy is not None:
+            hierarchy = replace(hierarchy, rows=np.arange(len(hierarchy.rows), dtype=np.int32))
         spec = ForestSpec(
-            n_rows=len(arrays[0]),
+            n_rows=len(modelled[0]),
             models=models,
-            arrays=arrays,
+            arrays=modelled,
             partition=partitions.resolve_partition(self.partition),
             moves=(IncrementalHierarchy(),),
             learn=self.learn_hyperparameters,
@@ -225,13 +239,13 @@ class TreeGuidedNRMM(MixtureEstimator):
             generator=generator,
             subsampling=TableOrder(),
             start=self._representative,
-            hierarchy=vars(self).get("hierarchy_"),
+            hierarchy=hierarchy,
         )
         spec.check()
         result = spec.run(ChainContext())
-        self._keep(table, models, [result])
+        self._keep(table, models, [result], copies)
         self._summarize(arrays)
-        self.hierarchy_, self._online = hierarchy_of(result), (arrays, generator)
+        self.hierarchy_, self._online = hierarchy_of(result, copies), (arrays, weights, generator)
         return self
 
     def hierarchy(self, X) -> Hierarchy:

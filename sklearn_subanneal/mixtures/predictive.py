@@ -167,6 +167,34 @@ def nearest_clusters(models: list[ColumnModel], draw: Draw, arrays: list[np.ndar
     return labels
 
 
+def nearest_of_training(
+    models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], order: np.ndarray, absent: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The clusters of one draw that are the most probable ones of training rows, and which of them each row has.
+
+    Parameters
+    ----------
+    models, draw, arrays
+        A draw and the table.
+    order : ndarray of int
+        The clusters, in an order in which those that are kept remain.
+    absent : ndarray of int
+        Rows of the table that the draw has not seen: they have the most probable of the other rows' clusters.
+
+    Returns
+    -------
+    kept : ndarray of int, shape (n_kept,)
+        Some of ``order``.
+    labels : ndarray of int64, shape (n_rows,)
+        Indices into ``kept``.
+    """
+    nearest = nearest_clusters(models, draw, arrays, order)
+    used, labels = np.unique(np.delete(nearest, absent), return_inverse=True)
+    if absent.size:
+        labels = nearest_clusters(models, draw, arrays, order[used])
+    return order[used], labels
+
+
 def _log_joints(models, draw, arrays, keep):
     """Yield slices of the rows with their log joint densities in the clusters ``keep``."""
     predictive = Predictive(models, draw)

@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.schedules import Schedule
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain, MixtureSpec
 from sklearn_subanneal.mixtures.move import Move
+from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.trees._ibhc import IBHC
 from sklearn_subanneal.trees.hierarchy import Hierarchy
 
@@ -87,11 +88,22 @@ class ForestChain(MixtureChain):
         self.hierarchy = state["hierarchy"]
 
 
-def hierarchy_of(result: ChainResult) -> Hierarchy:
-    """The forest that a chain ended with, over the rows of the table."""
+def hierarchy_of(result: ChainResult, copies: RowCopies | None = None) -> Hierarchy:
+    """The forest that a chain ended with, over the rows of the table.
+
+    Parameters
+    ----------
+    result : ChainResult
+    copies : RowCopies or None
+        The rows of the table that the chain modelled: a row of weight w has w leaves. None: each once.
+    """
     hierarchy, order = result.state.model["hierarchy"], result.state.order
+    if copies is not None and copies.order is not None:
+        order = copies.order[order]
     names = np.append(order, np.arange(len(order), 2 * len(order)))
-    return replace(hierarchy, children=names[hierarchy.children].astype(np.int32))
+    children = names[hierarchy.children].astype(np.int32)
+    rows = hierarchy.rows if copies is None else np.sort(np.arange(copies.n_rows(len(order)))[copies.rows])
+    return replace(hierarchy, rows=rows.astype(np.int32), children=children)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

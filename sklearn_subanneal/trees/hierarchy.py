@@ -15,7 +15,7 @@ class Hierarchy:
     Attributes
     ----------
     rows : ndarray of int32, shape (n_rows,)
-        The rows at the leaves, increasing; leaf i is row ``rows[i]``.
+        The rows at the leaves, increasing; leaf i is row ``rows[i]``. A row of weight w has w leaves.
     children : ndarray of int32, shape (n_rows - 1, 2)
         The two nodes joined by each merge: i < n_rows is a leaf, n_rows + i the result of merge i. The last
         n_clusters - 1 merges join clusters.

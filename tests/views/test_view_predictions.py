@@ -22,6 +22,7 @@ from sklearn_subanneal.estimators._evidence import column_index
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views import views_predictive
 
@@ -42,6 +43,7 @@ class Fitted(PredictiveQueries, BaseEstimator):
     """Draws made by hand."""
 
     unseen = "missing"
+    _copies = RowCopies()
 
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)

@@ -1,6 +1,7 @@
 """What fitted views say of columns and rows: information against sums and quadrature, similarity by brute force."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from support.view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._structure import StructureQueries
+from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views.information import Estimate, _excess, relatedness
 
@@ -25,6 +27,8 @@ TYPES = {"visits": "count"}
 class Fitted(StructureQueries, BaseEstimator):
     """A fitted cross-categorization put together from partitions: those of the columns and of the rows, by draw."""
 
+    _copies = RowCopies()
+
     def fit(self, X, states):
         self._table, arrays = read_table(self, X, TYPES, types=KINDS)
         columns = self._table.columns
@@ -34,6 +38,7 @@ class Fitted(StructureQueries, BaseEstimator):
         self._draws = [draws[:2], draws[2:]] if len(draws) > 2 else [draws]
         labels = [state[1] for state in states]
         self._row_labels = [labels[:2], labels[2:]] if len(draws) > 2 else [labels]
+        self._results = [SimpleNamespace(labels=chain) for chain in self._row_labels]
         self.posterior_column_labels_ = np.array([[draw.column_labels for draw in chain] for chain in self._draws])
         self.column_labels_ = self.posterior_column_labels_[0, 0]
         self.view_labels_ = self._row_labels[0][0].T
