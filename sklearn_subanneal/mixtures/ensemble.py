@@ -206,7 +206,7 @@ class Ensemble:
             for m, (one, two) in self.expectations(cells, targets, seen).items():
                 model = self.models[m]
                 value, spread = model.summary(one, two)
-                value = model.imputed(value)
+                value = model.imputed(value, one)
                 for i, j in enumerate(model.sources):
                     at = gaps[rows, j]
                     filled[j][rows[at]] = np.broadcast_to(value, (len(rows), value.shape[1]))[at, i]
