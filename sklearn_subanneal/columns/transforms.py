@@ -58,7 +58,7 @@ class Logarithm(Transform):
 
     @property
     def lowest(self) -> float:
-        return -self.shift
+        return 0.0 - self.shift
 
     def forward(self, cells):
         return np.log(cells + self.shift)
