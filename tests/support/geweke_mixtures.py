@@ -85,7 +85,12 @@ def redrawn(feature, params, labels, rng):
     statistics = statistics_of(feature, cells, params)
     for row, k in enumerate(labels):
         cells[row] = statistics.draws(np.array([k], np.int32), np.full((1, statistics.width), np.nan), rng)[0].squeeze()
-        statistics.add_row(row, k)
+        if feature.kind == "semicontinuous":
+            # Its data are codes of the cells, not the cells themselves.
+            statistics = statistics_of(feature, cells, params)
+            statistics.rebuild(np.where(np.arange(N_ROWS) <= row, labels, -1))
+        else:
+            statistics.add_row(row, k)
     return cells
 
 
