@@ -84,9 +84,8 @@ cdef class SemicontinuousData(ColumnData):
 cdef class SemicontinuousStatistics(AdditiveStatistics):
     """Statistics of a semicontinuous column, as :class:`AdditiveStatistics`.
 
-    The parameters are "alpha", the weight of the rest and of each atom in the Dirichlet, the "mu", "kappa", "sigma2" and
-    "nu" of the rest, and "atoms", which are never learned.
-    """
+    The parameters are "alpha", the weight of the rest and of each atom in the Dirichlet, the "mu", "kappa", "sigma2"
+    and "nu" of the rest, and "atoms", which are never learned. """
 
     cdef const int32_t* codes
     cdef NormalStatistics rest

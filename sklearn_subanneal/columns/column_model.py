@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns.parameters import Hyperparameter
-from sklearn_subanneal.columns.transforms import Transform
+from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class ColumnModel:
     center: np.ndarray = field(default_factory=lambda: np.zeros(1))
     scale: np.ndarray = field(default_factory=lambda: np.ones(1))
     stateful: bool = False
-    transform: Transform = Transform()
+    transform: Transform = IDENTITY
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:
@@ -154,7 +154,7 @@ class ColumnModel:
 
     def _has_own_units(self) -> bool:
         """Whether the units of the data are the standard ones, up to the center."""
-        return bool(np.all(self.scale == 1)) and self.transform == Transform()
+        return bool(np.all(self.scale == 1)) and self.transform == IDENTITY
 
     def report(self, parameters: dict) -> dict:
         """Hyperparameters in the units of the data, under the names that ``feature_params`` uses."""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
-from sklearn_subanneal.columns.transforms import Transform
+from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.columns.units import check_reach, rounding_variance, standard_units
 
 # Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
@@ -39,7 +39,7 @@ class Real(ColumnModel):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        return cls._bound(name, sources, cells, given, learn, grids, Transform())
+        return cls._bound(name, sources, cells, given, learn, grids, IDENTITY)
 
     @classmethod
     def _bound(cls, name, sources, cells, given, learn, grids, transform):

@@ -23,8 +23,9 @@ class Skewed(Real):
 
     The transformation is chosen by :func:`choose_transform` on the training data: none, the logarithm (of cells that
     are all positive), log(x + shift) (if some are 0), or that of Yeo and Johnson. ``feature_params`` may fix it:
-    ``"transform"`` is "identity", "log" or "yeo-johnson"; shift and power are then chosen still. Its Jacobian is part of
-    every density, so that log scores are in the units of the data. New cells that a logarithm does not take are refused.
+    ``"transform"`` is "identity", "log" or "yeo-johnson"; shift and power are then chosen still. Its Jacobian is part
+    of every density, so that log scores are in the units of the data. New cells that a logarithm does not take are
+    refused.
 
     ``mu`` and ``sigma2`` are in the units of the transformed data.
 

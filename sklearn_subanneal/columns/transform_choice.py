@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from sklearn_subanneal.columns.transforms import Logarithm, Transform, YeoJohnson
+from sklearn_subanneal.columns.transforms import IDENTITY, Logarithm, Transform, YeoJohnson
 
-IDENTITY = Transform()
 POWERS = np.linspace(0.0, 2.0, 41)
 # Shifts of the logarithm, where there are zeros: from the least positive value to the median one.
 N_SHIFTS = 9

@@ -44,6 +44,9 @@ class Transform:
             )
 
 
+IDENTITY = Transform()
+
+
 @dataclass(frozen=True)
 class Logarithm(Transform):
     """u(x) = log(x + shift), for x above -shift.

@@ -188,7 +188,9 @@ def _examples() -> Iterator[ColumnExample]:
     yield ColumnExample("semicontinuous", "semicontinuous", cells, spiked, spiked_grids, new)
     gaps = _with_gaps(cells, np.nan)
     yield ColumnExample("semicontinuous-missing", "semicontinuous", gaps, spiked, spiked_grids, new)
-    yield ColumnExample("semicontinuous-atoms", "semicontinuous", np.where(atoms == 1, 0.0, 1.5), spiked | {"nu": 6.0}, {}, new)
+    yield ColumnExample(
+        "semicontinuous-atoms", "semicontinuous", np.where(atoms == 1, 0.0, 1.5), spiked | {"nu": 6.0}, {}, new
+    )
 
     block = {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[1.0, 0.0], [0.0, 1.3]], "nu": 3.5}
     block_grids = {
