@@ -1,5 +1,6 @@
 """Types of columns: reading of their cells, likelihood and prior, and kernels that score all clusters at once."""
 
+from sklearn_subanneal.columns.atoms import find_atoms
 from sklearn_subanneal.columns.bag_of_words import BagOfWords
 from sklearn_subanneal.columns.binding import KINDS, bind_bags, bind_columns
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
@@ -9,6 +10,10 @@ from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
+from sklearn_subanneal.columns.semicontinuous import Semicontinuous
+from sklearn_subanneal.columns.skewed import Skewed
+from sklearn_subanneal.columns.transform_choice import choose_transform, transform_evidence
+from sklearn_subanneal.columns.transforms import Logarithm, Transform, YeoJohnson
 
 __all__ = [
     "KINDS",
@@ -20,7 +25,15 @@ __all__ = [
     "Cyclic",
     "Gaussian",
     "Hyperparameter",
+    "Logarithm",
     "Real",
+    "Semicontinuous",
+    "Skewed",
+    "Transform",
+    "YeoJohnson",
     "bind_bags",
     "bind_columns",
+    "choose_transform",
+    "find_atoms",
+    "transform_evidence",
 ]

@@ -37,7 +37,7 @@ cdef enum:
 
 # A column may push this many logarithms in one add or remove.
 cdef enum:
-    LOGS_PER_CHANGE = 2
+    LOGS_PER_CHANGE = 3
 
 
 cdef void allocate_logs(LogQueue* logs, Py_ssize_t capacity) noexcept nogil

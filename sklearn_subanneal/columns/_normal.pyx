@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
 import numpy as np
+from scipy.special import stdtr
 
 from sklearn_subanneal._core._math cimport (
     exp_double, gamma_ratio, log1p_float, log_double, log_float, log_gamma, simd_void,
@@ -250,3 +251,13 @@ cdef class NormalStatistics(AdditiveStatistics):
             variance[k] = self.moments[k].spread * (1 + 1 / (self.prior.kappa + n)) / nu * variance_factor(nu)
         shape = (len(values), n_clusters, 1)
         return np.broadcast_to(mean[:, None], shape), np.broadcast_to(variance[:, None], shape)
+
+    def cumulative(self, points, Py_ssize_t n_clusters):
+        """Predictive probabilities (n_clusters, n_points) of a value at or below each point."""
+        cdef Py_ssize_t k
+        out = np.empty((n_clusters, len(points)))
+        for k in range(n_clusters):
+            n, nu = self.moments[k].count, self.prior.nu + self.moments[k].count
+            scale = np.sqrt(self.moments[k].spread * (1 + 1 / (self.prior.kappa + n)) / nu)
+            out[k] = stdtr(nu, (points - self.moments[k].mean) / scale)
+        return out

@@ -31,5 +31,8 @@ class BagOfWords(ColumnModel):
     def cells_per_row(self, arrays):
         return arrays[self.sources[0]].counts.nnz / max(len(arrays[self.sources[0]]), 1)
 
+    def log_masses(self, column, values, n_clusters):
+        return column.log_densities(values, n_clusters)
+
     def report(self, parameters):
         return {"beta": parameters["beta"]}

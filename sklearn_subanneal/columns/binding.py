@@ -11,10 +11,13 @@ from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.real import Real
+from sklearn_subanneal.columns.semicontinuous import Semicontinuous
+from sklearn_subanneal.columns.skewed import Skewed
 
 # All types, by name.
 KINDS: dict[str, type[ColumnModel]] = {
-    model.kind: model for model in (Real, Categorical, Boolean, Count, Cyclic, Gaussian, BagOfWords)
+    model.kind: model
+    for model in (Real, Categorical, Boolean, Count, Cyclic, Semicontinuous, Skewed, Gaussian, BagOfWords)
 }
 # Types that ``feature_types`` may name.
 DECLARED = tuple(kind for kind, model in KINDS.items() if model.declared)

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,13 @@ class ColumnModel:
     grids : dict
         Hyperparameters to learn, in standard units.
     center, scale : ndarray of shape (len(sources),)
-        Standard units are (x - center) / scale.
+        Standard units are (u(x) - center) / scale, where u is the ``transform``.
     stateful : bool
         Whether missing cells of this table are part of a chain's state, drawn anew whenever their row moves: where the
         type is not conjugate with a cell missing. Moves that need conjugate columns refuse a model with such state.
+    transform : Transform
+        An increasing function of the cells, learned from the training data alone; by default u(x) = x. Its slope enters
+        every density.
     """
 
     kind: ClassVar[str]
@@ -78,6 +82,7 @@ class ColumnModel:
     center: np.ndarray = field(default_factory=lambda: np.zeros(1))
     scale: np.ndarray = field(default_factory=lambda: np.ones(1))
     stateful: bool = False
+    transform: Transform = IDENTITY
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:
@@ -119,7 +124,10 @@ class ColumnModel:
     def values(self, arrays: list[np.ndarray]) -> np.ndarray:
         """The columns as float64 (n_rows, width) in standard units, missing cells NaN."""
         cells = self._cells(arrays)
-        return (cells - self.center) / self.scale if self.largest is None else np.where(cells < 0, np.nan, cells)
+        if self.largest is not None:
+            return np.where(cells < 0, np.nan, cells)
+        self.transform.check(self.name, cells)
+        return (self.transform.forward(cells) - self.center) / self.scale
 
     def cells_per_row(self, arrays: list[np.ndarray]) -> float:
         """Average number of cells of a row that a kernel scores."""
@@ -127,7 +135,7 @@ class ColumnModel:
 
     def restore(self, values: np.ndarray) -> np.ndarray:
         """Standard units back to those of the data, (n_rows, width)."""
-        return values * self.scale + self.center
+        return self.transform.inverse(values * self.scale + self.center)
 
     def typed(self, values: np.ndarray) -> list[np.ndarray]:
         """Complete values in standard units as typed cells, one array for each column."""
@@ -135,11 +143,18 @@ class ColumnModel:
 
     def log_jacobian(self, values: np.ndarray) -> np.ndarray | float:
         """log |dz / dx| of the observed cells of each row."""
-        return np.where(np.isnan(values), 0.0, -np.log(self.scale)).sum(axis=1) if np.any(self.scale != 1) else 0.0
+        if self._has_own_units():
+            return 0.0
+        slope = self.transform.log_slope(values * self.scale + self.center) - np.log(self.scale)
+        return np.where(np.isnan(values), 0.0, slope).sum(axis=1)
 
     def units(self, arrays: list[np.ndarray]) -> np.ndarray | float:
         """``log_jacobian`` of the rows of a chain, whose missing cells may be part of its state."""
-        return self.log_jacobian(self.values(arrays)) if np.any(self.scale != 1) else 0.0
+        return 0.0 if self._has_own_units() else self.log_jacobian(self.values(arrays))
+
+    def _has_own_units(self) -> bool:
+        """Whether the units of the data are the standard ones, up to the center."""
+        return bool(np.all(self.scale == 1)) and self.transform == IDENTITY
 
     def report(self, parameters: dict) -> dict:
         """Hyperparameters in the units of the data, under the names that ``feature_params`` uses."""
@@ -167,6 +182,31 @@ class ColumnModel:
         """Value and uncertainty, (n_rows, width) in the units of the data: mean and standard deviation."""
         return self.restore(first), np.sqrt(np.maximum(second - first**2, 0.0)) * self.scale
 
-    def imputed(self, value: np.ndarray) -> np.ndarray:
-        """Predicted values as cells of this type, for example rounded to integers."""
+    def imputed(self, value: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """Predicted values as cells of this type, for example rounded to integers.
+
+        ``value`` is that of ``summary``, (n_rows, width), and ``first`` that of ``expectations``.
+        """
         return value
+
+    def log_masses(self, column: ColumnStatistics, values: np.ndarray, n_clusters: int) -> np.ndarray:
+        """The part of the log scores that is a log probability, for reports in which it stands apart from densities.
+
+        Scores of a type whose cells are integers are log probabilities as a whole; those of reals are log densities as
+        a whole, and this part is 0. The cell of a semicontinuous column has a log probability, of being the atom that
+        it is or of being one of the rest, and in the latter case a log density besides. The difference of the score and
+        this part is the log density of the cell given that it is one of the rest, in standard units.
+
+        Parameters
+        ----------
+        column : ColumnStatistics
+        values : ndarray of shape (n_rows, width)
+            Missing cells are NaN.
+        n_clusters : int
+
+        Returns
+        -------
+        log_masses : ndarray of shape (n_rows, n_clusters)
+            0 where the cell is missing.
+        """
+        return np.zeros((len(values), n_clusters)) if self.largest is None else column.log_densities(values, n_clusters)

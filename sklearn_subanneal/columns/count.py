@@ -31,5 +31,5 @@ class Count(ColumnModel):
         axes = {"shape": SHAPE_GRID, "rate": RATE_GRID / mean} if learn else {}
         return cls(name, sources, start, axes)
 
-    def imputed(self, value):
+    def imputed(self, value, first):
         return np.rint(value)

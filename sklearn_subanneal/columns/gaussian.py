@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
-from sklearn_subanneal.columns.real import KAPPA_GRID, sigma2_grid
+from sklearn_subanneal.columns.real import KAPPA_GRID, SIGMA2_GRID, sigma2_grid
 from sklearn_subanneal.columns.units import check_reach, standard_units
 
 # In standard deviations of the prior: a matrix must not lose its rank in float64.
@@ -62,13 +62,15 @@ class Gaussian(ColumnModel):
             deviation = np.sqrt(np.diag(start["psi"]))
             start["psi"] = correlation_of(start["vectors"], start["n_shared"]) * np.outer(deviation, deviation)
             n_mu = 20
-            mu = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T
-            if grids == "fixed":
-                mu = np.tile(np.linspace(-3.0, 3.0, n_mu), (d, 1))
+            if grids == "data":
+                mu = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T
+                sigma2 = np.stack([_variance_grid(column) for column in z.T])
+            else:
+                mu, sigma2 = np.tile(np.linspace(-3.0, 3.0, n_mu), (d, 1)), np.tile(SIGMA2_GRID, (d, 1))
             axes = {
                 "mu": mu,
                 "kappa": KAPPA_GRID,
-                "sigma2": np.stack([_variance_grid(column) for column in z.T]),
+                "sigma2": sigma2,
                 "nu": d - 1 + np.geomspace(0.5, 100.0 + 5 * d, 20),
                 "spread": SPREAD_GRID,
             }

@@ -16,17 +16,25 @@ class Hyperparameter:
 
     Attributes
     ----------
-    domain : {"bounded", "positive", "finite"}
-        From LEAST to MOST, finite and positive, or finite.
+    domain : {"bounded", "positive", "finite", "choice"}
+        From LEAST to MOST, finite and positive, finite, or one of some strings.
     one_each : bool
         Whether it may be an array.
+    choices : tuple of str
+        The strings.
     """
 
     domain: str = "bounded"
     one_each: bool = False
+    choices: tuple[str, ...] = ()
 
     def check(self, key: str, name: str, value) -> None:
-        """Raise ValueError if a value is not a number of the domain."""
+        """Raise ValueError if a value is not in the domain."""
+        if self.domain == "choice":
+            if not isinstance(value, str) or value not in self.choices:
+                wanted = ", ".join(map(repr, self.choices))
+                raise ValueError(f"feature_params[{key!r}][{name!r}] must be one of {wanted}, got {value!r}")
+            return
         try:
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):

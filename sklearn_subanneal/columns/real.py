@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.columns.units import check_reach, rounding_variance, standard_units
 
 # Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
@@ -38,29 +39,17 @@ class Real(ColumnModel):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        center, scale = standard_units(cells[:, None], learn, grids)
-        z = (cells - center[0]) / scale[0]
-        # Clusters much narrower than the table: too many small ones at first are merged sooner than too few are split.
-        start = {"mu": 0.0, "kappa": 0.1, "sigma2": NARROW, "nu": 5.0}
-        if not learn or grids == "fixed":
-            given = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0} | given
-        start |= {key: float(value) for key, value in given.items()}
-        if "mu" in given:
-            start["mu"] = (start["mu"] - center[0]) / scale[0]
-        if "sigma2" in given:
-            start["sigma2"] = start["sigma2"] / scale[0] / scale[0]
-        check_reach(f"column {name!r}", z, start["mu"], start["sigma2"], MOST_DISTANCE)
-        axes = {}
-        if learn:
-            mu, sigma2 = np.linspace(-3.0, 3.0, 20), SIGMA2_GRID
-            if grids == "data":
-                mu, sigma2 = _location_grid(z), sigma2_grid(z)
-            axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": sigma2, "nu": NU_GRID}
-        return cls(name, sources, start, axes, center, scale)
+        return cls._bound(name, sources, cells, given, learn, grids, IDENTITY)
+
+    @classmethod
+    def _bound(cls, name, sources, cells, given, learn, grids, transform):
+        values = transform.forward(cells)
+        center, scale = standard_units(values[:, None], learn, grids)
+        start, axes = normal_prior(name, (values - center[0]) / scale[0], center[0], scale[0], given, learn, grids)
+        return cls(name, sources, start, axes, center, scale, transform=transform)
 
     def data(self, arrays):
-        cells = arrays[self.sources[0]]
-        return NormalData(((cells - self.center[0]) / self.scale[0]).astype(np.float32))
+        return NormalData(self.values(arrays)[:, 0].astype(np.float32))
 
     def report(self, parameters):
         return {
@@ -69,6 +58,33 @@ class Real(ColumnModel):
             "sigma2": parameters["sigma2"] * self.scale[0] ** 2,
             "nu": parameters["nu"],
         }
+
+
+def normal_prior(
+    name: str, z: np.ndarray, center: float, scale: float, given: dict, learn: bool, grids: str
+) -> tuple[dict, dict]:
+    """Hyperparameters at the start, and their grids, of a column of reals with the values ``z`` in standard units.
+
+    See :meth:`ColumnModel.bind` for the other arguments; ``given`` is in the units from which ``center`` and ``scale``
+    lead to those of ``z``.
+    """
+    # Clusters much narrower than the table: too many small ones at first are merged sooner than too few are split.
+    start = {"mu": 0.0, "kappa": 0.1, "sigma2": NARROW, "nu": 5.0}
+    if not learn or grids == "fixed":
+        given = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0} | given
+    start |= {key: float(value) for key, value in given.items()}
+    if "mu" in given:
+        start["mu"] = (start["mu"] - center) / scale
+    if "sigma2" in given:
+        start["sigma2"] = start["sigma2"] / scale / scale
+    check_reach(f"column {name!r}", z, start["mu"], start["sigma2"], MOST_DISTANCE)
+    axes = {}
+    if learn:
+        mu, sigma2 = np.linspace(-3.0, 3.0, 20), SIGMA2_GRID
+        if grids == "data":
+            mu, sigma2 = _location_grid(z), sigma2_grid(z)
+        axes = {"mu": mu, "kappa": KAPPA_GRID, "sigma2": sigma2, "nu": NU_GRID}
+    return start, axes
 
 
 def _location_grid(z):

@@ -273,9 +273,10 @@ class MixtureEstimator(MCMCEstimator):
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
-        Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
-        categories by the most probable one. Each row counts as one that ``fit`` has not seen: its missing cells are
-        predicted by the conditional of the density that ``score_samples`` gives.
+        Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
+        column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
+        rounded, categories by the most probable one. Each row counts as one that ``fit`` has not seen: its missing
+        cells are predicted by the conditional of the density that ``score_samples`` gives.
 
         Parameters
         ----------

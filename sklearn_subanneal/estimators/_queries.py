@@ -34,8 +34,9 @@ class PredictiveQueries:
     def score_samples(self, X, given=None) -> np.ndarray:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
 
-        Missing cells are marginalised; a category, boolean or count has a probability, a real a density. A row with all
-        cells missing scores 0.
+        Missing cells are marginalised; a category, boolean or count has a probability, a real a density. A cell of a
+        semicontinuous column has a probability where it is an atom, and a density elsewhere. A row with all cells
+        missing scores 0.
 
         Parameters
         ----------
@@ -108,9 +109,10 @@ class PredictiveQueries:
     def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
-        Reals are filled by their posterior mean (of the direction, where they are cyclic), counts by the mean rounded,
-        categories by the most probable one, under the conditional of the density that ``score_samples`` reports: the
-        weight of a draw is the density of all observed cells of the row, which is exact for new rows.
+        Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
+        column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
+        rounded, categories by the most probable one, under the conditional of the density that ``score_samples``
+        reports: the weight of a draw is the density of all observed cells of the row, which is exact for new rows.
 
         Parameters
         ----------
@@ -160,7 +162,8 @@ class PredictiveQueries:
         Returns
         -------
         values : ndarray of shape (n_samples,)
-            The posterior mean of a real or a count, the most probable value of a categorical or boolean column.
+            The posterior mean of a real or a count, the median of a skewed column, the most probable value of a
+            categorical or boolean column.
 
         Raises
         ------

@@ -35,7 +35,7 @@ class ViewsDisplay:
     ----------
     arrays : sequence of ndarray of shape (n_rows,)
         The columns: numbers, NaN where missing (angles in radians if cyclic), or codes and counts, -1 where missing.
-    kinds : sequence of {"real", "categorical", "boolean", "count", "cyclic"}
+    kinds : sequence of {"real", "categorical", "boolean", "count", "cyclic", "semicontinuous", "skewed"}
         The type of each column.
     names : sequence of str
         Name of each column.

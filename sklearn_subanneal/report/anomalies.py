@@ -186,6 +186,6 @@ def _expected(model: CrossCat, X, at: list[tuple[int, int]], kinds: dict[str, st
 
 def prediction_text(value, uncertainty: float, kind: str) -> str:
     """A predicted value with its standard deviation, or a predicted category with its probability."""
-    if kind in ("real", "count", "cyclic"):
+    if kind in ("real", "count", "cyclic", "semicontinuous", "skewed"):
         return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))}"
     return f"{brief(value)} ({1.0 - uncertainty:.0%})"

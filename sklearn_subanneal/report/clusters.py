@@ -129,7 +129,7 @@ def _trait(series, kind: str, inside: np.ndarray) -> Trait | None:
     here, elsewhere = seen & inside, seen & ~inside
     if not here.any() or not elsewhere.any():
         return None
-    if kind in ("real", "count"):
+    if kind in ("real", "count", "semicontinuous", "skewed"):
         values = series.to_numpy(np.float64, na_value=np.nan)
         one, other, spread = values[here].mean(), values[elsewhere].mean(), values[seen].std()
         if not spread > 0.0:

@@ -167,7 +167,7 @@ def predict_column(
     Returns
     -------
     mean, deviation : ndarray of shape (n_rows,)
-        Mean of a real or a count, in the units of the data.
+        Mean of a real or a count, in the units of the data; median of a skewed column.
     probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
         Of a category; the uncertainty is the probability that it is not the most probable one.
     """

@@ -44,8 +44,9 @@ def distribution(example, statistics, k, value, coordinate, draws, rng):
     """The probability integral transform of draws of one coordinate given ``value``: uniform, if all is right."""
     if example.kind == "cyclic":
         line = np.linspace(0.0, 2.0 * np.pi, 20_001)
-    elif example.kind in ("real", "gaussian"):
-        line = np.sinh(np.linspace(-14, 14, 20_001))
+    elif example.kind in ("real", "gaussian", "semicontinuous"):
+        # Aside of 0, which may be an atom.
+        line = np.sinh(np.linspace(-14, 14, 20_001)) + 1e-9 * (example.kind == "semicontinuous")
     else:
         line = np.arange(max(draws.max() + 2, 60))
     points = np.tile(value, (len(line), 1))
@@ -58,16 +59,24 @@ def distribution(example, statistics, k, value, coordinate, draws, rng):
         assert_allclose(mass[-1], 1.0, atol=1e-6)
         assert np.all((draws >= 0.0) & (draws < 2.0 * np.pi))
         return np.interp(draws, line, mass)
-    if example.kind in ("real", "gaussian"):
+    if example.kind in ("real", "gaussian", "semicontinuous"):
         density = np.exp(log_density) * np.cosh(np.arcsinh(line))
         mass = np.append(0.0, np.cumsum(density[1:] + density[:-1]) / 2 * 28 / 20_000)
-        assert_allclose(mass[-1], 1.0, atol=2e-3)
-        return np.interp(draws, line, mass)
+        atoms, shares = atoms_of(example, statistics, k)
+        assert_allclose(mass[-1] + shares.sum(), 1.0, atol=2e-3)
+        below, at = draws[:, None] > atoms, draws[:, None] == atoms
+        return np.interp(draws, line, mass) + below @ shares + rng.random(len(draws)) * (at @ shares)
     mass = np.append(0.0, np.cumsum(np.exp(log_density)))
     assert mass[-1] > 0.99
     index = draws.astype(int)
     assert np.array_equal(index, draws)
     return mass[index] + rng.random(len(draws)) * (mass[index + 1] - mass[index])
+
+
+def atoms_of(example, statistics, k):
+    """The atoms of a column, and their probabilities in slot k."""
+    atoms = np.array(example.params.get("atoms", []))
+    return atoms, np.exp(statistics.log_densities(atoms[:, None], k + 1)[:, k])
 
 
 @examples
@@ -162,7 +171,9 @@ def test_conditional_moments(example):
                 points = np.tile(values[row], (len(line), 1))
                 points[:, j] = line
                 weights = np.exp(statistics.log_densities(points, k + 1)[:, k]) * np.gradient(line)
-            x, weights = points[:, j], weights / weights.sum()
+            atoms, shares = atoms_of(example, statistics, k)
+            weights *= (1.0 - shares.sum()) / weights.sum()
+            x, weights = np.append(points[:, j], atoms), np.append(weights, shares)
             assert_allclose(mean[row, k, j], weights @ x, rtol=1e-4, atol=1e-4)
             assert_allclose(variance[row, k, j], weights @ (x - weights @ x) ** 2, rtol=1e-3)
     seen = ~np.isnan(values[1])
@@ -196,6 +207,8 @@ LEARNED = [
     ("cyclic-missing", ("kappa",)),
     ("cyclic-missing", ("r",)),
     ("cyclic", ("mu", "kappa", "r")),
+    ("semicontinuous-missing", ("alpha",)),
+    ("semicontinuous", ("alpha", "mu", "kappa")),
     ("gaussian", ("mu",)),
     ("gaussian", ("kappa",)),
     ("gaussian", ("sigma2",)),

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from support.column_examples import BY_NAME, EXAMPLES, discovered
 
+from sklearn_subanneal.columns._additive import AdditiveStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.mixtures._gibbs import churn
@@ -119,6 +120,32 @@ def test_together_and_predictive_are_differences_of_log_marginals(example):
             more = example.log_marginal([*rows_of(labels, a), row])
             assert_allclose(statistics.log_predictive_of(row, a), more - exact[a], **EXACT)
     assert_allclose(statistics.log_marginals(N_CLUSTERS + 1), [*exact, 0.0], **EXACT)
+
+
+# Columns that may move between views.
+ADDITIVE = [example for example in EXAMPLES if isinstance(example.statistics(), AdditiveStatistics)]
+additive = pytest.mark.parametrize("example", ADDITIVE, ids=[example.name for example in ADDITIVE])
+
+
+@additive
+def test_likelihood_under_another_partition(example):
+    statistics, _ = filled(example)
+    before, other = statistics.log_marginals(N_CLUSTERS + 1), labels_of(example, 2, seed=5)
+    found = statistics.log_likelihood_under(other)
+    assert_allclose(found, sum(example.log_marginal(rows_of(other, k)) for k in range(2)), **EXACT)
+    assert_array_equal(statistics.log_marginals(N_CLUSTERS + 1), before)
+
+
+@additive
+def test_hyperparameters_are_adopted(example):
+    one, labels = filled(example)
+    other = example.statistics(learn=True)
+    other.rebuild(labels)
+    other.learn(N_CLUSTERS, np.random.default_rng(3))
+    one.adopt(other)
+    assert_array_equal(one.log_marginals(N_CLUSTERS), other.log_marginals(N_CLUSTERS))
+    for row in range(example.n_rows):
+        assert_array_equal(one.scores(row, N_CLUSTERS + 1), other.scores(row, N_CLUSTERS + 1))
 
 
 @examples

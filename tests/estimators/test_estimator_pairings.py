@@ -25,6 +25,10 @@ TABLES = {
     "block": (REALS, {"covariance_type": "full"}),
     "discrete": (COUNTS % 2, {"feature_types": ["categorical", "boolean"]}),
     "count, cyclic": (COUNTS, {"feature_types": ["count", "cyclic"]}),
+    "semicontinuous, skewed": (
+        COUNTS,
+        {"feature_types": ["semicontinuous", "skewed"], "feature_params": {"semicontinuous": {"atoms": [0.0, 1.0]}}},
+    ),
     "documents": (COUNTS, {"feature_types": "bag-of-words"}),
 }
 PARTITIONS = [

@@ -97,7 +97,8 @@ def check_hyperparameters(case, history):
                 laws.append(
                     (f"{name}[{i}]", law, np.searchsorted(lines[i], values.reshape(len(history), -1)[:, i] - 1e-9))
                 )
-    for name, law, codes in laws:
+    # What has a single value is not learned.
+    for name, law, codes in (own for own in laws if len(own[1]) > 1):
         law = dict(enumerate(law))
         counts = dict(enumerate(np.bincount(codes, minlength=len(law))))
         floor = noise_floor(law, effective_draws(in_batches(codes)), 0.999, rng=rng)
@@ -128,6 +129,7 @@ PART = [
     Case("boolean", "pitman-yor", False, True),
     Case("count", "crp", True, True),
     Case("cyclic", "pitman-yor", False, True),
+    Case("semicontinuous", "crp", True, True),
     Case("gaussian", "crp", False, False),
     Case("gaussian-missing", "pitman-yor", True, False),
     Case("mixed", "crp", True, True),
@@ -141,6 +143,7 @@ HEATED = [
         ("categorical", "pitman-yor", False, True),
         ("count", "crp", True, True),
         ("cyclic", "crp", True, True),
+        ("semicontinuous", "pitman-yor", False, True),
         ("boolean", "pitman-yor", True, False),
         ("gaussian", "crp", False, True),
         ("gaussian", "pitman-yor", True, False),

@@ -30,9 +30,16 @@ TABLES = {
     "boolean": [Feature("boolean", (5,))],
     "count": [Feature("count", (0,))],
     "cyclic": [Feature("cyclic", (3,))],
+    "semicontinuous": [Feature("semicontinuous", (4,))],
     "gaussian": [Feature("gaussian")],
     "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
-    "mixed": [Feature("real", (2,)), Feature("categorical", (1,)), Feature("count"), Feature("gaussian", ((1, 0),))],
+    "mixed": [
+        Feature("real", (2,)),
+        Feature("categorical", (1,)),
+        Feature("count"),
+        Feature("semicontinuous", (4,)),
+        Feature("gaussian", ((1, 0),)),
+    ],
 }
 
 

@@ -41,6 +41,8 @@ COLUMNS = {
     "boolean": (["boolean"], [np.minimum(CODES, 1).astype(np.int8)], "diag"),
     "count": (["count"], [np.where(HOLES, -1, RNG.poisson(4.0, N_ROWS)).astype(np.int32)], "diag"),
     "cyclic": (["cyclic"], [np.where(HOLES, np.nan, RNG.uniform(0, 6.0, N_ROWS))], "diag"),
+    "semicontinuous": (["semicontinuous"], [np.where(HOLES, np.nan, np.maximum(REALS[:, 0], 0.0))], "diag"),
+    "skewed": (["skewed"], [np.where(HOLES, np.nan, np.exp(REALS[:, 1]))], "diag"),
     "block": (["real"] * 2, list(REALS.T), "full"),
     "block-missing": (["real"] * 2, [np.where(HOLES, np.nan, REALS[:, 0]), REALS[:, 1]], "full"),
     "mixed": (["real", "categorical", "real"], [REALS[:, 0], CODES, np.where(HOLES, np.nan, REALS[:, 1])], "full"),
@@ -91,7 +93,11 @@ def table(name, n_rows):
     kinds, arrays, covariance_type = COLUMNS[name]
     arrays = [cells[:n_rows] for cells in arrays]
     names = [f"x{j}" for j in range(len(arrays))]
-    return bind_columns(names, kinds, [3] * len(arrays), arrays, covariance_type=covariance_type), arrays
+    given = {"semicontinuous": {"atoms": 0.0}} if "semicontinuous" in kinds else None
+    models = bind_columns(
+        names, kinds, [3] * len(arrays), arrays, covariance_type=covariance_type, feature_params=given
+    )
+    return models, arrays
 
 
 def is_refused(spec, n_draws=2):
@@ -156,7 +162,7 @@ def test_mixtures_of_hardly_any_rows(n_rows, moves):
         assert not is_refused(mixture_spec(columns, partition, moves, "anneal", n_rows)), (columns, partition)
 
 
-SINGLE = {"real", "categorical", "boolean", "count", "cyclic", "constant"}
+SINGLE = {"real", "categorical", "boolean", "count", "cyclic", "semicontinuous", "skewed", "constant"}
 
 
 def views_refused(columns, column_partition, row_partition, row_moves):

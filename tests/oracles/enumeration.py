@@ -14,7 +14,13 @@ from scipy.special import gammaln, logsumexp
 
 Partition = tuple[int, ...]
 
-VECTORS = {("categorical", "alpha"), ("gaussian", "mu"), ("gaussian", "sigma2"), ("bag-of-words", "beta")}
+VECTORS = {
+    ("categorical", "alpha"),
+    ("gaussian", "mu"),
+    ("gaussian", "sigma2"),
+    ("bag-of-words", "beta"),
+    ("semicontinuous", "atoms"),
+}
 
 
 # --- Partitions and their prior ---------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ kind           hyperparameters                          model of one cluster
 "boolean"      alpha (True), beta (False)               x ~ Bernoulli(p), p ~ Beta(alpha, beta)
 "count"        shape, rate                              x ~ Poisson(l), l ~ Gamma(shape, rate)
 "cyclic"       mu, r, kappa                             x ~ vonMises(m, kappa), m ~ vonMises(mu, r); in radians
+"semicontinuous"  alpha, atoms, and those of "real"     x = atom v with p_v, "real" with p_0; p ~ Dirichlet(alpha, ...)
 "gaussian"     mu (d,), kappa, psi (d, d), nu           x ~ N(m, S), m ~ N(mu, S / kappa), S ~ InvWishart(nu, psi)
 "bag-of-words"  beta (a scalar or one per token)         tokens ~ Categorical(p), p ~ Dirichlet(beta); x (n, V)
 =============  =======================================  ===========================================================
@@ -42,7 +43,7 @@ def observed(kind: str, x: np.ndarray) -> np.ndarray:
     x = np.asarray(x, dtype=float)
     if kind == "bag-of-words":
         return x
-    return x[~np.isnan(x)] if kind in ("real", "cyclic") else x[x >= 0]
+    return x[~np.isnan(x)] if kind in ("real", "cyclic", "semicontinuous") else x[x >= 0]
 
 
 # --- Log marginal likelihood of one cluster ---------------------------------------------------------------------
@@ -79,7 +80,7 @@ def log_marginal(kind: str, x: np.ndarray, params: Params) -> np.ndarray | float
         raise ValueError(f"kind={kind!r} is unknown: choose one of {sorted(_MARGINALS)}.")
     params = {name: np.asarray(value, dtype=float) for name, value in params.items()}
     params = natural_block(params) if kind == "gaussian" else params
-    for name in set(params) - {"mu", "psi"}:
+    for name in set(params) - {"mu", "psi", "atoms"}:
         if not np.all(params[name] > 0):
             raise ValueError(f"{name}={params[name]} of kind={kind!r} must be positive: correct it.")
     result = _MARGINALS[kind](observed(kind, x) if kind != "gaussian" else np.asarray(x, dtype=float), params)
@@ -125,6 +126,19 @@ def _marginal_count(x, params):
     shape, rate = params["shape"] + x.sum(), params["rate"] + x.size
     volume = params["shape"] * np.log(params["rate"]) - shape * np.log(rate)
     return gammaln(shape) - gammaln(params["shape"]) + volume - gammaln(x + 1).sum()
+
+
+def _split(x, params):
+    # The cells that are not atoms, and the counts of them and of each atom; atoms have no grid.
+    atoms = np.reshape(params["atoms"], (-1, np.shape(params["atoms"])[-1]))[0]
+    rest = x[~np.isin(x, atoms)]
+    return rest, np.array([rest.size, *(np.sum(x == atom) for atom in atoms)])
+
+
+def _marginal_semicontinuous(x, params):
+    rest, counts = _split(x, params)
+    alpha = np.repeat(np.asarray(params["alpha"])[..., None], len(counts), axis=-1)
+    return _dirichlet(counts, alpha) + _marginal_real(rest, params)
 
 
 def _log_bessel(x):
@@ -273,6 +287,7 @@ _MARGINALS: dict[str, Callable] = {
     "boolean": _marginal_boolean,
     "count": _marginal_count,
     "cyclic": _marginal_cyclic,
+    "semicontinuous": _marginal_semicontinuous,
     "gaussian": _marginal_gaussian,
     "bag-of-words": _marginal_multinomial,
 }
@@ -308,6 +323,11 @@ def log_predictive(kind: str, x_new: Any, x: np.ndarray, params: Params) -> floa
         after = _update_real(x, params)
         scale = np.sqrt(after["sigma2"] * (1 + 1 / after["kappa"]))
         return float(stats.t.logpdf(new, after["nu"], after["mu"], scale))
+    if kind == "semicontinuous":
+        rest, counts = _split(x, params)
+        own = np.concatenate([[new not in params["atoms"]], np.equal(params["atoms"], new)])
+        share = np.log((params["alpha"] + counts @ own) / (len(counts) * params["alpha"] + x.size))
+        return float(share) + (log_predictive("real", new, rest, params) if own[0] else 0.0)
     if kind == "categorical":
         return float(np.log((params["alpha"][int(new)] + np.sum(x == new)) / (np.sum(params["alpha"]) + x.size)))
     if kind == "boolean":
@@ -358,6 +378,12 @@ def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator)
         variance = params["nu"] * params["sigma2"] / rng.chisquare(params["nu"])
         mean = rng.normal(params["mu"], np.sqrt(variance / params["kappa"]))
         return {"mean": mean, "variance": variance}, rng.normal(mean, np.sqrt(variance), n)
+    if kind == "semicontinuous":
+        atoms = np.asarray(params["atoms"], float)
+        probabilities = rng.dirichlet(np.full(1 + len(atoms), params["alpha"]))
+        theta, rest = draw_from_prior("real", params, n, rng)
+        codes = rng.choice(len(probabilities), size=n, p=probabilities)
+        return theta | {"probabilities": probabilities}, np.where(codes == 0, rest, np.append(0.0, atoms)[codes])
     if kind == "gaussian":
         params = natural_block(params)
         covariance = _draw_inverse_wishart(params["nu"], np.asarray(params["psi"], dtype=float), rng)

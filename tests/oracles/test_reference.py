@@ -24,6 +24,7 @@ PARAMS = {
     "boolean": {"alpha": 0.7, "beta": 1.9},
     "count": {"shape": 1.7, "rate": 0.6},
     "cyclic": {"mu": 0.7, "r": 0.6, "kappa": 2.5},
+    "semicontinuous": {"alpha": 0.8, **REAL, "atoms": [0.0]},
     "gaussian": GAUSSIAN,
     "bag-of-words": {"beta": [0.7, 0.2, 1.5]},
 }
@@ -34,6 +35,7 @@ DATA = {
     "boolean": np.array([1, 0, -1, 1, 1]),
     "count": np.array([3, 0, 7, -1, 2]),
     "cyclic": np.array([0.4, -1.2, NAN, 6.0, 2.5]),
+    "semicontinuous": np.array([0.0, -1.2, NAN, 0.0, 0.9]),
     "gaussian": np.array([[0.4, 1.0], [-1.2, 0.1], [2.0, 0.7], [0.3, -0.8], [1.1, 1.2]]),
     "bag-of-words": np.array([[1, 0, 2], [0, 3, 1], [2, 2, 0], [0, 0, 1], [4, 0, 0]]),
 }
@@ -124,7 +126,10 @@ def _log_likelihood(kind, x, theta):
         return -0.5 * (quadratic + len(x) * np.linalg.slogdet(2 * np.pi * theta["covariance"])[1])
     if kind == "bag-of-words":
         return np.sum(x * np.log(theta["probabilities"]))
-    x = x[~np.isnan(x)] if kind in {"real", "cyclic"} else x[x >= 0]
+    x = x[~np.isnan(x)] if kind in {"real", "cyclic", "semicontinuous"} else x[x >= 0]
+    if kind == "semicontinuous":
+        rest, shares = x[x != 0.0], theta["probabilities"]
+        return _log_likelihood("real", rest, theta) + np.sum(np.log(np.where(x != 0.0, shares[0], shares[1])))
     if kind == "cyclic":
         return stats.vonmises.logpdf(x, theta["kappa"], loc=theta["direction"]).sum()
     if kind == "real":
@@ -149,6 +154,12 @@ def test_values_of_the_prior_follow_the_predictive(kind):
             scale = np.sqrt(after["sigma2"] * (1 + 1 / after["kappa"]))
             quantiles.append(stats.t.cdf(second, after["nu"], after["mu"], scale))
         assert stats.kstest(quantiles, "uniform").pvalue > 1e-3
+        return
+    if kind == "semicontinuous":  # whether the two are atoms; the rest is that of "real"
+        zeros = np.array(draws) == 0.0
+        expected = n * np.exp([log_marginal("boolean", pair, {"alpha": 0.8, "beta": 0.8}) for pair in np.ndindex(2, 2)])
+        counts = np.bincount(zeros @ [2, 1], minlength=4)
+        assert stats.chi2.sf(np.sum((counts - expected) ** 2 / expected), 3) > 1e-3
         return
     if kind == "cyclic":  # likewise, by the predictive density on a grid
         grid = np.linspace(0.0, 2 * np.pi, 121)

@@ -278,7 +278,7 @@ def test_parquet_without_gaps(tmp_path):
         (
             "a,b\n1.5,x\n2.5,y\n",
             ["-t", "b=ordinal"],
-            "types are real, categorical, boolean, count, cyclic, label, ignore",
+            "types are real, categorical, boolean, count, cyclic, semicontinuous, skewed, label, ignore",
         ),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b"], "must be COLUMN=TYPE"),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b=real"], "'b' must be real but holds 'x'"),
@@ -364,7 +364,12 @@ def test_interrupt_of_a_process(long_table, tmp_path, times):
 
 @pytest.mark.parametrize(
     ("value", "uncertainty", "kind", "text"),
-    [(6.0, 0.5, "cyclic", "6 ± 0.5"), (1.25, 0.123, "real", "1.25 ± 0.12"), ("red", 0.25, "categorical", "red (75%)")],
+    [
+        (6.0, 0.5, "cyclic", "6 ± 0.5"),
+        (1.25, 0.123, "real", "1.25 ± 0.12"),
+        (0.0, 2.0, "semicontinuous", "0 ± 2"),
+        ("red", 0.25, "categorical", "red (75%)"),
+    ],
 )
 def test_predictions_are_written_by_type(value, uncertainty, kind, text):
     assert prediction_text(value, uncertainty, kind) == text

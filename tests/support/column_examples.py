@@ -14,10 +14,16 @@ from oracles import reference
 from oracles.enumeration import product_grid
 
 from sklearn_subanneal import columns
-from sklearn_subanneal.columns._base import ColumnStatistics
+from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns.binding import KINDS
 
 CLASSES = {kind: (model.data_class, model.statistics_class) for kind, model in KINDS.items()}
+
+
+def data_of(kind: str, cells: np.ndarray, params: dict[str, Any]) -> ColumnData:
+    """Cells as the kernel of a type of column takes them."""
+    fixed = (params["atoms"],) if kind == "semicontinuous" else ()
+    return CLASSES[kind][0](cells, *fixed)
 
 
 def discovered() -> Iterator[type]:
@@ -113,9 +119,10 @@ class ColumnExample:
 
     def statistics(self, *, learn: tuple[str, ...] | bool = False, data: bool = True) -> ColumnStatistics:
         """Empty statistics over the example's data; `learn` names the hyperparameters that have grids."""
-        data_class, kernel = CLASSES[self.kind]
+        kernel = CLASSES[self.kind][1]
         grids = self.kernel_grids(None if learn is True else learn) if learn else None
-        statistics = kernel(data_class(self.cells) if data else None, self.kernel_parameters(), grids)
+        cells = data_of(self.kind, self.cells, self.params) if data else None
+        statistics = kernel(cells, self.kernel_parameters(), grids)
         if data and self.fillings is not None:
             statistics.set_prior_state({"parameters": statistics.parameters, "completed": self.fillings})
         return statistics
@@ -176,6 +183,18 @@ def _examples() -> Iterator[ColumnExample]:
     narrow = np.concatenate([rng.vonmises(1.0, 5e3, 24), rng.vonmises(0.0, 5e3, 24)])
     yield ColumnExample("cyclic-sharp", "cyclic", narrow, sharp, {}, new)
     yield ColumnExample("cyclic-missing", "cyclic", _with_gaps(angles, np.nan), turns, turn_grids, new)
+
+    spiked = {"alpha": 0.6, **real, "atoms": [0.0, 1.5]}
+    spiked_grids = {"alpha": [0.2, 1.0, 3.0], **real_grids, "atoms": [[0.0], [1.5]]}
+    new = np.array([[0.0], [1.5], [-3.7], [12.5], [np.nan], [np.nextafter(1.5, 2.0)]])
+    atoms = rng.choice(3, 48, p=[0.5, 0.35, 0.15])
+    cells = np.choose(atoms, [cells.astype(np.float64), 0.0, 1.5])
+    yield ColumnExample("semicontinuous", "semicontinuous", cells, spiked, spiked_grids, new)
+    gaps = _with_gaps(cells, np.nan)
+    yield ColumnExample("semicontinuous-missing", "semicontinuous", gaps, spiked, spiked_grids, new)
+    yield ColumnExample(
+        "semicontinuous-atoms", "semicontinuous", np.where(atoms == 1, 0.0, 1.5), spiked | {"nu": 6.0}, {}, new
+    )
 
     block = {"mu": [0.2, -0.3], "kappa": 0.5, "sigma2": [0.4, 0.52], "nu": 3.5}
     block_grids = {

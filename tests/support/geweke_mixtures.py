@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from oracles import reference
 from oracles.enumeration import draw_partition
-from support.column_examples import BY_NAME, CLASSES
+from support.column_examples import BY_NAME, CLASSES, data_of
 
 N_ROWS = 6
 CONCENTRATIONS, DISCOUNTS = [0.4, 1.0, 2.5], [0.0, 0.3, 0.6]
@@ -17,9 +17,10 @@ DTYPES = {
     "boolean": np.int8,
     "count": np.int32,
     "cyclic": np.float64,
+    "semicontinuous": np.float64,
     "gaussian": np.float64,
 }
-MISSING = {"real": np.nan, "gaussian": np.nan, "categorical": -1, "boolean": -1, "count": -1, "cyclic": np.nan}
+MISSING = {kind: np.nan if np.issubdtype(dtype, np.floating) else -1 for kind, dtype in DTYPES.items()}
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,8 @@ def draw_prior(features, rng):
 
 
 def statistics_of(feature, cells, params):
-    data_class, kernel = CLASSES[feature.kind]
-    parameters = feature.example.kernel_parameters(params)
-    return kernel(data_class(cells), parameters, feature.example.kernel_grids())
+    kernel, parameters = CLASSES[feature.kind][1], feature.example.kernel_parameters(params)
+    return kernel(data_of(feature.kind, cells, params), parameters, feature.example.kernel_grids())
 
 
 def redrawn(feature, params, labels, rng):
@@ -85,7 +85,12 @@ def redrawn(feature, params, labels, rng):
     statistics = statistics_of(feature, cells, params)
     for row, k in enumerate(labels):
         cells[row] = statistics.draws(np.array([k], np.int32), np.full((1, statistics.width), np.nan), rng)[0].squeeze()
-        statistics.add_row(row, k)
+        if feature.kind == "semicontinuous":
+            # Its data are codes of the cells, not the cells themselves.
+            statistics = statistics_of(feature, cells, params)
+            statistics.rebuild(np.where(np.arange(N_ROWS) <= row, labels, -1))
+        else:
+            statistics.add_row(row, k)
     return cells
 
 
@@ -108,7 +113,12 @@ def statistics(state):
         out[f"{j} clusters"] = (x**2).mean() * len(sizes)
         if x.shape[1] > 1:
             out[f"{j} product"] = (x[:, 0] * x[:, 1]).mean()
+        if "atoms" in params:
+            zeros = x[:, 0] == 0.0
+            out[f"{j} zeros"], out[f"{j} zeros within"] = zeros.mean(), np.mean(np.outer(zeros, zeros)[together])
         for name, value in params.items():
+            if name == "atoms":
+                continue
             value = np.atleast_1d(value)
             place = value if name == "mu" else np.log(value)
             for i, own in enumerate(place):

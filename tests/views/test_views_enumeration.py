@@ -67,6 +67,22 @@ TABLES = {
         ),
     ],
 }
+TABLES["semicontinuous"] = [
+    column(
+        "semicontinuous",
+        np.array([0.0, 0.0, 2.1, -2.3]),
+        {"alpha": 0.2, "mu": 0.0, "kappa": 0.3, "sigma2": 0.02, "nu": 4.0, "atoms": [0.0]},
+        {
+            "alpha": [0.1, 1.0],
+            "mu": [-0.5, 0.6],
+            "kappa": [0.1, 1.0],
+            "sigma2": [0.02, 0.2],
+            "nu": [2.0, 10.0],
+            "atoms": [[0.0]],
+        },
+    ),
+    *TABLES["real"][1:],
+]
 # Where the rows of a table are in a longer one, of which they are the subsample.
 PLACES, N_PLACES = np.array([5, 0, 2, 6], np.int32), 7
 
@@ -190,6 +206,9 @@ def check(case, n_wanted, subsample=False):
     check_distance(exact_law(case.table, case.prior, case.learned, case.beta), codes, n_effective)
     rng = np.random.default_rng(2)
     for name, law, seen in [*column_partitions(case, codes), *hyperparameters(case, history)]:
+        if len(law) == 1:
+            # It is not learned.
+            continue
         law = dict(enumerate(law))
         counts = dict(enumerate(np.bincount(seen, minlength=len(law))))
         # A law of few points has wide tails, so that the bar is a higher quantile.
@@ -251,9 +270,11 @@ PART = [
     Case("group", "real", "pitman-yor", False),
     Case("split-merge", "boolean", "negative", False),
     Case("default", "real", "pitman-yor", True),
+    Case("default", "semicontinuous", "pitman-yor", False),
 ]
 # More of these: priors learned, and temperatures, that the matrix does not combine in this way.
 FURTHER = [
+    Case("default", "semicontinuous", "pitman-yor", True),
     Case("prior-1", "real", "pitman-yor", False),
     Case("prior-2", "boolean", "crp", True),
     Case("data-driven-1", "boolean", "pitman-yor", True, 0.4),
