@@ -7,13 +7,12 @@ import numpy as np
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
-from sklearn_subanneal.columns.real import KAPPA_GRID, SIGMA2_GRID, sigma2_grid
+from sklearn_subanneal.columns.real import KAPPA_GRID, NARROW, SIGMA2_GRID, sigma2_grid
 from sklearn_subanneal.columns.units import check_reach, standard_units
 
 # In standard deviations of the prior: a matrix must not lose its rank in float64.
 MOST_DISTANCE = 1e7
-# Before anything is learned, clusters have the variances and correlations of the table. Where they start narrower, the
-# first rows of many columns are clusters of one row each, and a shared matrix that suits such clusters keeps them.
+# Degrees of freedom before anything is learned, beyond those that the width takes.
 START_NU = 3.0
 # A cluster's prior standard deviation in a column is at least this share of the spread of the column. A narrower one
 # suits only values that repeat, and makes regressions on such a column as steep as they are wrong.
@@ -42,7 +41,7 @@ class Gaussian(ColumnModel):
         d = len(sources)
         center, scale = standard_units(cells, learn, grids)
         z = (cells - center) / scale
-        start = {"mu": np.zeros(d), "kappa": 0.1, "psi": START_NU * np.eye(d), "nu": d - 1 + START_NU}
+        start = {"mu": np.zeros(d), "kappa": 0.1, "psi": START_NU * _start_share(d) * np.eye(d), "nu": d - 1 + START_NU}
         if not learn or grids == "fixed":
             given = {"mu": np.zeros(d), "kappa": 0.1, "psi": np.eye(d), "nu": d + 2.0} | given
         start |= {
@@ -58,8 +57,8 @@ class Gaussian(ColumnModel):
         check_reach("the block of reals", z, start["mu"], np.diag(start["psi"]), MOST_DISTANCE)
         axes = {}
         if learn:
-            start |= _vectors_like(_as_correlation(start["psi"]) if "psi" in given else _correlations(z))
             deviation = np.sqrt(np.diag(start["psi"]))
+            start |= _vectors_like(start["psi"] / np.outer(deviation, deviation))
             start["psi"] = correlation_of(start["vectors"], start["n_shared"]) * np.outer(deviation, deviation)
             n_mu = 20
             if grids == "data":
@@ -123,24 +122,20 @@ def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
     return correlation
 
 
+def _start_share(d):
+    """Variance within a cluster before anything is learned, as a share of the variance of the table.
+
+    In few columns, narrow clusters are best: too many of them are merged sooner than too few are split. In many
+    columns, the first rows would all be clusters of one row, and a shared matrix that suits such clusters keeps them.
+    """
+    return min(NARROW * d**1.3, 1.0)
+
+
 def _variance_grid(z):
     """Grid of sigma2 of one column; its spread is taken from the quartiles, since outliers raise the variance."""
     low, high = np.nanquantile(z, (0.25, 0.75))
     spread = min((high - low) / 1.349, 1.0) if high > low else 1.0
     return np.geomspace(max(sigma2_grid(z)[0], (LEAST_SHARE * spread) ** 2), 4.0, 20)
-
-
-def _correlations(z):
-    """Correlations of the pairs of observed cells; a chain only starts there."""
-    seen = ~np.isnan(z)
-    centred = np.where(seen, z - np.nanmean(z, axis=0), 0.0)
-    return _as_correlation(centred.T @ centred / np.maximum(seen.T.astype(float) @ seen, 1.0))
-
-
-def _as_correlation(covariance):
-    deviation = np.sqrt(np.diag(covariance))
-    deviation[deviation == 0] = 1.0
-    return np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0)
 
 
 def _vectors_like(correlation):

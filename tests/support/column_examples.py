@@ -107,7 +107,8 @@ class ColumnExample:
         if self.kind == "boolean":
             return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}
         if self.kind == "gaussian" and "sigma2" in {*self.params, *self.grids}:
-            sigma2 = np.diag(parameters["psi"]) / (parameters["nu"] - self.width + 1)
+            # Rounded, so that values of the grid are equal again.
+            sigma2 = (np.diag(parameters["psi"]) / (parameters["nu"] - self.width + 1)).round(10)
             return {name: value for name, value in parameters.items() if name in self.params} | {"sigma2": sigma2}
         return {name: value for name, value in parameters.items() if name != "n_words"}
 
