@@ -58,7 +58,8 @@ class Gaussian(ColumnModel):
         axes = {}
         if learn:
             deviation = np.sqrt(np.diag(start["psi"]))
-            start |= _vectors_like(start["psi"] / np.outer(deviation, deviation))
+            correlation = start["psi"] / np.outer(deviation, deviation)
+            start |= _vectors_like(correlation if "psi" in given else _start_correlation(z))
             start["psi"] = correlation_of(start["vectors"], start["n_shared"]) * np.outer(deviation, deviation)
             n_mu = 20
             if grids == "data":
@@ -136,6 +137,21 @@ def _variance_grid(z):
     low, high = np.nanquantile(z, (0.25, 0.75))
     spread = min((high - low) / 1.349, 1.0) if high > low else 1.0
     return np.geomspace(max(sigma2_grid(z)[0], (LEAST_SHARE * spread) ** 2), 4.0, 20)
+
+
+def _start_correlation(z):
+    """Correlations within a cluster before anything is learned.
+
+    In few columns they are taken as 0, since many correlations of the table are those of the places of clusters; in
+    many columns, which a cluster of few rows cannot learn alone, they are those of the table.
+    """
+    seen, d = ~np.isnan(z), z.shape[1]
+    centred = np.where(seen, z - np.nanmean(z, axis=0), 0.0)
+    covariance = centred.T @ centred / np.maximum(seen.T.astype(float) @ seen, 1.0)
+    deviation = np.sqrt(np.diag(covariance))
+    deviation[deviation == 0.0] = 1.0
+    share = np.clip((d - 3) / 6, 0.0, 1.0)
+    return share * np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0) + (1.0 - share) * np.eye(d)
 
 
 def _vectors_like(correlation):

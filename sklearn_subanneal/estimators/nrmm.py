@@ -33,8 +33,8 @@ class TreeGuidedNRMM(MixtureEstimator):
         a normalized inverse Gaussian process. A name stands for the object with its default parameters, which are
         learned; see :mod:`sklearn_subanneal.partitions`.
     covariance_type : {"full", "diag"}, default="full"
-        Whether the reals are independent within a cluster, or have a full covariance matrix. The covariance matrices of all
-        clusters have a common prior with learned correlations.
+        Whether the reals are independent within a cluster, or have a full covariance matrix. The covariance matrices of
+        all clusters have a common prior with learned correlations.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters
