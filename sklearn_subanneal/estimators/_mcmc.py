@@ -43,7 +43,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         "feature_types": [StrOptions({"from_dtype"}), dict, "array-like"],
         "feature_params": [dict, None],
         "grids": [StrOptions({"data", "fixed"})],
-        "unseen": [StrOptions({"missing", "error"})],
+        "unseen": [StrOptions({"novel", "missing", "error"})],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "thin": [Interval(Integral, 1, None, closed="left")],
@@ -181,10 +181,10 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
     def _flat_draws(self) -> list:
         return [draw for draws in self._draws for draw in draws]
 
-    def _encode(self, X):
-        """New rows as typed arrays."""
+    def _encode(self, X, *, scored: bool = False):
+        """New rows as typed arrays; ``scored`` if their density is asked for, which counts unseen categories."""
         check_is_fitted(self)
-        return self._table.encode(self, X, self.unseen)
+        return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen))
 
     def fit_predict(self, X, y=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
@@ -232,6 +232,14 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         """
         check_is_fitted(self)
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
+
+
+def as_evidence(unseen: str) -> str:
+    """How a category that `fit` did not see is treated in a row that is evidence for its clusters and other cells.
+
+    All that the unseen value says of a cluster is how many rows and categories it has: nothing about the category.
+    """
+    return "missing" if unseen == "novel" else unseen
 
 
 def partition_hyperparameters(partition: BaseEstimator, values: dict) -> list[str]:

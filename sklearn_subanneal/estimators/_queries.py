@@ -20,7 +20,7 @@ from sklearn_subanneal.views.views_predictive import (
 class PredictiveQueries:
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
-    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X)`` and ``_seen_labels(arrays)``. Every
+    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)`` and ``_seen_labels(arrays)``. Every
     answer is of one distribution, the posterior predictive averaged over draws and chains, and its conditionals. In one
     draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v).
 
@@ -33,7 +33,8 @@ class PredictiveQueries:
     def score_samples(self, X, given=None) -> np.ndarray:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
 
-        Missing cells are marginalised; a category, boolean or count has a probability, a real a density. A row with all
+        Missing cells are marginalised; a category, boolean or count has a probability, a real a density. All categories
+        that ``fit`` did not see are one value: with the known ones, their probabilities add up to 1. A row with all
         cells missing scores 0.
 
         Parameters
@@ -63,7 +64,7 @@ class PredictiveQueries:
         >>> bool(near > far)
         True
         """
-        arrays = self._encode(X)
+        arrays = self._encode(X, scored=True)
         cells = None if given is None else evidence(self, self._table, given, len(arrays[0]))
         return score_rows_given(self._models, self._flat_draws(), arrays, cells)
 
@@ -193,7 +194,7 @@ class PredictiveQueries:
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_categories)
-            In the order of :meth:`column_categories`.
+            In the order of :meth:`column_categories`, given that the value is one of them.
 
         Raises
         ------
@@ -215,6 +216,8 @@ class PredictiveQueries:
 
     def column_categories(self, column) -> np.ndarray:
         """The values of a categorical or boolean column, in the order of :meth:`predict_column_proba`.
+
+        They are those that occur, and those that a categorical dtype declares (of pandas, or an Enum of polars).
 
         Parameters
         ----------
@@ -261,7 +264,8 @@ class PredictiveQueries:
         Returns
         -------
         surprisal : ndarray of shape (n_samples, n_features)
-            In nats, in the units of the data; NaN where the cell is missing.
+            In nats, in the units of the data; NaN where the cell is missing. A category that ``fit`` did not see is more
+            surprising than any that it saw.
 
         Raises
         ------
@@ -278,7 +282,7 @@ class PredictiveQueries:
         >>> model.surprisal([[8.0, 1.0], [8.0, 0.0]])[:, 1] > 1.0
         array([False,  True])
         """
-        arrays = self._encode(X)
+        arrays = self._encode(X, scored=True)
         labels = self._seen_labels(arrays) if seen else None
         return surprisal(self._models, self._flat_draws(), arrays, labels)
 
@@ -315,7 +319,7 @@ class PredictiveQueries:
         >>> bool(odd > usual)
         True
         """
-        arrays = asked = self._encode(X)
+        arrays = asked = self._encode(X, scored=True)
         if columns is not None:
             asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
         if seen:

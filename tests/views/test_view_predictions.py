@@ -41,8 +41,6 @@ STATES = [
 class Fitted(PredictiveQueries, BaseEstimator):
     """Draws made by hand."""
 
-    unseen = "missing"
-
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)
         self._table, self.arrays = read_table(self, X, feature_types, types=KINDS)
@@ -61,8 +59,8 @@ class Fitted(PredictiveQueries, BaseEstimator):
     def _flat_draws(self):
         return self._draws
 
-    def _encode(self, X):
-        return self._table.encode(self, X, self.unseen)
+    def _encode(self, X, *, scored=False):
+        return self._table.encode(self, X, "novel" if scored else "missing")
 
     def _seen_labels(self, arrays):
         return [np.array(labels) for _, labels, *_ in self.states]

@@ -95,10 +95,10 @@ def log_weights(draw, view):
 
 
 def probabilities(model, state):
-    """(n_clusters + 1, n_categories)"""
-    weights = (
-        np.column_stack([state["counts"][:-1], np.zeros(len(state["counts"]) - 1)]).T + state["parameters"]["alpha"]
-    )
+    """(n_clusters + 1, n_values)"""
+    parameters = state["parameters"]
+    alpha = np.append(parameters["alpha"], parameters.get("unseen", ()))
+    weights = np.column_stack([state["counts"][:-1], np.zeros(len(state["counts"]) - 1)]).T + alpha
     return weights / weights.sum(axis=1, keepdims=True)
 
 
