@@ -172,7 +172,7 @@ def test_information_given_discrete_columns_is_a_sum(together):
     w = np.exp(log_weights(together._draws[0][0], 0))
     colour, flag, shape = laws(together, "colour", "flag", "shape")
     by_value = []
-    for v in range(3):
+    for v in range(4):
         tilted = w * colour[:, v]
         by_value.append((tilted.sum(), discrete_information(tilted / tilted.sum(), flag, shape)))
     value, error = together.mutual_information("flag", "shape", given="colour")
