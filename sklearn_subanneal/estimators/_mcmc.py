@@ -92,7 +92,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
     def _fit(self, X):
         table, arrays = self._read(X)
         models = self._bind(table, arrays)
-        continuation = Continuation(self, table.names, arrays, self._results, self._fitted_identity)
+        continuation = Continuation(self, _identified(table), arrays, self._results, self._fitted_identity)
         chooser = subsampling.resolve_subsampling(self.subsampling)
         template = self._spec(
             models,
@@ -162,7 +162,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
 
     def _require_seen(self, arrays):
         """Raise ValueError unless these are the typed columns of the table that ``fit`` received."""
-        if table_digest(self._table.names, arrays) != self._fitted_identity["X"]:
+        if table_digest(_identified(self._table), arrays) != self._fitted_identity["X"]:
             raise ValueError(
                 "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
                 "pass that table, or seen=False for new rows"
@@ -232,6 +232,11 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         """
         check_is_fitted(self)
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
+
+
+def _identified(table) -> list[tuple[str, int]]:
+    """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
+    return [(column.name, 0 if column.categories is None else len(column.categories)) for column in table.columns]
 
 
 def as_evidence(unseen: str) -> str:

@@ -156,6 +156,16 @@ def test_declared_levels_that_do_not_occur_are_categories(package):
     assert set(rows["grade"]) == set(levels)
 
 
+def test_chains_are_not_continued_with_other_levels():
+    cells = ["a", "b"] * 10
+    X, more = (pd.DataFrame({"c": pd.Categorical(cells, categories=list(levels))}) for levels in ("ab", "abz"))
+    model = CrossCat(warm_start=True, **SHORT).fit(X)
+    with pytest.raises(ValueError, match="but X changed since"):
+        model.set_params(n_draws=4).fit(more)
+    # Which levels the rows declare that are scored does not matter.
+    np.testing.assert_array_equal(model.novelty(X, seen=True), model.novelty(more, seen=True))
+
+
 # --- Not among the answers ------------------------------------------------------------------------------------------
 
 
