@@ -76,7 +76,7 @@ cdef bint any_counted(const int32_t* count, Py_ssize_t n) noexcept nogil:
 
 
 cdef class CategoricalData(ColumnData):
-    """One column of codes 0, 1, ... in int8, int16 or int32; -1 is a missing cell, and the last code is unseen."""
+    """One column of codes 0, 1, ... in int8, int16 or int32; -1 is a missing cell."""
 
     def __init__(self, codes):
         codes = self.keep(np.ascontiguousarray(codes))
@@ -96,8 +96,8 @@ cdef class CategoricalData(ColumnData):
 cdef class CategoricalStatistics(AdditiveStatistics):
     """Statistics of a categorical or boolean column, as :class:`AdditiveStatistics`.
 
-    The parameters are "alpha", one for each category, and "unseen", which is optional: the alpha of one more value, that
-    of all categories which ``fit`` did not see. Its code is n_categories. Only "alpha" is learned; its grid has shape
+    The parameters are "alpha", one for each category, and "unseen", which is optional: the alpha of one more value, for
+    categories that ``fit`` did not see. Its code is n_categories. Only "alpha" is learned; its grid has shape
     (n_categories, n_grid).
     """
 

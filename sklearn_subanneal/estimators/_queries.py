@@ -264,8 +264,8 @@ class PredictiveQueries:
         Returns
         -------
         surprisal : ndarray of shape (n_samples, n_features)
-            In nats, in the units of the data; NaN where the cell is missing. A category that ``fit`` did not see is more
-            surprising than any that it saw.
+            In nats, in the units of the data; NaN where the cell is missing. A category that ``fit`` did not see is
+            more surprising than any that it saw.
 
         Raises
         ------

@@ -149,9 +149,8 @@ def test_declared_levels_that_do_not_occur_are_categories(package):
     strict = CrossCat(unseen="error", **SHORT).fit(X)
     np.testing.assert_array_equal(strict.score_samples(new[:4]), np.log(mass[:4]))
     assert np.isfinite(model.score_samples(new[:1], given={"grade": "low"})).all()
-    rows = CrossCat(feature_params={"grade": {"alpha": 5.0}}, learn_hyperparameters=False, **SHORT).fit(X).sample(
-        200, random_state=0
-    )
+    even = CrossCat(feature_params={"grade": {"alpha": 5.0}}, learn_hyperparameters=False, **SHORT).fit(X)
+    rows = even.sample(200, random_state=0)
     assert rows["grade"].dtype == X["grade"].dtype
     assert set(rows["grade"]) == set(levels)
 

@@ -33,7 +33,12 @@ TABLES = {
     "cyclic": [Feature("cyclic", (3,))],
     "gaussian": [Feature("gaussian")],
     "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
-    "mixed": [Feature("real", (2,)), Feature("categorical-unseen", (1,)), Feature("count"), Feature("gaussian", ((1, 0),))],
+    "mixed": [
+        Feature("real", (2,)),
+        Feature("categorical-unseen", (1,)),
+        Feature("count"),
+        Feature("gaussian", ((1, 0),)),
+    ],
 }
 
 
