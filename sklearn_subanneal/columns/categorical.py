@@ -57,7 +57,7 @@ class Categorical(ColumnModel):
         if unseen >= least:
             raise ValueError(
                 f"unseen of column {name!r} must be less than every alpha of its categories, of which the least is "
-                f"{least:g}, got {unseen:g}: a category that was not seen would be no rarer than one that was"
+                f"{least:g}, got {unseen:g}: lower it, or a category that was not seen is no rarer than one that was"
             )
         model.parameters["unseen"] = unseen
         return model

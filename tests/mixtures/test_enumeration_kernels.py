@@ -39,6 +39,7 @@ from sklearn_subanneal.annealing import CyclicSubsampling, SubsampleAnneal
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.columns.binding import bind_columns
+from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures.mixture_chain import MixtureChain
@@ -263,7 +264,8 @@ def test_the_whole_chain_follows_the_posterior_in_the_units_of_the_data(covarian
         exact += [("real", arrays[0], first), ("real", arrays[3], REALS.params)]
     rng = np.random.default_rng(4)
     order, window = CyclicSubsampling().bind(N_ROWS, rng)
-    chain = MixtureChain(models, arrays, PitmanYor(0.6, 0.4).bind(), order, window, rng, learn=False)
+    prior = PitmanYor(0.6, 0.4).bind()
+    chain = MixtureChain(models, arrays, prior, order, window, rng, moves=[Gibbs()], learn=False)
     result = chain.run(SubsampleAnneal(passes=5), n_draws=FAST, thin=8, time_limit=None, context=ChainContext())
     codes = partition_codes(result.labels)
     check_distance(exact_posterior(exact, 0.6, 0.4), codes, effective_draws(in_batches(codes)))
