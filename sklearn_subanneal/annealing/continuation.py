@@ -30,8 +30,8 @@ def digest(value: Any) -> str:
     return joblib.hash(value)
 
 
-def table_digest(names: Sequence[str], arrays: Sequence[np.ndarray]) -> str:
-    """A digest of a table: its names and its cells."""
+def table_digest(names: Sequence, arrays: Sequence[np.ndarray]) -> str:
+    """A digest of a table: the names of its columns, whatever else there is to know of them, and its cells."""
     return digest([list(names), arrays])
 
 
@@ -42,8 +42,8 @@ class Continuation:
     ----------
     estimator : estimator
         An estimator with the parameters ``n_draws`` and ``warm_start``, and those named in this module.
-    names : sequence of str
-        Names of the columns of the table.
+    names : sequence
+        Names of the columns of the table, or tuples that begin with them.
     arrays : sequence of ndarray
         The table.
     results : list of ChainResult or None

@@ -1,4 +1,4 @@
-"""A column of categories; a boolean column is one of two categories."""
+"""A column of categories, with one more value for those that were never seen; a boolean column has no such value."""
 cimport cython
 from libc.stdint cimport int8_t, int16_t, int32_t
 
@@ -27,11 +27,12 @@ cdef class CategoricalStatistics(AdditiveStatistics):
     cdef const void* cells
     cdef int itemsize
     cdef readonly Py_ssize_t n_categories
-    cdef double[::1] alpha                  # (n_categories,)
+    cdef readonly Py_ssize_t n_values       # the categories, and the unseen value if there is one
+    cdef double[::1] alpha                  # (n_values,)
     cdef double alpha_total
-    cdef int32_t* count                     # (n_categories, capacity), cells of each slot
+    cdef int32_t* count                     # (n_values, capacity), cells of each slot
     cdef int32_t* total                     # (capacity,)
-    cdef float* log_count                   # (n_categories, capacity): log(alpha + count)
+    cdef float* log_count                   # (n_values, capacity): log(alpha + count)
     cdef float* log_total                   # (capacity,): log(alpha_total + total)
     cdef const double[:, ::1] alpha_grid    # (n_categories, n_grid)
     cdef Py_ssize_t next_category           # where the next sweep over the alphas begins

@@ -1,4 +1,4 @@
-"""Categorical likelihood with a Dirichlet prior that has one alpha for each value."""
+"""Categorical likelihood with a Dirichlet prior: one alpha for each category, and a fixed one for the unseen value."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -11,9 +11,14 @@ from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, LogQueue, pus
 
 from sklearn_subanneal.columns._base import as_grid
 
-# A column with many values has its alphas redrawn in turns: this many a sweep.
+# A column with many categories has its alphas redrawn in turns: this many a sweep.
 cdef enum:
     ALPHAS_PER_SWEEP = 16
+
+
+# Among the values of new rows, a cell that is one of the categories, but it is not known which of them.
+cdef enum:
+    ANY_CATEGORY = -1
 
 
 cdef simd_void add_difference(
@@ -38,6 +43,14 @@ cdef simd_void add_log_share(
         scores[k] += log_double((alpha + count[k]) / (alpha_total + total[k]))
 
 
+cdef simd_void add_log_rest(
+    double alpha, const int32_t* count, double alpha_total, const int32_t* total, double* scores, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        scores[k] += log_double((alpha_total - alpha + total[k] - count[k]) / (alpha_total + total[k]))
+
+
 cdef simd_void add_log_gammas(
     double sign, const double* alpha, double others, double n, double* out, Py_ssize_t n_grid
 ) noexcept nogil:
@@ -52,6 +65,14 @@ cdef simd_void add_log_rising(double alpha, const int32_t* count, double* out, P
     cdef double start = log_gamma(alpha)
     for k in range(n):
         out[k] += log_gamma(alpha + count[k]) - start
+
+
+cdef bint any_counted(const int32_t* count, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        if count[k]:
+            return True
+    return False
 
 
 cdef class CategoricalData(ColumnData):
@@ -75,31 +96,35 @@ cdef class CategoricalData(ColumnData):
 cdef class CategoricalStatistics(AdditiveStatistics):
     """Statistics of a categorical or boolean column, as :class:`AdditiveStatistics`.
 
-    The only parameter is "alpha", one value a category; its grid has shape (n_categories, n_grid).
+    The parameters are "alpha", one for each category, and "unseen", which is optional: the alpha of one more value, for
+    categories that ``fit`` did not see. Its code is n_categories. Only "alpha" is learned; its grid has shape
+    (n_categories, n_grid).
     """
 
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
         self.n_categories = len(parameters["alpha"])
+        self.n_values = self.n_categories + ("unseen" in parameters)
         self.alpha_grid = as_grid((grids or {}).get("alpha", np.empty((self.n_categories, 0))))
-        super().__init__(data, parameters, None, capacity, n_counts=self.n_categories + 1,
-                         n_floats=self.n_categories + 1)
+        super().__init__(data, parameters, None, capacity, n_counts=self.n_values + 1, n_floats=self.n_values + 1)
 
     cdef int place(self) except -1:
         cdef CategoricalData data = self.data
         if data is not None:
             self.cells, self.itemsize = data.cells, data.itemsize
         self.count, self.log_count = self.own.count, self.floats
-        self.total = self.count + self.n_categories * self.capacity
-        self.log_total = self.log_count + self.n_categories * self.capacity
+        self.total = self.count + self.n_values * self.capacity
+        self.log_total = self.log_count + self.n_values * self.capacity
         return 0
 
     @property
     def parameters(self):
-        return {"alpha": np.array(self.alpha)}
+        alpha, n = np.array(self.alpha), self.n_categories
+        return {"alpha": alpha} if n == self.n_values else {"alpha": alpha[:n], "unseen": float(alpha[n])}
 
     @parameters.setter
     def parameters(self, values):
-        self.alpha = np.array(values["alpha"], np.float64)
+        unseen = [] if self.n_categories == self.n_values else [values["unseen"]]
+        self.alpha = np.array([*values["alpha"], *unseen], np.float64)
         self.refresh_all()
 
     def adopt(self, CategoricalStatistics source not None):
@@ -110,19 +135,19 @@ cdef class CategoricalStatistics(AdditiveStatistics):
     cdef void refresh_prior(self) noexcept nogil:
         cdef Py_ssize_t v
         self.alpha_total = 0.0
-        for v in range(self.n_categories):
+        for v in range(self.n_values):
             self.alpha_total += self.alpha[v]
 
     cdef void refresh_slots(self) noexcept nogil:
         cdef Py_ssize_t v, first
-        for v in range(self.n_categories):
+        for v in range(self.n_values):
             first = v * self.capacity
             take_logs(self.alpha[v], self.count + first, self.log_count + first, self.capacity)
         take_logs(self.alpha_total, self.total, self.log_total, self.capacity)
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t v, at
-        for v in range(self.n_categories):
+        for v in range(self.n_values):
             at = v * self.capacity + k
             self.log_count[at] = log_float(<float> (self.alpha[v] + self.count[at]))
         self.log_total[k] = log_float(<float> (self.alpha_total + self.total[k]))
@@ -150,7 +175,7 @@ cdef class CategoricalStatistics(AdditiveStatistics):
 
     cdef double sum_rows(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Sums* sums) noexcept nogil:
         cdef Py_ssize_t i, v
-        cdef int32_t* total = sums.count + self.n_categories * self.capacity
+        cdef int32_t* total = sums.count + self.n_values * self.capacity
         for i in range(n):
             v = code_at(self.cells, self.itemsize, rows[i])
             if v >= 0:
@@ -162,7 +187,7 @@ cdef class CategoricalStatistics(AdditiveStatistics):
         cdef double out = log_gamma(self.alpha_total) - log_gamma(self.alpha_total + self.total[k])
         cdef Py_ssize_t v
         cdef int32_t count
-        for v in range(self.n_categories):
+        for v in range(self.n_values):
             count = self.count[v * self.capacity + k]
             if count:
                 out += log_gamma(self.alpha[v] + count) - log_gamma(self.alpha[v])
@@ -181,9 +206,11 @@ cdef class CategoricalStatistics(AdditiveStatistics):
         cdef Py_ssize_t k, v
         for k in range(n_clusters):
             parts[k] = totals[k] = 0.0
-        for v in range(self.n_categories):
-            add_log_rising(self.alpha[v], count + v * self.capacity, parts, n_clusters)
-        add_log_rising(self.alpha_total, count + self.n_categories * self.capacity, totals, n_clusters)
+        for v in range(self.n_values):
+            # A value that does not occur contributes nothing.
+            if any_counted(count + v * self.capacity, n_clusters):
+                add_log_rising(self.alpha[v], count + v * self.capacity, parts, n_clusters)
+        add_log_rising(self.alpha_total, count + self.n_values * self.capacity, totals, n_clusters)
         for k in range(n_clusters):
             constant += parts[k]
         for k in range(n_clusters):
@@ -203,7 +230,7 @@ cdef class CategoricalStatistics(AdditiveStatistics):
             v = self.next_category
             self.next_category = (v + 1) % self.n_categories
             others = self.alpha_total - self.alpha[v]
-            others = others if self.n_categories > 1 and others > 0.0 else 0.0
+            others = others if self.n_values > 1 and others > 0.0 else 0.0
             grid = &self.alpha_grid[v, 0]
             count = self.count + v * self.capacity
             for g in range(n_grid):
@@ -226,29 +253,37 @@ cdef class CategoricalStatistics(AdditiveStatistics):
     cdef void score_values(
         self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
-        # A code that no category has (-1, NaN) is a missing cell.
+        # NaN, or a code that no value has, is a missing cell.
         cdef Py_ssize_t i, v
         for i in range(n_rows):
-            if values[i] >= 0.0 and values[i] < self.n_categories:
+            if values[i] >= 0.0 and values[i] < self.n_values:
                 v = <Py_ssize_t> values[i]
                 add_log_share(self.alpha[v], self.count + v * self.capacity, self.alpha_total, self.total,
                               out + i * n_clusters, n_clusters)
+            elif values[i] == ANY_CATEGORY and self.n_categories < self.n_values:
+                v = self.n_categories
+                add_log_rest(self.alpha[v], self.count + v * self.capacity, self.alpha_total, self.total,
+                             out + i * n_clusters, n_clusters)
 
     cdef void draw(self, Py_ssize_t k, bitgen_t* bits, double* values) noexcept nogil:
-        cdef double u
-        cdef Py_ssize_t v = 0
-        if values[0] != values[0]:
-            u = uniform(bits) * (self.alpha_total + self.total[k])
-            while v < self.n_categories - 1:
-                u -= self.alpha[v] + self.count[v * self.capacity + k]
-                if u < 0.0:
-                    break
-                v += 1
-            values[0] = <double> v
+        cdef double u, mass = self.alpha_total + self.total[k]
+        cdef Py_ssize_t v = 0, n = self.n_values
+        if values[0] >= 0.0:
+            return
+        if values[0] == ANY_CATEGORY and self.n_categories < n:
+            n = self.n_categories
+            mass -= self.alpha[n] + self.count[n * self.capacity + k]
+        u = uniform(bits) * mass
+        while v < n - 1:
+            u -= self.alpha[v] + self.count[v * self.capacity + k]
+            if u < 0.0:
+                break
+            v += 1
+        values[0] = <double> v
 
     def probabilities(self, Py_ssize_t n_clusters):
-        """Predictive probabilities (n_clusters, n_categories)."""
-        weights = self.get_state(n_clusters)["counts"][:self.n_categories].T + np.asarray(self.alpha)
+        """Predictive probabilities (n_clusters, n_values); the unseen value, if there is one, is the last."""
+        weights = self.get_state(n_clusters)["counts"][:self.n_values].T + np.asarray(self.alpha)
         return weights / weights.sum(axis=1, keepdims=True)
 
     def get_prior_state(self):

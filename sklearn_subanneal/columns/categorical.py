@@ -9,13 +9,37 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
 
 ALPHA_GRID = np.geomspace(0.02, 20.0, 12)
+# The largest alpha of the unseen value: half of the least alpha that a category can learn.
+UNSEEN = 0.01
+# Among the values of a row that is sampled: one of the categories, but not the unseen value.
+ANY_CATEGORY = -1.0
 
 
 class Categorical(ColumnModel):
-    """A column of codes of categories."""
+    """A column of codes of categories, and one more value for the categories that ``fit`` did not see.
+
+    The frequencies in a cluster have the prior Dirichlet(alpha_1, ..., alpha_V, unseen). Category v has the predictive
+    probability (alpha_v + n_v) / (A + n) given n cells, A being the sum of all alphas, and the unseen value
+    unseen / (A + n). It is below that of every category in every cluster, also where a category has no cell, because
+    ``unseen`` is less than every alpha. It is not learned: no cell of the training table has this value, so that the
+    likelihood is largest at 0, and learning would only find the lower end of a grid. By default it is half of the least
+    alpha that a category can have, at most 0.01.
+
+    The unseen value stands for one more category, not for all that may yet come. With N1 of N cells in categories that
+    occur once, all unseen categories together have probability N1 / N (Good, 1953), which in a column of ticket numbers
+    is more than that of any seen one. But one unseen category has at most the probability 2 N2 / (N1 N) that Good's
+    estimate gives to one that was seen once, N2 being the number of categories seen twice, since there are at least
+    N1^2 / (2 N2) of them (Chao, 1984).
+
+    References
+    ----------
+    I. J. Good (1953), The population frequencies of species and the estimation of population parameters, Biometrika 40,
+    237-264. A. Chao (1984), Nonparametric estimation of the number of classes in a population, Scandinavian Journal of
+    Statistics 11, 265-270.
+    """
 
     kind, coded, discrete = "categorical", True, True
-    hyperparameters = {"alpha": Hyperparameter(one_each=True)}
+    hyperparameters = {"alpha": Hyperparameter(one_each=True), "unseen": Hyperparameter()}
     dtype, largest = np.int32, 2**31 - 1
     data_class, statistics_class = CategoricalData, CategoricalStatistics
 
@@ -27,23 +51,40 @@ class Categorical(ColumnModel):
                 f"alpha of column {name!r} must be a number or one for each of its {n_categories} categories, "
                 f"got an array of shape {alpha.shape}"
             )
-        return cls._with(name, sources, np.broadcast_to(alpha, n_categories).copy(), learn)
+        model = cls._with(name, sources, np.broadcast_to(alpha, n_categories).copy(), learn)
+        least = min(values.min() for values in [alpha, *model.grids.values()])
+        unseen = float(given.get("unseen", min(UNSEEN, least / 2.0)))
+        if unseen >= least:
+            raise ValueError(
+                f"unseen of column {name!r} must be less than every alpha of its categories, of which the least is "
+                f"{least:g}, got {unseen:g}: lower it, or a category that was not seen is no rarer than one that was"
+            )
+        model.parameters["unseen"] = unseen
+        return model
 
     @classmethod
     def _with(cls, name, sources, alpha, learn):
         axes = {"alpha": np.tile(ALPHA_GRID, (len(alpha), 1))} if learn else {}
         return cls(name, sources, {"alpha": alpha}, axes)
 
+    def admissible(self, values):
+        return np.where(np.isnan(values), ANY_CATEGORY, values)
+
     def expectations(self, column, values, weights):
         return weights @ column.probabilities(weights.shape[1]), None
 
+    def probabilities(self, first):
+        known = first[:, : len(self.parameters["alpha"])]
+        return known / known.sum(axis=1, keepdims=True)
+
     def summary(self, first, second):
         """The most probable category, and the probability that it is another."""
+        first = self.probabilities(first)
         return first.argmax(axis=1)[:, None], 1.0 - first.max(axis=1)[:, None]
 
 
 class Boolean(Categorical):
-    """A column of two categories, with the prior weights alpha (True) and beta (False)."""
+    """A column of two categories, with the prior weights alpha (True) and beta (False), and no unseen value."""
 
     kind, coded = "boolean", False
     hyperparameters = {"alpha": Hyperparameter(), "beta": Hyperparameter()}
@@ -55,6 +96,12 @@ class Boolean(Categorical):
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
         alpha = np.array([given.get("beta", 1.0), given.get("alpha", 1.0)], dtype=float)
         return cls._with(name, sources, alpha, learn)
+
+    def admissible(self, values):
+        return values
+
+    def probabilities(self, first):
+        return first
 
     def report(self, parameters):
         return {"alpha": parameters["alpha"][1], "beta": parameters["alpha"][0]}

@@ -178,6 +178,14 @@ class ColumnModel:
         mean, variance = (moment[0] for moment in column.conditional_moments(values[:1], weights.shape[1]))
         return weights @ mean, weights @ (variance + mean**2)
 
+    def admissible(self, values: np.ndarray) -> np.ndarray:
+        """Values of a row to be sampled, with marks where a missing cell may not take every value of the model."""
+        return values
+
+    def probabilities(self, first: np.ndarray) -> np.ndarray:
+        """Of a discrete type, from ``first``: of each category, given that the cell has one of them."""
+        return first
+
     def summary(self, first: np.ndarray, second: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Value and uncertainty, (n_rows, width) in the units of the data: mean and standard deviation."""
         return self.restore(first), np.sqrt(np.maximum(second - first**2, 0.0)) * self.scale

@@ -47,7 +47,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         "feature_types": [StrOptions({"from_dtype"}), dict, "array-like"],
         "feature_params": [dict, None],
         "grids": [StrOptions({"data", "fixed"})],
-        "unseen": [StrOptions({"missing", "error"})],
+        "unseen": [StrOptions({"novel", "missing", "error"})],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "thin": [Interval(Integral, 1, None, closed="left")],
@@ -103,7 +103,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         modelled = copies.ordered(repeated)
         models = self._bind(table, modelled)
         continuation = Continuation(
-            self, table.names, arrays, self._results, self._fitted_identity, {"sample_weight": weights}
+            self, _identified(table), arrays, self._results, self._fitted_identity, {"sample_weight": weights}
         )
         chooser = subsampling.resolve_subsampling(self.subsampling).of_copies(copies.rows, len(arrays[0]))
         template = self._spec(
@@ -185,7 +185,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
 
     def _require_seen(self, arrays):
         """Raise ValueError unless these are the typed columns of the table that ``fit`` received."""
-        if table_digest(self._table.names, arrays) != self._fitted_identity["X"]:
+        if table_digest(_identified(self._table), arrays) != self._fitted_identity["X"]:
             raise ValueError(
                 "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
                 "pass that table, or seen=False for new rows"
@@ -204,10 +204,10 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
     def _flat_draws(self) -> list:
         return [draw for draws in self._draws for draw in draws]
 
-    def _encode(self, X):
-        """New rows as typed arrays."""
+    def _encode(self, X, *, scored: bool = False):
+        """New rows as typed arrays; ``scored`` if their density is asked for, which counts unseen categories."""
         check_is_fitted(self)
-        return self._table.encode(self, X, self.unseen)
+        return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen))
 
     def fit_predict(self, X, y=None, sample_weight=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
@@ -257,6 +257,19 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         """
         check_is_fitted(self)
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
+
+
+def _identified(table) -> list[tuple[str, int]]:
+    """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
+    return [(column.name, 0 if column.categories is None else len(column.categories)) for column in table.columns]
+
+
+def as_evidence(unseen: str) -> str:
+    """How a category that `fit` did not see is treated in a row that is evidence for its clusters and other cells.
+
+    All that the unseen value says of a cluster is how many rows and categories it has: nothing about the category.
+    """
+    return "missing" if unseen == "novel" else unseen
 
 
 def partition_hyperparameters(partition: BaseEstimator, values: dict) -> list[str]:

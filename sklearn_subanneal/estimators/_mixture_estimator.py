@@ -67,7 +67,7 @@ class MixtureEstimator(MCMCEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
-        unseen: str = "missing",
+        unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
         thin: int = 1,
@@ -235,7 +235,8 @@ class MixtureEstimator(MCMCEstimator):
     def score_samples(self, X) -> np.ndarray:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
 
-        Missing cells are marginalised; a category, boolean or count has a probability, a real a density.
+        Missing cells are marginalised; a category, boolean or count has a probability, a real a density. All categories
+        that ``fit`` did not see are one value: with the known ones, their probabilities add up to 1.
 
         Parameters
         ----------
@@ -245,7 +246,7 @@ class MixtureEstimator(MCMCEstimator):
         -------
         log_density : ndarray of shape (n_samples,)
         """
-        arrays = self._encode(X)
+        arrays = self._encode(X, scored=True)
         return score_rows(self._models, self._flat_draws(), arrays)
 
     def sample(self, n_samples: int = 1, random_state=None):

@@ -21,7 +21,7 @@ from sklearn_subanneal.views.views_predictive import (
 class PredictiveQueries:
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
-    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X)``, ``_seen_labels(arrays)`` and ``_copies``. Every
+    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)``, ``_seen_labels(arrays)`` and ``_copies``. Every
     answer is of one distribution, the posterior predictive averaged over draws and chains, and its conditionals. In one
     draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v).
 
@@ -35,7 +35,8 @@ class PredictiveQueries:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
 
         Missing cells are marginalised; a category, boolean or count has a probability, a real a density. A cell of a
-        semicontinuous column has a probability where it is an atom, and a density elsewhere. A row with all cells
+        semicontinuous column has a probability where it is an atom, and a density elsewhere. All categories that
+        ``fit`` did not see are one value: with the known ones, their probabilities add up to 1. A row with all cells
         missing scores 0.
 
         Parameters
@@ -65,7 +66,7 @@ class PredictiveQueries:
         >>> bool(near > far)
         True
         """
-        arrays = self._encode(X)
+        arrays = self._encode(X, scored=True)
         cells = None if given is None else evidence(self, self._table, given, len(arrays[0]))
         return score_rows_given(self._models, self._flat_draws(), arrays, cells)
 
@@ -197,7 +198,7 @@ class PredictiveQueries:
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_categories)
-            In the order of :meth:`column_categories`.
+            In the order of :meth:`column_categories`, given that the value is one of them.
 
         Raises
         ------
@@ -219,6 +220,8 @@ class PredictiveQueries:
 
     def column_categories(self, column) -> np.ndarray:
         """The values of a categorical or boolean column, in the order of :meth:`predict_column_proba`.
+
+        They are those that occur, and those that a categorical dtype declares (of pandas, or an Enum of polars).
 
         Parameters
         ----------
@@ -266,7 +269,8 @@ class PredictiveQueries:
         Returns
         -------
         surprisal : ndarray of shape (n_samples, n_features)
-            In nats, in the units of the data; NaN where the cell is missing.
+            In nats, in the units of the data; NaN where the cell is missing. A category that ``fit`` did not see is
+            more surprising than any that it saw.
 
         Raises
         ------
@@ -283,7 +287,7 @@ class PredictiveQueries:
         >>> model.surprisal([[8.0, 1.0], [8.0, 0.0]])[:, 1] > 1.0
         array([False,  True])
         """
-        arrays = self._encode(X)
+        arrays = self._encode(X, scored=True)
 
         def judge(rows=slice(None), labels=None):
             return surprisal(self._models, self._flat_draws(), [array[rows] for array in arrays], labels)
@@ -323,7 +327,7 @@ class PredictiveQueries:
         >>> bool(odd > usual)
         True
         """
-        arrays = asked = self._encode(X)
+        arrays = asked = self._encode(X, scored=True)
         if columns is not None:
             asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
 

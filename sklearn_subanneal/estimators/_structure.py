@@ -269,7 +269,8 @@ class StructureQueries:
         -------
         columns : list of ndarray of shape (n_samples,)
             Of the types in ``feature_types_``: reals as numbers, cyclic columns as angles in radians, NaN where
-            missing; counts, and categories as codes in their sorted order, -1 where missing.
+            missing; counts, and categories as codes in their sorted order, -1 where missing or not seen by
+            ``fit``.
 
         Examples
         --------

@@ -67,8 +67,11 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         "mu" and "sigma2" are in the units of the transformed data).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
-    unseen : {"missing", "error"}, default="missing"
-        Whether a category that ``fit`` did not see is a missing cell, or an error.
+    unseen : {"novel", "missing", "error"}, default="novel"
+        A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
+        (``score_samples``, ``surprisal``, ``novelty``) count it as one more value, which is rarer than every category
+        in every cluster; where a row is evidence for its clusters and its other cells (``predict``, ``impute``,
+        ``predict_column``) it is missing. "missing": a missing cell everywhere. "error": an error.
     n_chains : int, default=4
         Independent chains; predictions average over them.
     n_draws : int, default=10
@@ -167,7 +170,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
-        unseen: str = "missing",
+        unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
         thin: int = 1,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._mcmc import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import Column, Table, read_table
@@ -76,7 +77,7 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         """The prediction of y given the columns of X: mean and deviation, or probabilities and the chance of error."""
         check_is_fitted(self)
         inner = self.crosscat_
-        arrays = self._table.encode(self, X, inner.unseen)
+        arrays = self._table.encode(self, X, as_evidence(inner.unseen))
         is_real = inner._models[-1].kind == "real"
         unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
         return predict_column(inner._models, inner._flat_draws(), [*arrays, unknown], len(arrays))

@@ -48,8 +48,11 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         under covariance_type="full"), {"beta"} ("bag-of-words").
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
-    unseen : {"missing", "error"}, default="missing"
-        Whether a category that ``fit`` did not see is a missing cell, or an error.
+    unseen : {"novel", "missing", "error"}, default="novel"
+        A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
+        (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
+        is evidence for its clusters and its other cells (``predict``, ``impute``) it is missing. "missing": a missing
+        cell everywhere. "error": an error.
     n_chains : int, default=4
         Independent chains; predictions average over them.
     n_draws : int, default=10

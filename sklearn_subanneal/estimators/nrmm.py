@@ -10,6 +10,7 @@ from sklearn.base import _fit_context
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.subsampling import TableOrder
+from sklearn_subanneal.estimators._mcmc import as_evidence
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.tables.documents import joined
@@ -62,8 +63,11 @@ class TreeGuidedNRMM(MixtureEstimator):
         under covariance_type="full"), {"beta"} ("bag-of-words").
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
-    unseen : {"missing", "error"}, default="missing"
-        Whether a category that ``fit`` did not see is a missing cell, or an error.
+    unseen : {"novel", "missing", "error"}, default="novel"
+        A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
+        (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
+        is evidence for its clusters and its other cells (``predict``, ``impute``, ``partial_fit``) it is missing.
+        "missing": a missing cell everywhere. "error": an error.
     n_chains : int, default=4
         Independent chains; predictions average over them.
     n_draws : int, default=10
@@ -145,7 +149,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
-        unseen: str = "missing",
+        unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
         thin: int = 1,
@@ -221,7 +225,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         weights, hierarchy = checked_weights(X, sample_weight), vars(self).get("hierarchy_")
         if self._online is not None:
             (arrays, old_weights, generator), table, models = self._online, self._table, self._models
-            new = table.encode(self, X, self.unseen)
+            new = table.encode(self, X, as_evidence(self.unseen))
             weights = joined_weights(old_weights, len(arrays[0]), weights, len(new[0]))
             arrays = [joined(old, more) for old, more in zip(arrays, new, strict=True)]
         else:

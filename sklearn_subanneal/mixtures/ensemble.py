@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -127,6 +127,9 @@ class Ensemble:
     ) -> list[np.ndarray]:
         """Rows drawn from the predictive: a draw, a cluster (or a new one) in each factor, the cells.
 
+        A sampled category is one that `fit` has seen or that was declared: this is evidence too, by which draws and
+        clusters count.
+
         Parameters
         ----------
         n_rows : int
@@ -145,6 +148,8 @@ class Ensemble:
             evidence = DistinctRows(1, nothing, [None] * len(nothing))
         else:
             evidence = DistinctRows.of(self.models, given)
+        admissible = [model.admissible(cells) for model, cells in zip(self.models, evidence.values, strict=True)]
+        evidence = replace(evidence, values=admissible)
         values = [np.repeat(cells, n_rows, axis=0) for cells in evidence.values]
         chosen = generator.choice(len(self.products), n_rows, p=_shares(self.log_densities(evidence)[:, 0]))
         for index in np.unique(chosen):

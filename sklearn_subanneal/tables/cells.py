@@ -100,7 +100,9 @@ class Cells:
         return _occurring(distinct.tolist(), codes if self.missing is None else np.where(self.missing, -1, codes))
 
 
-def encoded(cells: Cells, categories: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, list]:
+def encoded(
+    cells: Cells, categories: np.ndarray | None, *, reserved: bool = False
+) -> tuple[np.ndarray, np.ndarray, list]:
     """Codes of the cells of a categorical column.
 
     Parameters
@@ -108,12 +110,14 @@ def encoded(cells: Cells, categories: np.ndarray | None) -> tuple[np.ndarray, np
     cells : Cells
         The column.
     categories : ndarray of shape (n_categories,) or None
-        The known categories; None takes those that occur, sorted.
+        The known categories; None takes those that the dtype declares, or else those that occur, sorted.
+    reserved : bool, default=False
+        Whether a value that is not among the categories has the code n_categories, and not that of a missing cell.
 
     Returns
     -------
     codes : ndarray of shape (n_samples,)
-        Codes, in the smallest of int8, int16 and int32 for the categories; -1 is missing or unknown.
+        Codes, in the smallest of int8, int16 and int32 for the categories and one more; -1 is missing.
     categories : ndarray of shape (n_categories,)
         The categories.
     unknown : list
@@ -121,10 +125,11 @@ def encoded(cells: Cells, categories: np.ndarray | None) -> tuple[np.ndarray, np
     """
     values, codes = cells.factored()
     if categories is None:
-        categories = _sorted_values(cells.name, values)
+        categories = _sorted_values(cells.name, values if cells.levels is None else list(cells.levels))
     position = {value: code for code, value in enumerate(categories.tolist())}
-    dtype = next(d for d in (np.int8, np.int16, np.int32) if len(position) <= np.iinfo(d).max + 1)
-    table = np.array([*(position.get(value, -1) for value in values), -1], dtype=dtype)
+    dtype = next(d for d in (np.int8, np.int16, np.int32) if len(position) <= np.iinfo(d).max)
+    other = len(position) if reserved else -1
+    table = np.array([*(position.get(value, other) for value in values), -1], dtype=dtype)
     unknown = [value for value in values if value not in position]
     return table[codes], categories, unknown
 

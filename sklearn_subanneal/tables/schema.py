@@ -36,7 +36,8 @@ class Column:
     type : CellType
         The type of its cells.
     categories : ndarray of shape (n_categories,) or None
-        The sorted values of a categorical column, ``array([False, True])`` for a boolean one.
+        The sorted values of a categorical column, those included that its dtype declares and that do not occur;
+        ``array([False, True])`` for a boolean one.
     dtype : str
         Name of the dtype of the column given to `fit`.
     levels : tuple or None
@@ -95,13 +96,13 @@ class Table:
             The estimator whose `fit` read the table; names and number of features are checked against it.
         X : array-like or DataFrame of shape (n_samples, n_features)
             New data, not necessarily in the container that `fit` was given.
-        unseen : {"missing", "error"}, default="missing"
-            How a category is treated that `fit` did not see.
+        unseen : {"missing", "novel", "error"}, default="missing"
+            How a category is treated that `fit` did not see: as a missing cell, as a value of its own, or as an error.
 
         Returns
         -------
         arrays : list of ndarray of shape (n_samples,)
-            As of :func:`read_table`.
+            As of :func:`read_table`. With "novel", a category that `fit` did not see has the code n_categories.
 
         Raises
         ------
@@ -118,14 +119,16 @@ class Table:
         >>> table, _ = read_table(estimator, [[0.5, 7], [1.5, 9]], ["real", "categorical"], types=KINDS)
         >>> table.encode(estimator, [[np.nan, 9], [0, 8]])
         [array([nan,  0.]), array([ 1, -1], dtype=int8)]
+        >>> table.encode(estimator, [[np.nan, 9], [0, 8]], unseen="novel")
+        [array([nan,  0.]), array([1, 2], dtype=int8)]
         """
-        if unseen not in ("missing", "error"):
-            raise ValueError(f'unseen must be "missing" or "error", got {unseen!r}.')
+        if unseen not in ("missing", "novel", "error"):
+            raise ValueError(f'unseen must be "missing", "novel" or "error", got {unseen!r}.')
         _, _, cells = _read(estimator, X, self.names, objects=self.container != "array")
         arrays, strangers = [], []
         for column, cell in zip(self.columns, cells, strict=True):
             if column.type.coded:
-                array, _, unknown = encoded(cell, column.categories)
+                array, _, unknown = encoded(cell, column.categories, reserved=unseen == "novel")
                 if unknown:
                     listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
                     strangers.append(f"{listed} in column {column.name!r}")
@@ -135,7 +138,8 @@ class Table:
         if strangers and unseen == "error":
             raise ValueError(
                 f"X holds categories that fit did not see: {'; '.join(strangers)}. "
-                'Fit on data that hold them, or set unseen="missing" to treat them as missing.'
+                'Fit on data that hold them, declare them as levels of a categorical dtype, or set unseen="novel" or '
+                '"missing".'
             )
         return arrays
 

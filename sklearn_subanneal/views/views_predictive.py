@@ -169,7 +169,8 @@ def predict_column(
     mean, deviation : ndarray of shape (n_rows,)
         Mean of a real or a count, in the units of the data; median of a skewed column.
     probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
-        Of a category; the uncertainty is the probability that it is not the most probable one.
+        Of a category, given that it is not unseen; the uncertainty is the probability that it is not the most probable
+        one.
     """
     average, model = ensemble_of_views(models, draws), models[column]
     n_rows = len(arrays[0])
@@ -179,7 +180,7 @@ def predict_column(
     for rows, cells in average.cells(arrays, average.most_terms + n_values):
         one, two = average.expectations(cells, [column])[column]
         mode_or_mean, deviation = model.summary(one, two)
-        value[rows] = one if model.discrete else mode_or_mean
+        value[rows] = model.probabilities(one) if model.discrete else mode_or_mean
         spread[rows] = deviation[:, 0]
     return (value if model.discrete else value[:, 0]), spread
 

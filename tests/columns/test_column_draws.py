@@ -145,7 +145,7 @@ def test_a_complete_value_is_left_alone(example):
 def test_conditional_moments(example):
     statistics = filled(example)
     if example.kind in ("categorical", "boolean"):
-        support = np.arange(statistics.n_categories, dtype=float)[:, None]
+        support = np.arange(statistics.n_values, dtype=float)[:, None]
         exact = np.exp(statistics.log_densities(support, N_CLUSTERS + 1)).T
         assert_allclose(statistics.probabilities(N_CLUSTERS + 1), exact, rtol=1e-12)
         return
@@ -199,6 +199,7 @@ LEARNED = [
     ("real-missing", ("nu",)),
     ("real", ("mu", "kappa", "sigma2", "nu")),
     ("categorical-missing", ("alpha",)),
+    ("categorical-unseen", ("alpha",)),
     ("boolean-missing", ("alpha", "beta")),
     ("count-missing", ("shape",)),
     ("count-missing", ("rate",)),

@@ -385,6 +385,15 @@ def test_one_alpha_for_each_category(alpha):
     assert fit(frame(), feature_params={"c": {"alpha": [0.5, 2.0]}}).n_clusters_ >= 1
 
 
+@pytest.mark.parametrize(("given", "learn"), [({"alpha": [0.5, 2.0], "unseen": 0.5}, False), ({"unseen": 0.02}, True)])
+def test_unseen_categories_are_rarer_than_all_others(given, learn):
+    match = f"unseen of column 'c' must be less than every alpha .* the least is {given['unseen']:g}, got"
+    with pytest.raises(ValueError, match=match):
+        fit(frame(), feature_params={"c": given}, learn_hyperparameters=learn)
+    model = fit(frame(), feature_params={"c": given | {"unseen": 0.015}}, learn_hyperparameters=learn)
+    assert (model.hyperparameters_["columns"]["c"]["unseen"] == 0.015).all()
+
+
 # --- warm_start -----------------------------------------------------------------------------------------------------
 
 CHANGES = [

@@ -27,6 +27,7 @@ from sklearn_subanneal.partitions import PitmanYor
 TABLES = {
     "real": [Feature("real", (2,))],
     "categorical": [Feature("categorical", (1,))],
+    "unseen": [Feature("categorical-unseen", (1,))],
     "boolean": [Feature("boolean", (5,))],
     "count": [Feature("count", (0,))],
     "cyclic": [Feature("cyclic", (3,))],
@@ -35,7 +36,7 @@ TABLES = {
     "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
     "mixed": [
         Feature("real", (2,)),
-        Feature("categorical", (1,)),
+        Feature("categorical-unseen", (1,)),
         Feature("count"),
         Feature("semicontinuous", (4,)),
         Feature("gaussian", ((1, 0),)),

@@ -19,7 +19,7 @@ from sklearn_subanneal.partitions import PitmanYor
 
 REAL = {"mu": 0.5, "kappa": 0.5, "sigma2": 0.3, "nu": 6.0}
 BLOCK = {"mu": [0.5, -0.2], "kappa": 0.5, "psi": [[1.2, 0.5], [0.5, 0.9]], "nu": 6.0}
-CATEGORICAL = {"alpha": [0.5, 0.7, 1.2]}
+CATEGORICAL = {"alpha": [0.5, 0.7, 1.2], "unseen": 0.2}
 COUNT = {"shape": 1.5, "rate": 0.4}
 BOOLEAN = {"alpha": 0.8, "beta": 0.5}
 #: Units that a chain must not see: what comes in at the surface goes out at the surface.
@@ -35,7 +35,8 @@ TINY = {
     "full": [("real", BLOCK, [0.3, 2.5, -1.2, 2.9, 0.1]), ("real", BLOCK, [0.1, 1.9, -1.5, 1.1, NAN])],
 }
 NEW = {
-    "diag": np.array([[0.2, 0], [2.4, 1], [NAN, 2], [-3.0, NAN], [NAN, NAN]]),
+    # 3 is no category of the table.
+    "diag": np.array([[0.2, 0], [2.4, 1], [NAN, 2], [0.2, 3], [NAN, 3], [-3.0, NAN], [NAN, NAN]]),
     "discrete": np.array([[0, 1], [4, 0], [NAN, 1], [9, NAN]]),
     "full": np.array([[0.2, 0.4], [2.4, -1.0], [NAN, 1.4], [-3.0, NAN]]),
 }
@@ -123,6 +124,8 @@ def test_imputation_is_exact(table):
         mixture = exact(table, new[row])
         if kind in ("categorical", "boolean"):
             p = np.exp(mixture.cell_log_density(5, column, np.arange(3 if kind == "categorical" else 2)))
+            assert (p.sum() < 0.99) == (kind == "categorical")
+            p /= p.sum()
             assert filled[row, column] == p.argmax()
             assert spread[row, column] == pytest.approx(1 - p.max(), rel=0.05)
         else:
@@ -150,7 +153,8 @@ def test_learned_hyperparameters_are_summed_exactly(monkeypatch):
     grids = {name: np.array(grid) for name, grid in real.grids.items()}
     grids["mu"] = grids["mu"] * real.scale[0] + real.center[0]
     grids["sigma2"] = grids["sigma2"] * real.scale[0] ** 2
-    columns = [("real", UNIT * x + ORIGIN, grids), ("categorical", c, {"alpha": list(categorical.grids["alpha"])})]
+    alphas = {"alpha": list(categorical.grids["alpha"]), "unseen": [0.01]}
+    columns = [("real", UNIT * x + ORIGIN, grids), ("categorical", c, alphas)]
     mixture = grid_mixture(columns, {"alpha": prior.concentration_grid, "d": prior.discount_grid})
     new = np.array([[UNIT * 2.0 + ORIGIN, 1], [ORIGIN - 2 * UNIT, 0], [NAN, 0]])
     density, error = by_batch(model, lambda m: np.exp(m.score_samples(new)))
@@ -353,7 +357,9 @@ def test_samples_follow_the_density(covariance_type):
     np.testing.assert_array_equal(rows, model.sample(4000, random_state=1))
     alone = np.full((3, 4), NAN)
     alone[:, 2] = [0, 1, 2]
+    # No sample is an unseen category.
     law = np.exp(model.score_samples(alone))
+    law /= law.sum()
     assert stats.chisquare([np.sum(rows[:, 2] == c) for c in range(3)], 4000 * law).pvalue > 1e-3
     counts = np.full((40, 4), NAN)
     counts[:, 3] = np.arange(40)

@@ -8,7 +8,8 @@ the hyperparameters below, all of which may carry leading axes (a grid) in `log_
 kind           hyperparameters                          model of one cluster
 =============  =======================================  ===========================================================
 "real"         mu, kappa, sigma2, nu                    x ~ N(m, v), m ~ N(mu, v / kappa), nu sigma2 / v ~ Chi2(nu)
-"categorical"  alpha (one per value)                    x ~ Categorical(p), p ~ Dirichlet(alpha); codes 0..V-1
+"categorical"  alpha (one per value), unseen            x ~ Categorical(p), p ~ Dirichlet(alpha, unseen); codes 0..V-1,
+                                                        and V, which is left out if there is no `unseen`
 "boolean"      alpha (True), beta (False)               x ~ Bernoulli(p), p ~ Beta(alpha, beta)
 "count"        shape, rate                              x ~ Poisson(l), l ~ Gamma(shape, rate)
 "cyclic"       mu, r, kappa                             x ~ vonMises(m, kappa), m ~ vonMises(mu, r); in radians
@@ -109,11 +110,21 @@ def _dirichlet(counts, alpha):
     return gammaln(total) - gammaln(total + counts.sum()) + (gammaln(alpha + counts) - gammaln(alpha)).sum(-1)
 
 
+def _alphas(params):
+    alpha = np.asarray(params["alpha"], dtype=float)
+    if "unseen" not in params:
+        return alpha
+    unseen = np.asarray(params["unseen"], dtype=float)[..., None]
+    shape = np.broadcast_shapes(alpha.shape[:-1], unseen.shape[:-1])
+    return np.concatenate([np.broadcast_to(part, (*shape, part.shape[-1])) for part in (alpha, unseen)], axis=-1)
+
+
 def _marginal_categorical(x, params):
-    n_values = params["alpha"].shape[-1]
+    alpha = _alphas(params)
+    n_values = alpha.shape[-1]
     if x.size and x.max() >= n_values:
         raise ValueError(f"x={x.max():.0f} is no code below {n_values}: give alpha one entry per value.")
-    return _dirichlet(np.bincount(x.astype(int), minlength=n_values), params["alpha"])
+    return _dirichlet(np.bincount(x.astype(int), minlength=n_values), alpha)
 
 
 def _marginal_boolean(x, params):
@@ -329,7 +340,8 @@ def log_predictive(kind: str, x_new: Any, x: np.ndarray, params: Params) -> floa
         share = np.log((params["alpha"] + counts @ own) / (len(counts) * params["alpha"] + x.size))
         return float(share) + (log_predictive("real", new, rest, params) if own[0] else 0.0)
     if kind == "categorical":
-        return float(np.log((params["alpha"][int(new)] + np.sum(x == new)) / (np.sum(params["alpha"]) + x.size)))
+        alpha = _alphas(params)
+        return float(np.log((alpha[int(new)] + np.sum(x == new)) / (np.sum(alpha) + x.size)))
     if kind == "boolean":
         own = params["alpha"] if new > 0 else params["beta"]
         return float(np.log((own + np.sum(x == new)) / (params["alpha"] + params["beta"] + x.size)))
@@ -404,7 +416,7 @@ def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator)
         probabilities = rng.dirichlet(params["beta"])
         return {"probabilities": probabilities}, np.array([rng.multinomial(size, probabilities) for size in n])
     if kind == "categorical":
-        probabilities = rng.dirichlet(params["alpha"])
+        probabilities = rng.dirichlet(_alphas(params))
         return {"probabilities": probabilities}, rng.choice(len(probabilities), size=n, p=probabilities)
     raise ValueError(f"kind={kind!r} is unknown: choose one of {sorted(_MARGINALS)}.")
 

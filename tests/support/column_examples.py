@@ -160,6 +160,12 @@ def _examples() -> Iterator[ColumnExample]:
     yield ColumnExample("categorical-missing", "categorical", gaps.astype(np.int16), categories, category_grids, new)
     yield ColumnExample("categorical-int32", "categorical", gaps.astype(np.int32), categories, category_grids, new)
 
+    # One more value, which three cells have: no table has any, but it is a value like the others.
+    more = {"alpha": [0.4, 1.1, 2.0], "unseen": 0.15}
+    strange = _with_gaps(np.where(np.isin(np.arange(48), [5, 23, 44]), 3, codes), -1).astype(np.int8)
+    new = np.array([[0.0], [2.0], [3.0], [np.nan]])
+    yield ColumnExample("categorical-unseen", "categorical", strange, more, category_grids | {"unseen": [0.15]}, new)
+
     beta = {"alpha": 0.7, "beta": 1.9}
     beta_grids = {"alpha": [0.2, 1.0, 5.0], "beta": [0.4, 2.0, 7.0]}
     flags = (rng.random(48) < 0.3).astype(np.int8)

@@ -32,6 +32,7 @@ REAL = (
     {"mu": [-0.5, 0.6], "kappa": [0.3, 1.2], "sigma2": [0.2, 0.8], "nu": [1.0, 4.0]},
 )
 CATEGORICAL = ({"alpha": [0.2, 0.5, 0.9]}, {"alpha": [[0.1, 0.7], [0.2, 1.0], [0.3, 2.0]]})
+UNSEEN = (CATEGORICAL[0] | {"unseen": 0.08}, CATEGORICAL[1] | {"unseen": [0.08]})
 BOOLEAN = ({"alpha": 0.3, "beta": 0.6}, {"alpha": [0.1, 0.5, 2.0], "beta": [0.2, 1.0, 3.0]})
 COUNT = ({"shape": 1.7, "rate": 0.6}, {"shape": [0.7, 2.0], "rate": [0.2, 0.5, 1.2]})
 CYCLIC = ({"mu": 0.7, "kappa": 2.5, "r": 0.6}, {"mu": [0.7, 3.0], "kappa": [0.8, 4.0], "r": [0.2, 2.0]})
@@ -48,6 +49,9 @@ PAIRS = [[0.4, 0.1], [-1.2, -1.5], [2.2, 1.4], [-0.9, -0.5], [1.9, 1.1]]
 GAPS = [[0.4, 0.1], [NAN, -1.5], [2.2, 1.4], [-0.9, NAN], [1.9, 1.1]]
 REALS = column("real", np.array([0.4, -1.2, 2.2, NAN, 0.7], np.float32), *REAL)
 CODES = column("categorical", np.array([0, 2, 2, -1, 1], np.int8), *CATEGORICAL)
+# With a category that no cell has, and an unseen value that none or one has.
+RESERVED = column("categorical-reserved", np.array([0, 2, 2, -1, 0], np.int8), *UNSEEN)
+STRANGE = column("categorical-strange", np.array([0, 3, 2, -1, 0], np.int8), *UNSEEN)
 FLAGS = column("boolean", np.array([1, 0, -1, 0, 1], np.int8), *BOOLEAN)
 COUNTS = column("count", np.array([3, 0, -1, 6, 2], np.int32), *COUNT)
 ANGLES = column("cyclic", np.array([0.4, 6.1, 2.2, NAN, 2.7]), *CYCLIC)
@@ -60,6 +64,8 @@ TABLES = {
     "none": [],
     "real": [REALS],
     "categorical": [CODES],
+    "reserved": [RESERVED],
+    "strange": [STRANGE],
     "boolean": [FLAGS],
     "count": [COUNTS],
     "cyclic": [ANGLES],

@@ -12,7 +12,7 @@ COUNTS = np.array([3, 0, 7, 2, -1], np.int32)
 PAIR = np.array([[0.5, -0.2], [np.nan, 1.0], [2.0, 1.5], [1.7, 2.2], [-1.0, 0.3]])
 PARAMS = {
     "real": {"mu": 0.1, "kappa": 0.4, "sigma2": 0.6, "nu": 2.0},
-    "categorical": {"alpha": np.array([0.5, 1.0, 2.0])},
+    "categorical": {"alpha": np.array([0.5, 1.0, 2.0]), "unseen": 0.2},
     "count": {"shape": 1.3, "rate": 0.4},
     "gaussian": {"mu": np.zeros(2), "kappa": 0.5, "psi": 0.7 * np.eye(2), "nu": 3.5},
 }

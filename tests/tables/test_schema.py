@@ -81,7 +81,7 @@ def fitted(X, feature_types="from_dtype"):
         (["b", np.nan, "a"], "str", "categorical", [1, -1, 0], "int8"),
         (["b", pd.NA, "a"], "string", "categorical", [1, -1, 0], "int8"),
         (["b", None, "a"], pd.CategoricalDtype(["z", "b", "a"]), "categorical", [1, -1, 0], "int8"),
-        ([7, None, 5], pd.CategoricalDtype([7, 6, 5]), "categorical", [1, -1, 0], "int8"),
+        ([7, None, 5], pd.CategoricalDtype([7, 6, 5]), "categorical", [2, -1, 0], "int8"),
     ],
 )
 def test_pandas_columns(values, dtype, kind, expected, typed):
@@ -90,7 +90,8 @@ def test_pandas_columns(values, dtype, kind, expected, typed):
     assert array.dtype == typed
     np.testing.assert_array_equal(array, expected)
     if kind == "categorical":
-        assert column.categories.tolist() == sorted({value for value in values if not pd.isna(value)})
+        declared = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else values
+        assert column.categories.tolist() == sorted({value for value in declared if not pd.isna(value)})
     if kind == "boolean":
         assert column.categories.tolist() == [False, True]
 
@@ -114,7 +115,7 @@ def test_polars_columns(series, kind, expected):
     assert table.container == "polars"
     np.testing.assert_array_equal(array, expected)
     if kind == "categorical":
-        assert table.columns[0].categories.tolist() == ["a", "b"]
+        assert table.columns[0].categories.tolist() == ["a", "b", "z"][: 2 + (series.dtype == pl.Enum)]
 
 
 def test_arrays_are_real_unless_boolean():
@@ -125,8 +126,9 @@ def test_arrays_are_real_unless_boolean():
     assert read(np.array([[1, 2.5], [None, 3]], dtype=object))[0].kinds == ["real", "real"]
 
 
-@pytest.mark.parametrize("n_categories, dtype", [(128, np.int8), (129, np.int16), (32768, np.int16), (32769, np.int32)])
+@pytest.mark.parametrize("n_categories, dtype", [(127, np.int8), (128, np.int16), (32767, np.int16), (32768, np.int32)])
 def test_codes_are_of_the_smallest_type(n_categories, dtype):
+    # That has a code for an unseen category, too.
     for X in (np.arange(n_categories)[:, np.newaxis], np.arange(n_categories)[:, np.newaxis] + 0.5):
         table, (codes,) = read(X, ["categorical"])
         assert codes.dtype == dtype
@@ -164,7 +166,7 @@ def test_the_filler_under_a_missing_integer_is_no_category():
 def test_intervals_of_a_cut_are_categories_in_their_order():
     column, codes = read_column(pd.cut(pd.Series([15.0, 2, 12, np.nan]), [0, 10, 20, 30]))
     assert column.kind == "categorical"
-    assert len(column.categories) == 2
+    assert len(column.categories) == 3
     np.testing.assert_array_equal(codes, [1, 0, 1, -1])
 
 
@@ -384,10 +386,11 @@ def test_unseen_categories(frame):
     estimator, table, _ = fitted(frame({"colour": ["red", "blue"], "size": ["S", "M"]}))
     X = frame({"colour": ["blue", "green", None], "size": ["L", "S", "S"]})
     np.testing.assert_array_equal(table.encode(estimator, X), [[0, -1, -1], [-1, 1, 1]])
+    np.testing.assert_array_equal(table.encode(estimator, X, unseen="novel"), [[0, 2, -1], [2, 1, 1]])
     with pytest.raises(ValueError, match="'green' in column 'colour'; 'L' in column 'size'"):
         table.encode(estimator, X, unseen="error")
     np.testing.assert_array_equal(table.encode(estimator, X[2:], unseen="error"), [[-1], [1]])
-    with pytest.raises(ValueError, match='unseen must be "missing" or "error"'):
+    with pytest.raises(ValueError, match='unseen must be "missing", "novel" or "error"'):
         table.encode(estimator, X, unseen="ignore")
 
 
@@ -395,6 +398,24 @@ def test_unused_levels_of_new_data_are_not_unseen():
     estimator, table, _ = fitted(pd.DataFrame({"a": ["u", "v"]}))
     X = pd.DataFrame({"a": pd.Categorical(["v"], categories=["t", "v"])})
     np.testing.assert_array_equal(table.encode(estimator, X, unseen="error"), [[1]])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["b", None, "a"], dtype=pd.CategoricalDtype(["z", "b", "a"])),
+        pl.Series(["b", None, "a"], dtype=pl.Enum(["z", "b", "a"])),
+    ],
+    ids=["pandas", "polars"],
+)
+def test_declared_levels_are_categories(column):
+    frame = pd.DataFrame if isinstance(column, pd.Series) else pl.DataFrame
+    estimator, table, arrays = fitted(frame({"a": column}))
+    assert table.columns[0].categories.tolist() == ["a", "b", "z"]
+    np.testing.assert_array_equal(arrays, [[1, -1, 0]])
+    new = frame({"a": ["z", "y", "a"]})
+    np.testing.assert_array_equal(table.encode(estimator, new, unseen="novel"), [[2, 3, 0]])
+    assert list(table.decode([np.array([2, 0])])["a"]) == ["z", "a"]
 
 
 def test_new_data_keep_to_the_declared_types():

@@ -100,10 +100,10 @@ def log_weights(draw, view):
 
 
 def probabilities(model, state):
-    """(n_clusters + 1, n_categories)"""
-    weights = (
-        np.column_stack([state["counts"][:-1], np.zeros(len(state["counts"]) - 1)]).T + state["parameters"]["alpha"]
-    )
+    """(n_clusters + 1, n_values)"""
+    parameters = state["parameters"]
+    alpha = np.append(parameters["alpha"], parameters.get("unseen", ()))
+    weights = np.column_stack([state["counts"][:-1], np.zeros(len(state["counts"]) - 1)]).T + alpha
     return weights / weights.sum(axis=1, keepdims=True)
 
 
@@ -177,7 +177,7 @@ def test_information_given_discrete_columns_is_a_sum(together):
     w = np.exp(log_weights(together._draws[0][0], 0))
     colour, flag, shape = laws(together, "colour", "flag", "shape")
     by_value = []
-    for v in range(3):
+    for v in range(4):
         tilted = w * colour[:, v]
         by_value.append((tilted.sum(), discrete_information(tilted / tilted.sum(), flag, shape)))
     value, error = together.mutual_information("flag", "shape", given="colour")
