@@ -144,7 +144,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
             table, arrays = self._read(X)
             return table, arrays, arrays
         table, repeated = self._read(repeated_rows(X, weights))
-        return table, repeated, table.encode(self, X, self.unseen)
+        return table, repeated, table.encode(self, X, as_evidence(self.unseen))
 
     def _bind(self, table, arrays):
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
