@@ -1,8 +1,8 @@
 """The scale matrix that the clusters of a block of reals share: its degrees of freedom, variances and correlations.
 
 psi_ij = (nu - width + 1) sqrt(sigma2_i sigma2_j) R_ij. The correlations have a factor model: every column has a vector
-v_i of independent normal coordinates, the first n_shared of variance 1 and the others of variance spread^2. With w_i, the
-shared coordinates over the length of the vector, R_ij = SHRINKAGE w_i . w_j for i != j, and R_ii = 1: positive definite
+v_i of independent normal coordinates, the first n_shared of variance 1 and the others of variance spread^2. With w_i,
+the shared coordinates over the length of the vector, R_ij = SHRINKAGE w_i . w_j for i != j, and R_ii = 1: positive definite
 for every set of vectors, and the same for a block and for its parts. A vector is redrawn by elliptical slice sampling
 (Murray, Adams, MacKay 2010, Elliptical slice sampling, AISTATS), with the clusters integrated out: a column changes the
 scale matrices by matrices of rank two, and all points of an ellipse lie in a plane, so that a point of it costs O(1) a
@@ -148,7 +148,8 @@ cdef double change_of_evidence(const Workspace* space, double a, double b, doubl
 
 
 cdef void change_column(
-    GaussianStatistics self, Workspace* space, Py_ssize_t j, const double* g, const double* h, double a, double b, double c
+    GaussianStatistics self, Workspace* space, Py_ssize_t j, const double* g, const double* h,
+    double a, double b, double c
 ) noexcept nogil:
     cdef Py_ssize_t i, k, d = self.width
     cdef double change
@@ -192,27 +193,27 @@ cdef void resample_vector(
     GaussianStatistics self, Workspace* space, Py_ssize_t j, double power, bitgen_t* bits
 ) noexcept nogil:
     # On the ellipse v cos(angle) + f sin(angle), row j of psi is (g cos(angle) + h sin(angle)) / length.
-    cdef Py_ssize_t i, l, k, point, d = self.width, q = self.n_shared, n = self.vectors.shape[1]
+    cdef Py_ssize_t i, axis, k, d = self.width, q = self.n_shared, n = self.vectors.shape[1]
     cdef double* g = space.line
     cdef double* h = g + d
     cdef double* fresh = h + d
     cdef double vv = 0.0, vf = 0.0, ff = 0.0, length, scale, angle, low, high, level, a = 0.0, b = 0.0, x, y
-    for l in range(n):
-        fresh[l] = standard_normal(bits) * (1.0 if l < q else self.spread)
-        vv += self.vectors[j, l] * self.vectors[j, l]
-        vf += self.vectors[j, l] * fresh[l]
-        ff += fresh[l] * fresh[l]
+    for axis in range(n):
+        fresh[axis] = standard_normal(bits) * (1.0 if axis < q else self.spread)
+        vv += self.vectors[j, axis] * self.vectors[j, axis]
+        vf += self.vectors[j, axis] * fresh[axis]
+        ff += fresh[axis] * fresh[axis]
     for i in range(d):
         g[i] = h[i] = 0.0
         if i == j:
             continue
         length = 0.0
-        for l in range(n):
-            length += self.vectors[i, l] * self.vectors[i, l]
+        for axis in range(n):
+            length += self.vectors[i, axis] * self.vectors[i, axis]
         scale = SHRINKAGE * sqrt(self.psi[i, i] * self.psi[j, j] / length)
-        for l in range(q):
-            g[i] += self.vectors[i, l] * self.vectors[j, l]
-            h[i] += self.vectors[i, l] * fresh[l]
+        for axis in range(q):
+            g[i] += self.vectors[i, axis] * self.vectors[j, axis]
+            h[i] += self.vectors[i, axis] * fresh[axis]
         g[i] *= scale
         h[i] *= scale
     for k in range(space.n_used + 1):
@@ -220,7 +221,7 @@ cdef void resample_vector(
     level = log_double(open_uniform(bits))
     angle = high = 6.283185307179586 * uniform(bits)
     low = high - 6.283185307179586
-    for point in range(MOST_POINTS):
+    for _ in range(MOST_POINTS):
         x, y = cos(angle), sin(angle)
         length = sqrt(x * x * vv + 2.0 * x * y * vf + y * y * ff)
         a, b = x / length - 1.0 / sqrt(vv), y / length
@@ -234,21 +235,21 @@ cdef void resample_vector(
     else:
         return
     change_column(self, space, j, g, h, a, b, 0.0)
-    for l in range(n):
-        self.vectors[j, l] = x * self.vectors[j, l] + y * fresh[l]
+    for axis in range(n):
+        self.vectors[j, axis] = x * self.vectors[j, axis] + y * fresh[axis]
 
 
 cdef void resample_spread(
     GaussianStatistics self, const double* grid, Py_ssize_t n_grid, bitgen_t* bits
 ) noexcept nogil:
     # Given the vectors, the data say nothing of it.
-    cdef Py_ssize_t i, l, g, q = self.n_shared, n = self.vectors.shape[1]
+    cdef Py_ssize_t i, axis, g, q = self.n_shared, n = self.vectors.shape[1]
     cdef double[MAX_GRID] logs
     cdef double[MAX_GRID] work
     cdef double square = 0.0
     for i in range(self.width):
-        for l in range(q, n):
-            square += self.vectors[i, l] * self.vectors[i, l]
+        for axis in range(q, n):
+            square += self.vectors[i, axis] * self.vectors[i, axis]
     for g in range(n_grid):
         logs[g] = -self.width * (n - q) * log_double(grid[g]) - 0.5 * square / (grid[g] * grid[g])
     self.spread = grid[categorical(logs, work, n_grid, 1.0, bits)]

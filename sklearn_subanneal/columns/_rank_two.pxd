@@ -13,18 +13,18 @@ cdef struct Inverse:
 cdef inline void prepare_candidates(
     Inverse* self, const double* g, const double* h, Py_ssize_t j, Py_ssize_t d
 ) noexcept nogil:
-    cdef Py_ssize_t i, l
+    cdef Py_ssize_t i, n
     cdef const double* row
     cdef double to_g, to_h
     self.gg = self.gh = self.hh = self.he = 0.0
     for i in range(d):
         row = self.inverse + i * d
         to_g = to_h = 0.0
-        for l in range(d):
-            to_g += row[l] * g[l]
+        for n in range(d):
+            to_g += row[n] * g[n]
         if h != NULL:
-            for l in range(d):
-                to_h += row[l] * h[l]
+            for n in range(d):
+                to_h += row[n] * h[n]
             self.gh += g[i] * to_h
             self.hh += h[i] * to_h
         self.gg += g[i] * to_g
@@ -45,7 +45,7 @@ cdef inline double determinant_ratio(const Inverse* self, double a, double b, do
 cdef inline void take_candidate(
     Inverse* self, double a, double b, double c, Py_ssize_t j, Py_ssize_t d, double* work
 ) noexcept nogil:
-    cdef Py_ssize_t i, l
+    cdef Py_ssize_t i, n
     cdef double e = 1.0 + a * self.ge + b * self.he + c * self.ee
     cdef double u = (a * a * self.gg + 2.0 * a * b * self.gh + b * b * self.hh
                      + 2.0 * c * (a * self.ge + b * self.he) + c * c * self.ee)
@@ -59,5 +59,5 @@ cdef inline void take_candidate(
     for i in range(d):
         by_y = (self.ee * y[i] - e * x[i]) / ratio
         by_x = (u * x[i] - e * y[i]) / ratio
-        for l in range(d):
-            self.inverse[i * d + l] += by_y * y[l] + by_x * x[l]
+        for n in range(d):
+            self.inverse[i * d + n] += by_y * y[n] + by_x * x[n]
