@@ -1,8 +1,8 @@
 """Learning of the normal-inverse-Wishart prior of a block of reals: mu, kappa, nu, sigma2, and correlations.
 
 The scale matrix is psi_ij = (nu - width + 1) sqrt(sigma2_i sigma2_j) R_ij with a correlation matrix R. All clusters are
-integrated out. With B = psi + the scatter of a cluster about its mean xbar, e = mu - xbar, c = kappa n / (kappa + n), the
-posterior scale matrix is Psi_n = B + c e e'. A coordinate of mu changes it by a matrix of rank one, so that its
+integrated out. With B = psi + the scatter of a cluster about its mean xbar, e = mu - xbar, c = kappa n / (kappa + n),
+the posterior scale matrix is Psi_n = B + c e e'. A coordinate of mu changes it by a matrix of rank one, so that its
 determinant at every grid point follows from one inverse: |B + c e e'| = |B| (1 + c e' B^-1 e).
 """
 from libc.stdlib cimport free, malloc

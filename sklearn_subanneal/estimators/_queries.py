@@ -22,8 +22,9 @@ class PredictiveQueries:
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
     It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)``, ``_seen_labels(arrays)`` and
-    ``_copies``. Every answer is of one distribution, the posterior predictive averaged over draws and chains, and its conditionals. In one
-    draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v).
+    ``_copies``. Every answer is of one distribution, the posterior predictive averaged over draws and chains, and its
+    conditionals. In one draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j |
+    cluster k of v).
 
     References
     ----------
