@@ -7,6 +7,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.ordinal import Ordinal
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 
@@ -20,6 +21,7 @@ __all__ = [
     "Cyclic",
     "Gaussian",
     "Hyperparameter",
+    "Ordinal",
     "Real",
     "bind_bags",
     "bind_columns",

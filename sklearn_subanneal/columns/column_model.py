@@ -36,6 +36,8 @@ class ColumnModel:
         The values that the type has in every table.
     coded : bool
         Whether the values that occur in the table are its categories.
+    ordered : bool
+        Whether these have an order: that of the dtype, or of the numbers.
     discrete : bool
         Whether predictions are probabilities of few values, and not moments.
     single : bool
@@ -66,6 +68,7 @@ class ColumnModel:
     remedy: ClassVar[str] = ""
     categories: ClassVar[tuple | None] = None
     coded: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
     discrete: ClassVar[bool] = False
     single: ClassVar[bool] = True
     data_class: ClassVar[type[ColumnData]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -129,6 +129,33 @@ def encoded(cells: Cells, categories: np.ndarray | None) -> tuple[np.ndarray, np
     return table[codes], categories, unknown
 
 
+def ordered_levels(cells: Cells) -> np.ndarray:
+    """The levels of an ordinal column, from the lowest to the highest.
+
+    Returns
+    -------
+    levels : ndarray of shape (n_levels,)
+        All that an ordered dtype declares, in its order; else the numbers that occur, sorted.
+
+    Raises
+    ------
+    ValueError
+        If the values are not numbers and their dtype declares no order.
+    """
+    if cells.ordered:
+        return _as_array(cells.levels)
+    values = cells.factored()[0]
+    for value in values:
+        if not _is_number(value):
+            raise ValueError(
+                f"Column {cells.name!r} must be ordinal but holds {value!r} (type {type(value).__name__}), and its "
+                f"dtype {cells.dtype} declares no order: make it an ordered categorical (pandas.CategoricalDtype with "
+                "ordered=True, polars.Enum), convert its values to numbers, or declare it 'categorical' in "
+                "feature_types."
+            )
+    return _sorted_values(cells.name, values)
+
+
 def array_cells(name: str, values: np.ndarray) -> Cells:
     """Read a column of a numeric array."""
     return Cells(name, "float64", values)
@@ -202,8 +229,10 @@ def polars_cells(name: str, series) -> Cells:
     text = series.cast(pl.String)
     distinct = text.drop_nulls().unique().sort()
     codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    levels = tuple(dtype.categories) if dtype == pl.Enum else None
-    return Cells(name, label, distinct.to_list(), codes, levels=levels, is_category=dtype != pl.String)
+    if dtype == pl.Enum:
+        levels = tuple(dtype.categories)
+        return Cells(name, label, distinct.to_list(), codes, None, levels, ordered=True, is_category=True)
+    return Cells(name, label, distinct.to_list(), codes, is_category=dtype != pl.String)
 
 
 def is_missing(array: np.ndarray) -> np.ndarray:
@@ -237,7 +266,7 @@ def pandas_series(column, array: np.ndarray):
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
         is_float = column.dtype.lower().startswith("float")
         return pd.Series(array).astype(column.dtype if is_float else "Float64" if is_nullable else "float64")
-    if column.kind == "categorical" and column.levels is not None:
+    if column.type.coded and column.levels is not None:
         position = {level: code for code, level in enumerate(column.levels)}
         codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
         return pd.Series(pd.Categorical.from_codes(codes[array], list(column.levels), column.ordered))
@@ -303,9 +332,14 @@ def _sorted_values(name: str, values: list) -> np.ndarray:
             f"Column {name!r} mixes values of type {_listed({type(value) for value in values})}, which have no common "
             "order: convert them all to strings or all to numbers."
         ) from error
+    return _as_array(values)
+
+
+def _as_array(values: Sequence) -> np.ndarray:
+    """Values as an array of numbers, or of objects."""
     if all(map(_is_number, values)):
         array = np.asarray(values)
-        if array.dtype.kind in "biuf" and array.tolist() == values:
+        if array.dtype.kind in "biuf" and array.tolist() == list(values):
             return array
     array = np.empty(len(values), dtype=object)
     for code, value in enumerate(values):

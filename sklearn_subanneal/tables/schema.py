@@ -17,6 +17,7 @@ from sklearn_subanneal.tables.cells import (
     encoded,
     is_missing,
     object_cells,
+    ordered_levels,
     pandas_cells,
     pandas_series,
     polars_cells,
@@ -36,7 +37,8 @@ class Column:
     type : CellType
         The type of its cells.
     categories : ndarray of shape (n_categories,) or None
-        The sorted values of a categorical column, ``array([False, True])`` for a boolean one.
+        The sorted values of a categorical column, the levels of an ordinal one in their order,
+        ``array([False, True])`` for a boolean one.
     dtype : str
         Name of the dtype of the column given to `fit`.
     levels : tuple or None
@@ -202,8 +204,9 @@ def read_table(
         The data. Arrays must be numeric; DataFrames may hold strings, categories, booleans and numbers.
     feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
         "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has
-        one of "real", "categorical", "boolean", "count", "cyclic" for each feature; a dict goes from a name or an
-        index (the name wins) to one of them, and the features it does not mention go by dtype.
+        one of "real", "categorical", "boolean", "count", "cyclic", "ordinal" for each feature; a dict goes from a name
+        or an index (the name wins) to one of them, and the features it does not mention go by dtype. The levels of an
+        ordinal column are those that its ordered dtype declares, or the numbers that occur.
     types : mapping of str to CellType
         The types of columns that there are.
 
@@ -213,7 +216,7 @@ def read_table(
         The schema.
     arrays : list of ndarray of shape (n_samples,)
         For each feature, contiguous: float64 with NaN for missing if real (possibly a read-only view of X); codes,
-        with -1 for missing, of the smallest of int8, int16 and int32 if categorical or boolean; int32 with -1 for
+        with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or boolean; int32 with -1 for
         missing if count; float64 if cyclic.
 
     Raises
@@ -244,7 +247,7 @@ def read_table(
     for name, given, cell in zip(names, declared, cells, strict=True):
         model = types[given or cell.kind()]
         if model.coded:
-            array, categories, _ = encoded(cell, None)
+            array, categories, _ = encoded(cell, ordered_levels(cell) if model.ordered else None)
         else:
             array = cell.numbers(model)
             categories = None if model.categories is None else np.array(model.categories)

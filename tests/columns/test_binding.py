@@ -37,7 +37,7 @@ def test_models_and_kernels_agree_on_state(missing):
 
 
 def test_kinds_are_the_names_of_the_types():
-    assert sorted(KINDS) == ["bag-of-words", "boolean", "categorical", "count", "cyclic", "gaussian", "real"]
+    assert sorted(KINDS) == ["bag-of-words", "boolean", "categorical", "count", "cyclic", "gaussian", "ordinal", "real"]
     assert all(issubclass(model, ColumnModel) and model.kind == kind for kind, model in KINDS.items())
 
 

@@ -25,6 +25,7 @@ TABLES = {
     "block": (REALS, {"covariance_type": "full"}),
     "discrete": (COUNTS % 2, {"feature_types": ["categorical", "boolean"]}),
     "count, cyclic": (COUNTS, {"feature_types": ["count", "cyclic"]}),
+    "ordinal": (COUNTS, {"feature_types": ["ordinal", "ordinal"]}),
     "documents": (COUNTS, {"feature_types": "bag-of-words"}),
 }
 PARTITIONS = [

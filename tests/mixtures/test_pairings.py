@@ -40,6 +40,7 @@ COLUMNS = {
     "boolean": (["boolean"], [np.minimum(CODES, 1).astype(np.int8)], "diag"),
     "count": (["count"], [np.where(HOLES, -1, RNG.poisson(4.0, N_ROWS)).astype(np.int32)], "diag"),
     "cyclic": (["cyclic"], [np.where(HOLES, np.nan, RNG.uniform(0, 6.0, N_ROWS))], "diag"),
+    "ordinal": (["ordinal"], [CODES], "diag"),
     "block": (["real"] * 2, list(REALS.T), "full"),
     "block-missing": (["real"] * 2, [np.where(HOLES, np.nan, REALS[:, 0]), REALS[:, 1]], "full"),
     "mixed": (["real", "categorical", "real"], [REALS[:, 0], CODES, np.where(HOLES, np.nan, REALS[:, 1])], "full"),
@@ -155,7 +156,7 @@ def test_mixtures_of_hardly_any_rows(n_rows, moves):
         assert not is_refused(mixture_spec(columns, partition, moves, "anneal", n_rows)), (columns, partition)
 
 
-SINGLE = {"real", "categorical", "boolean", "count", "cyclic", "constant"}
+SINGLE = {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "constant"}
 
 
 def views_refused(columns, column_partition, row_partition, row_moves):

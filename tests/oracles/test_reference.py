@@ -24,6 +24,7 @@ PARAMS = {
     "boolean": {"alpha": 0.7, "beta": 1.9},
     "count": {"shape": 1.7, "rate": 0.6},
     "cyclic": {"mu": 0.7, "r": 0.6, "kappa": 2.5},
+    "ordinal": {"location": 1.2, "spread": 1.5, "free": 0.3, "mass": 2.0, "cuts": [0.5, 1.3, 2.5]},
     "gaussian": GAUSSIAN,
     "bag-of-words": {"beta": [0.7, 0.2, 1.5]},
 }
@@ -34,6 +35,7 @@ DATA = {
     "boolean": np.array([1, 0, -1, 1, 1]),
     "count": np.array([3, 0, 7, -1, 2]),
     "cyclic": np.array([0.4, -1.2, NAN, 6.0, 2.5]),
+    "ordinal": np.array([3, 2, 3, -1, 1]),
     "gaussian": np.array([[0.4, 1.0], [-1.2, 0.1], [2.0, 0.7], [0.3, -0.8], [1.1, 1.2]]),
     "bag-of-words": np.array([[1, 0, 2], [0, 3, 1], [2, 2, 0], [0, 0, 1], [4, 0, 0]]),
 }

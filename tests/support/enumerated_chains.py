@@ -35,6 +35,12 @@ CATEGORICAL = ({"alpha": [0.2, 0.5, 0.9]}, {"alpha": [[0.1, 0.7], [0.2, 1.0], [0
 BOOLEAN = ({"alpha": 0.3, "beta": 0.6}, {"alpha": [0.1, 0.5, 2.0], "beta": [0.2, 1.0, 3.0]})
 COUNT = ({"shape": 1.7, "rate": 0.6}, {"shape": [0.7, 2.0], "rate": [0.2, 0.5, 1.2]})
 CYCLIC = ({"mu": 0.7, "kappa": 2.5, "r": 0.6}, {"mu": [0.7, 3.0], "kappa": [0.8, 4.0], "r": [0.2, 2.0]})
+ORDINAL = (
+    {"location": 0.7, "spread": 1.5, "free": 0.3, "mass": 1.2, "cuts": [0.5, 1.4]},
+    {
+        "location": [0.2, 1.6], "spread": [0.5, 2.0], "free": [0.1, 0.6], "mass": [0.5, 4.0], "cuts": [[0.5], [1.4]],
+    },
+)
 GAUSSIAN = (
     {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[0.5, 0.2], [0.2, 0.6]], "nu": 3.5},
     {"mu": [[-0.3, 0.6], [-0.3, 0.5]], "kappa": [0.3, 1.2], "psi": [[0.4, 1.2], [0.3, 1.0]], "nu": [2.5, 5.0]},
@@ -46,6 +52,7 @@ CODES = column("categorical", np.array([0, 2, 2, -1, 1], np.int8), *CATEGORICAL)
 FLAGS = column("boolean", np.array([1, 0, -1, 0, 1], np.int8), *BOOLEAN)
 COUNTS = column("count", np.array([3, 0, -1, 6, 2], np.int32), *COUNT)
 ANGLES = column("cyclic", np.array([0.4, 6.1, 2.2, NAN, 2.7]), *CYCLIC)
+LEVELS = column("ordinal", np.array([0, 2, 2, -1, 1], np.int8), *ORDINAL)
 # With its gaps in other rows, and a row of which nothing is seen.
 MIXED_BLOCK = column(
     "gaussian-missing", np.array([[0.4, 0.1], [-1.2, -1.5], [NAN, 0.9], [NAN, NAN], [1.9, 1.1]]), *GAUSSIAN
@@ -57,6 +64,7 @@ TABLES = {
     "boolean": [FLAGS],
     "count": [COUNTS],
     "cyclic": [ANGLES],
+    "ordinal": [LEVELS],
     "gaussian": [column("gaussian", np.array(PAIRS), *GAUSSIAN)],
     "gaussian-missing": [column("gaussian-missing", np.array(GAPS), *GAUSSIAN)],
     "mixed": [REALS, CODES, FLAGS, COUNTS, MIXED_BLOCK],

@@ -17,9 +17,12 @@ DTYPES = {
     "boolean": np.int8,
     "count": np.int32,
     "cyclic": np.float64,
+    "ordinal": np.int8,
     "gaussian": np.float64,
 }
-MISSING = {"real": np.nan, "gaussian": np.nan, "categorical": -1, "boolean": -1, "count": -1, "cyclic": np.nan}
+MISSING = {
+    "real": np.nan, "gaussian": np.nan, "categorical": -1, "boolean": -1, "count": -1, "cyclic": np.nan, "ordinal": -1
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def statistics(state):
             out[f"{j} product"] = (x[:, 0] * x[:, 1]).mean()
         for name, value in params.items():
             value = np.diag(value) if name == "psi" else np.atleast_1d(value)
-            place = value if name == "mu" else np.log(value)
+            place = value if name in ("mu", "location") else np.log(value)
             for i, own in enumerate(place):
                 out[f"{j} {name}[{i}]"] = own
             out[f"{j} {name} square"] = place.mean() * (x**2).mean()
