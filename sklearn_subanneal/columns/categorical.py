@@ -34,6 +34,10 @@ class Categorical(ColumnModel):
         axes = {"alpha": np.tile(ALPHA_GRID, (len(alpha), 1))} if learn else {}
         return cls(name, sources, {"alpha": alpha}, axes)
 
+    @property
+    def n_values(self):
+        return len(self.parameters["alpha"])
+
     def expectations(self, column, values, weights):
         return weights @ column.probabilities(weights.shape[1]), None
 

@@ -108,6 +108,11 @@ class ColumnModel:
         """
         raise TypeError(f"{cls.__name__} must say how it is bound to a column")
 
+    @property
+    def n_values(self) -> int:
+        """How many values a discrete column can take; 0 for the others."""
+        return 0
+
     def data(self, arrays: list[np.ndarray]) -> ColumnData:
         """Encode the columns of a table for the kernels."""
         return self.data_class(arrays[self.sources[0]])

@@ -61,6 +61,10 @@ class Ordinal(ColumnModel):
         }
         return cls(name, sources, start | {"cuts": cuts}, axes if learn else {})
 
+    @property
+    def n_values(self):
+        return len(self.parameters["cuts"]) + 1
+
     def expectations(self, column, values, weights):
         return weights @ column.probabilities(weights.shape[1]), None
 

@@ -102,7 +102,8 @@ def check_hyperparameters(case, history):
         law = dict(enumerate(law))
         counts = dict(enumerate(np.bincount(codes, minlength=len(law))))
         floor = noise_floor(law, effective_draws(in_batches(codes)), 0.999, rng=rng)
-        assert total_variation(law, counts) <= 1.3 * floor, name
+        # A grid of one value has no noise, but rounding.
+        assert total_variation(law, counts) <= 1.3 * floor + 1e-12, name
 
 
 def check(case, n_wanted):

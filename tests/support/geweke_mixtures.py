@@ -112,6 +112,9 @@ def statistics(state):
         if x.shape[1] > 1:
             out[f"{j} product"] = (x[:, 0] * x[:, 1]).mean()
         for name, value in params.items():
+            if name == "cuts":
+                # The cut points of levels are not learned.
+                continue
             value = np.diag(value) if name == "psi" else np.atleast_1d(value)
             place = value if name in ("mu", "location") else np.log(value)
             for i, own in enumerate(place):
