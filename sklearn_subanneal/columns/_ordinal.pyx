@@ -70,17 +70,23 @@ cdef simd_void take_log_gammas(const double* values, double* out, Py_ssize_t n) 
 cdef simd_void take_weighted_sums(
     const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_blocks, double* out
 ) noexcept nogil:
-    # rows (n_blocks, n, BLOCK): sums over n of weight * row
-    cdef double[BLOCK] total
+    # rows (n_blocks, n, BLOCK): sums over n of weight * row, in two running totals, so that the next addition need not
+    # wait for the last.
+    cdef double[BLOCK] even, odd
     cdef Py_ssize_t b, i, j
     for b in range(n_blocks):
         for j in range(BLOCK):
-            total[j] = 0.0
-        for i in range(n):
+            even[j] = odd[j] = 0.0
+        for i in range(n // 2):
             for j in range(BLOCK):
-                total[j] += weight[i] * rows[i * BLOCK + j]
+                even[j] += weight[2 * i] * rows[2 * i * BLOCK + j]
+            for j in range(BLOCK):
+                odd[j] += weight[2 * i + 1] * rows[(2 * i + 1) * BLOCK + j]
+        for i in range(n - n % 2, n):
+            for j in range(BLOCK):
+                even[j] += weight[i] * rows[i * BLOCK + j]
         for j in range(BLOCK):
-            out[j] = total[j]
+            out[j] = even[j] + odd[j]
         rows += n * BLOCK
         out += BLOCK
 
