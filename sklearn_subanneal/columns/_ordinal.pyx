@@ -9,7 +9,6 @@ level l has the marginal likelihood
 w_g the normal density of the shape's mean (parameters location and spread, all standard deviations alike), and alpha
 the mass times the mean of all shapes by these weights. All is a sum over shapes: exact, and a probability.
 """
-cimport cython
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -17,124 +16,20 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, simd_void
 from sklearn_subanneal._core._random cimport uniform
+from sklearn_subanneal._core._sums cimport (
+    BLOCK, add_multiple, largest, log_add, log_sum, take_exponentials, take_log_gammas, take_log_rising, take_logs,
+    take_weighted_sums, weighted_sum
+)
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics, Sums
 from sklearn_subanneal.columns._base cimport LogQueue
 from sklearn_subanneal.columns._categorical cimport CategoricalData, code_at
 
 from sklearn_subanneal.columns.ordinal_shapes import shapes_between
 
-# Levels are summed in blocks of this many.
-cdef enum:
-    BLOCK = 8
-
-
 cdef simd_void add_scores(const float* log_p, float* scores, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):
         scores[k] += log_p[k]
-
-
-cdef simd_void add_multiple(double factor, const double* values, double* out, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        out[i] += factor * values[i]
-
-
-cdef simd_void take_exponentials(double top, double* values, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        values[i] = exp_double(values[i] - top)
-
-
-cdef simd_void take_logs(double* values, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        values[i] = log_double(values[i])
-
-
-cdef simd_void take_log_rising(
-    const double* alpha, const double* log_gamma_alpha, const double* count, double* out, Py_ssize_t n
-) noexcept nogil:
-    # log of alpha (alpha + 1) ... (alpha + count - 1)
-    cdef Py_ssize_t i
-    for i in range(n):
-        out[i] = log_gamma(alpha[i] + count[i]) - log_gamma_alpha[i]
-
-
-cdef simd_void take_log_gammas(const double* values, double* out, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        out[i] = log_gamma(values[i])
-
-
-cdef simd_void take_weighted_sums(
-    const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_blocks, double* out
-) noexcept nogil:
-    # rows (n_blocks, n, BLOCK): sums over n of weight * row, in two running totals, so that the next addition need not
-    # wait for the last.
-    cdef double[BLOCK] even, odd
-    cdef Py_ssize_t b, i, j
-    for b in range(n_blocks):
-        for j in range(BLOCK):
-            even[j] = odd[j] = 0.0
-        for i in range(n // 2):
-            for j in range(BLOCK):
-                even[j] += weight[2 * i] * rows[2 * i * BLOCK + j]
-            for j in range(BLOCK):
-                odd[j] += weight[2 * i + 1] * rows[(2 * i + 1) * BLOCK + j]
-        for i in range(n - n % 2, n):
-            for j in range(BLOCK):
-                even[j] += weight[i] * rows[i * BLOCK + j]
-        for j in range(BLOCK):
-            out[j] = even[j] + odd[j]
-        rows += n * BLOCK
-        out += BLOCK
-
-
-cdef double weighted_sum(const double* weight, const double* values, Py_ssize_t n) noexcept nogil:
-    # In several running totals: the next addition need not wait for the last.
-    cdef double[BLOCK] total
-    cdef double out = 0.0
-    cdef Py_ssize_t i, j, n_whole = n // BLOCK
-    for j in range(BLOCK):
-        total[j] = 0.0
-    for i in range(n_whole):
-        for j in range(BLOCK):
-            total[j] += weight[i * BLOCK + j] * values[i * BLOCK + j]
-    for i in range(n_whole * BLOCK, n):
-        out += weight[i] * values[i]
-    for j in range(BLOCK):
-        out += total[j]
-    return out
-
-
-cdef double largest(const double* values, Py_ssize_t n) noexcept nogil:
-    cdef double[BLOCK] top
-    cdef Py_ssize_t i, j, n_whole = n // BLOCK
-    for j in range(BLOCK):
-        top[j] = values[0]
-    for i in range(n_whole):
-        for j in range(BLOCK):
-            top[j] = values[i * BLOCK + j] if values[i * BLOCK + j] > top[j] else top[j]
-    for i in range(n_whole * BLOCK, n):
-        top[0] = max(top[0], values[i])
-    for j in range(1, BLOCK):
-        top[0] = max(top[0], top[j])
-    return top[0]
-
-
-cdef double log_sum(double* values, Py_ssize_t n) noexcept nogil:
-    """log sum exp(values); the values become the exponentials of their differences from the largest one."""
-    cdef double top = largest(values, n), total = 0.0
-    cdef Py_ssize_t i
-    take_exponentials(top, values, n)
-    for i in range(n):
-        total += values[i]
-    return top + log_double(total)
-
-
-cdef inline double log_add(double a, double b) noexcept nogil:
-    return a + log_double(1.0 + exp_double(b - a)) if a > b else b + log_double(1.0 + exp_double(a - b))
 
 
 cdef class OrdinalStatistics(AdditiveStatistics):
@@ -191,12 +86,13 @@ cdef class OrdinalStatistics(AdditiveStatistics):
             self.cells, self.itemsize = data.cells, data.itemsize
         self.count, self.total = self.own.count, self.own.count + size
         self.log_p_float, self.log_p, self.log_evidence_of = self.floats, self.doubles, self.doubles + size
-        self.share_of_weight, self.share_of_free = self.log_evidence_of + self.capacity, self.log_evidence_of + 2 * self.capacity
+        self.share_of_weight = self.log_evidence_of + self.capacity
+        self.share_of_free = self.share_of_weight + self.capacity
         return 0
 
     cdef void take_prior(self, double location, double spread, double mass) noexcept nogil:
         """Weights of the means, and the parameters of the Dirichlet, for these hyperparameters."""
-        cdef Py_ssize_t m, l
+        cdef Py_ssize_t m, v
         cdef double distance, total
         for m in range(self.n_means):
             distance = (self.mean[m] - location) / spread
@@ -208,9 +104,9 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         take_exponentials(0.0, &self.weight[0], self.n_means)
         take_weighted_sums(&self.weight[0], &self.mean_shape[0, 0, 0], self.n_means, self.n_blocks, &self.alpha[0])
         self.alpha_total = 0.0
-        for l in range(self.n_levels):
-            self.alpha[l] *= mass
-            self.alpha_total += self.alpha[l]
+        for v in range(self.n_levels):
+            self.alpha[v] *= mass
+            self.alpha_total += self.alpha[v]
         take_log_gammas(&self.alpha[0], &self.log_gamma_alpha[0], self.n_levels)
         self.log_gamma_total = log_gamma(self.alpha_total)
 
@@ -219,12 +115,12 @@ cdef class OrdinalStatistics(AdditiveStatistics):
 
     cdef void take_log_likelihoods(self, const int32_t* count, Py_ssize_t k, double* out) noexcept nogil:
         """Of the counts of a slot, given each of the shapes."""
-        cdef Py_ssize_t g, l
+        cdef Py_ssize_t g, v
         for g in range(self.n_shapes):
             out[g] = 0.0
-        for l in range(self.n_levels):
-            if count[l * self.capacity + k]:
-                add_multiple(count[l * self.capacity + k], &self.log_shape[l, 0], out, self.n_shapes)
+        for v in range(self.n_levels):
+            if count[v * self.capacity + k]:
+                add_multiple(count[v * self.capacity + k], &self.log_shape[v, 0], out, self.n_shapes)
 
     cdef double log_shaped(self, const int32_t* count, Py_ssize_t k, double* posterior, double* p) noexcept nogil:
         """Log marginal likelihood of a slot as one of the shapes.
@@ -232,7 +128,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         Leaves in ``posterior`` the probabilities of the shapes, up to a factor, and in ``p`` the sum of the shapes by
         their probabilities.
         """
-        cdef Py_ssize_t m, s, l
+        cdef Py_ssize_t m, s, v
         cdef double top, total = 0.0
         self.take_log_likelihoods(count, k, posterior)
         for m in range(self.n_means):
@@ -241,22 +137,22 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         top = largest(posterior, self.n_shapes)
         take_exponentials(top, posterior, self.n_shapes)
         take_weighted_sums(posterior, &self.shape[0, 0, 0], self.n_shapes, self.n_blocks, p)
-        for l in range(self.n_levels):
-            total += p[l]
-        for l in range(self.n_levels):
-            p[l] /= total
+        for v in range(self.n_levels):
+            total += p[v]
+        for v in range(self.n_levels):
+            p[v] /= total
         self.weight_total = total
         return top + log_double(total) - self.log_n_scales
 
     cdef double log_free(self, const int32_t* count, Py_ssize_t k) noexcept nogil:
         """Log marginal likelihood of a slot without an order."""
-        cdef Py_ssize_t l
+        cdef Py_ssize_t v
         cdef double out = self.log_gamma_total - log_gamma(self.alpha_total + count[self.n_levels * self.capacity + k])
-        for l in range(self.n_levels):
-            self.level[l] = count[l * self.capacity + k]
+        for v in range(self.n_levels):
+            self.level[v] = count[v * self.capacity + k]
         take_log_rising(&self.alpha[0], &self.log_gamma_alpha[0], &self.level[0], &self.level[0], self.n_levels)
-        for l in range(self.n_levels):
-            out += self.level[l]
+        for v in range(self.n_levels):
+            out += self.level[v]
         return out
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
@@ -265,17 +161,17 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         cdef double shaped = log_double(1.0 - self.prior.free) + self.log_shaped(self.count, k, posterior, p)
         cdef double free = log_double(self.prior.free) + self.log_free(self.count, k)
         cdef double out = log_add(shaped, free), of_shapes = exp_double(shaped - out), of_free = exp_double(free - out)
-        cdef Py_ssize_t l
+        cdef Py_ssize_t v
         # Rounding may leave an empty cluster some evidence.
         self.log_evidence_of[k], self.share_of_free[k] = out if self.total[k] else 0.0, of_free
         self.share_of_weight[k] = of_shapes / self.weight_total
-        for l in range(self.n_levels):
-            p[l] = (of_shapes * p[l] + of_free * (self.alpha[l] + self.count[l * self.capacity + k])
+        for v in range(self.n_levels):
+            p[v] = (of_shapes * p[v] + of_free * (self.alpha[v] + self.count[v * self.capacity + k])
                     / (self.alpha_total + self.total[k]))
         take_logs(p, self.n_levels)
-        for l in range(self.n_levels):
-            self.log_p[l * self.capacity + k] = p[l]
-            self.log_p_float[l * self.capacity + k] = <float> p[l]
+        for v in range(self.n_levels):
+            self.log_p[v * self.capacity + k] = p[v]
+            self.log_p_float[v * self.capacity + k] = <float> p[v]
 
     cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         cdef int32_t v = code_at(self.cells, self.itemsize, row)

@@ -10,7 +10,8 @@ from scipy.special import ndtr
 
 # Share of the values of a shape that are uniform over the levels: one outlier must not rule a shape out.
 UNIFORM_SHARE = 1e-3
-# Means of the normals are this far apart, in levels; with many levels further, so that they are not more than MOST_MEANS.
+# Means of the normals are this far apart, in levels; with many levels further, so that they are not more than
+# MOST_MEANS.
 STEP, MOST_MEANS = 0.5, 49
 # Standard deviations begin with this many steps, each this many times the last, up to the number of levels.
 NARROWEST, RATIO = 0.3, 2.5

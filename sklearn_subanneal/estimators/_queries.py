@@ -159,7 +159,8 @@ class PredictiveQueries:
         Returns
         -------
         values : ndarray of shape (n_samples,)
-            The posterior mean of a real or a count, the most probable value of a categorical or boolean column.
+            The posterior mean of a real or a count, the most probable value of a categorical, ordinal or boolean
+            column.
 
         Raises
         ------
@@ -181,7 +182,7 @@ class PredictiveQueries:
         return values if categories is None else categories[values.argmax(axis=1)]
 
     def predict_column_proba(self, column, X) -> np.ndarray:
-        """Probabilities of the values of one categorical or boolean column, given the others.
+        """Probabilities of the values of one categorical, ordinal or boolean column, given the others.
 
         Parameters
         ----------
@@ -214,7 +215,7 @@ class PredictiveQueries:
         return self._given_others(column, X)[1]
 
     def column_categories(self, column) -> np.ndarray:
-        """The values of a categorical or boolean column, in the order of :meth:`predict_column_proba`.
+        """The values of a categorical, ordinal or boolean column, in the order of :meth:`predict_column_proba`.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="COLUMN=TYPE",
-        help="real, categorical, boolean, count, cyclic, label (names the rows) or ignore; may be repeated",
+        help="real, categorical, boolean, count, cyclic, ordinal, label (names the rows) or ignore; may be repeated",
     )
     report.add_argument(
         "--missing",

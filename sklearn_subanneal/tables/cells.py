@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
+from sklearn_subanneal.tables.levels import is_number, listed, sorted_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,10 @@ class Cells:
             return "categorical"
         if types and types <= {bool, np.bool_}:
             return "boolean"
-        if all(map(_is_number, self.values)):
+        if all(map(is_number, self.values)):
             return "real"
         raise ValueError(
-            f"Column {self.name!r} holds objects of type {_listed(types)}: make them all strings or all numbers"
+            f"Column {self.name!r} holds objects of type {listed(types)}: make them all strings or all numbers"
             f"{', or declare the column categorical in feature_types' if len(types) == 1 else ''}."
         )
 
@@ -55,7 +55,7 @@ class Cells:
         values, missing = self.values, self.missing
         if self.codes is not None:
             for value in values:
-                if not _is_number(value):
+                if not is_number(value):
                     raise ValueError(
                         f"Column {self.name!r} must be {model.kind} but holds {value!r} (type "
                         f"{type(value).__name__}): {model.remedy}."
@@ -121,39 +121,12 @@ def encoded(cells: Cells, categories: np.ndarray | None) -> tuple[np.ndarray, np
     """
     values, codes = cells.factored()
     if categories is None:
-        categories = _sorted_values(cells.name, values)
+        categories = sorted_values(cells.name, values)
     position = {value: code for code, value in enumerate(categories.tolist())}
     dtype = next(d for d in (np.int8, np.int16, np.int32) if len(position) <= np.iinfo(d).max + 1)
     table = np.array([*(position.get(value, -1) for value in values), -1], dtype=dtype)
     unknown = [value for value in values if value not in position]
     return table[codes], categories, unknown
-
-
-def ordered_levels(cells: Cells) -> np.ndarray:
-    """The levels of an ordinal column, from the lowest to the highest.
-
-    Returns
-    -------
-    levels : ndarray of shape (n_levels,)
-        All that an ordered dtype declares, in its order; else the numbers that occur, sorted.
-
-    Raises
-    ------
-    ValueError
-        If the values are not numbers and their dtype declares no order.
-    """
-    if cells.ordered:
-        return _as_array(cells.levels)
-    values = cells.factored()[0]
-    for value in values:
-        if not _is_number(value):
-            raise ValueError(
-                f"Column {cells.name!r} must be ordinal but holds {value!r} (type {type(value).__name__}), and its "
-                f"dtype {cells.dtype} declares no order: make it an ordered categorical (pandas.CategoricalDtype with "
-                "ordered=True, polars.Enum), convert its values to numbers, or declare it 'categorical' in "
-                "feature_types."
-            )
-    return _sorted_values(cells.name, values)
 
 
 def array_cells(name: str, values: np.ndarray) -> Cells:
@@ -321,38 +294,6 @@ def _occurring(values: list, codes: np.ndarray) -> tuple[list, np.ndarray]:
         return values, codes
     table = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)
     return [value for value, is_used in zip(values, used, strict=True) if is_used], table[codes]
-
-
-def _sorted_values(name: str, values: list) -> np.ndarray:
-    """Values in their own order, numeric or of objects."""
-    try:
-        values = sorted(values)
-    except TypeError as error:
-        raise ValueError(
-            f"Column {name!r} mixes values of type {_listed({type(value) for value in values})}, which have no common "
-            "order: convert them all to strings or all to numbers."
-        ) from error
-    return _as_array(values)
-
-
-def _as_array(values: Sequence) -> np.ndarray:
-    """Values as an array of numbers, or of objects."""
-    if all(map(_is_number, values)):
-        array = np.asarray(values)
-        if array.dtype.kind in "biuf" and array.tolist() == list(values):
-            return array
-    array = np.empty(len(values), dtype=object)
-    for code, value in enumerate(values):
-        array[code] = value
-    return array
-
-
-def _listed(types: Iterable[type]) -> str:
-    return ", ".join(sorted(kind.__name__ for kind in types))
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, (numbers.Real, Decimal, np.bool_))
 
 
 def _is_missing(value) -> bool:

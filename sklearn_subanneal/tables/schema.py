@@ -17,13 +17,13 @@ from sklearn_subanneal.tables.cells import (
     encoded,
     is_missing,
     object_cells,
-    ordered_levels,
     pandas_cells,
     pandas_series,
     polars_cells,
     polars_series,
     unsupported,
 )
+from sklearn_subanneal.tables.levels import ordered_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,8 +216,8 @@ def read_table(
         The schema.
     arrays : list of ndarray of shape (n_samples,)
         For each feature, contiguous: float64 with NaN for missing if real (possibly a read-only view of X); codes,
-        with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or boolean; int32 with -1 for
-        missing if count; float64 if cyclic.
+        with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or boolean; int32 with
+        -1 for missing if count; float64 if cyclic.
 
     Raises
     ------

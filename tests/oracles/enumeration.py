@@ -14,7 +14,13 @@ from scipy.special import gammaln, logsumexp
 
 Partition = tuple[int, ...]
 
-VECTORS = {("categorical", "alpha"), ("ordinal", "cuts"), ("gaussian", "mu"), ("gaussian", "psi"), ("bag-of-words", "beta")}
+VECTORS = {
+    ("categorical", "alpha"),
+    ("ordinal", "cuts"),
+    ("gaussian", "mu"),
+    ("gaussian", "psi"),
+    ("bag-of-words", "beta"),
+}
 
 
 # --- Partitions and their prior ---------------------------------------------------------------------------------

@@ -38,7 +38,11 @@ CYCLIC = ({"mu": 0.7, "kappa": 2.5, "r": 0.6}, {"mu": [0.7, 3.0], "kappa": [0.8,
 ORDINAL = (
     {"location": 0.7, "spread": 1.5, "free": 0.3, "mass": 1.2, "cuts": [0.5, 1.4]},
     {
-        "location": [0.2, 1.6], "spread": [0.5, 2.0], "free": [0.1, 0.6], "mass": [0.5, 4.0], "cuts": [[0.5], [1.4]],
+        "location": [0.2, 1.6],
+        "spread": [0.5, 2.0],
+        "free": [0.1, 0.6],
+        "mass": [0.5, 4.0],
+        "cuts": [[0.5], [1.4]],
     },
 )
 GAUSSIAN = (
