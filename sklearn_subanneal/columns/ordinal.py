@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_subanneal.columns._categorical import CategoricalData
 from sklearn_subanneal.columns._ordinal import OrdinalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.parameters import MOST, Hyperparameter
 
 # Beyond, a column is a number rather than one of few levels, and each change of a cluster is slow.
 MOST_LEVELS = 100
@@ -47,6 +47,8 @@ class Ordinal(ColumnModel):
         start |= {key: float(value) for key, value in given.items() if key != "cuts"}
         if not start["free"] < 1.0:
             raise ValueError(f"free of column {name!r} must be a number between 0 and 1, got {start['free']!r}")
+        if abs(start["location"]) > MOST:
+            raise ValueError(f"location of column {name!r} must be within {MOST:g} of 0, got {start['location']!r}")
         cuts = np.asarray(given.get("cuts", np.arange(top) + 0.5), dtype=float)
         if cuts.shape != (n_categories - 1,) or np.any(np.diff(cuts) <= 0.0):
             raise ValueError(

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
-from sklearn_subanneal.tables.levels import is_number, listed, sorted_values
+from sklearn_subanneal.tables.value_order import is_number, sorted_values, type_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Cells:
         if all(map(is_number, self.values)):
             return "real"
         raise ValueError(
-            f"Column {self.name!r} holds objects of type {listed(types)}: make them all strings or all numbers"
+            f"Column {self.name!r} holds objects of type {type_names(types)}: make them all strings or all numbers"
             f"{', or declare the column categorical in feature_types' if len(types) == 1 else ''}."
         )
 

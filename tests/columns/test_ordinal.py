@@ -130,6 +130,7 @@ def test_information_between_ordinals_is_exact():
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"cuts": [0.5]}}, "cuts of column 'x' must be 2 increasing numbers"),
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"cuts": [1.5, 0.5]}}, "2 increasing numbers, one between each two"),
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"free": 1.0}}, "free of column 'x' must be a number between 0 and"),
+        (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"location": -1e20}}, r"location of column 'x' must be within 1e\+12"),
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"ordinal": {"spread": 0.0}}, r"\['spread'\] must be a number from 1e-12"),
     ],
 )

@@ -276,7 +276,7 @@ def test_parquet_without_gaps(tmp_path):
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "c=real"], "names the column 'c', which the table does not have"),
         (
             "a,b\n1.5,x\n2.5,y\n",
-            ["-t", "b=ordinal"],
+            ["-t", "b=grade"],
             "types are real, categorical, boolean, count, cyclic, ordinal, label, ignore",
         ),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b"], "must be COLUMN=TYPE"),

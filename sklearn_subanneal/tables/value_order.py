@@ -46,7 +46,7 @@ def sorted_values(name: str, values: list) -> np.ndarray:
         values = sorted(values)
     except TypeError as error:
         raise ValueError(
-            f"Column {name!r} mixes values of type {listed({type(value) for value in values})}, which have no common "
+            f"Column {name!r} mixes values of type {type_names({type(value) for value in values})}, which have no common "
             "order: convert them all to strings or all to numbers."
         ) from error
     return _as_array(values)
@@ -68,5 +68,5 @@ def is_number(value) -> bool:
     return isinstance(value, (numbers.Real, Decimal, np.bool_))
 
 
-def listed(types: Iterable[type]) -> str:
+def type_names(types: Iterable[type]) -> str:
     return ", ".join(sorted(kind.__name__ for kind in types))
