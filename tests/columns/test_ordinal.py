@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from oracles.reference import ordinal_shapes
+from support.column_examples import BY_NAME
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SequentialGibbs
@@ -130,7 +131,11 @@ def test_information_between_ordinals_is_exact():
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"cuts": [0.5]}}, "cuts of column 'x' must be 2 increasing numbers"),
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"cuts": [1.5, 0.5]}}, "2 increasing numbers, one between each two"),
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"free": 1.0}}, "free of column 'x' must be a number between 0 and"),
-        (pd.DataFrame({"x": [0, 1, 2] * 3}), {"x": {"location": -1e20}}, r"location of column 'x' must be within 1e\+12"),
+        (
+            pd.DataFrame({"x": [0, 1, 2] * 3}),
+            {"x": {"location": -1e20}},
+            r"location of column 'x' must be within 1e\+12",
+        ),
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"ordinal": {"spread": 0.0}}, r"\['spread'\] must be a number from 1e-12"),
     ],
 )
@@ -138,6 +143,24 @@ def test_errors(X, params, message):
     model = SubsampleAnnealedDPMM(feature_types=["ordinal"], feature_params=params, **SHORT)
     with pytest.raises(ValueError, match=message):
         model.fit(X)
+
+
+def test_rows_join_under_the_hyperparameters_that_were_drawn():
+    # Scoring the grid leaves the weights of its last point, also where the point that was drawn is the present one.
+    example, rng, is_same = BY_NAME["ordinal"], np.random.default_rng(4), []
+    statistics = example.statistics(learn=("location",))
+    statistics.rebuild(np.zeros(example.n_rows, int))
+    statistics.remove_row(0, 0)
+    for _ in range(30):
+        before = statistics.parameters["location"]
+        statistics.learn(1, rng)
+        statistics.add_row(0, 0)
+        params = example.reference_params(statistics.parameters)
+        exact = example.log_marginal(range(example.n_rows), params)
+        assert statistics.log_marginals(1)[0] == pytest.approx(exact, rel=1e-10)
+        statistics.remove_row(0, 0)
+        is_same.append(before == params["location"])
+    assert any(is_same) and not all(is_same)
 
 
 def test_hyperparameters_that_users_give():
