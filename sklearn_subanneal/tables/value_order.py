@@ -46,8 +46,8 @@ def sorted_values(name: str, values: list) -> np.ndarray:
         values = sorted(values)
     except TypeError as error:
         raise ValueError(
-            f"Column {name!r} mixes values of type {type_names({type(value) for value in values})}, which have no common "
-            "order: convert them all to strings or all to numbers."
+            f"Column {name!r} mixes values of type {type_names({type(value) for value in values})}, which have no "
+            "common order: convert them all to strings or all to numbers."
         ) from error
     return _as_array(values)
 

@@ -134,7 +134,7 @@ def test_information_between_ordinals_is_exact():
         (
             pd.DataFrame({"x": [0, 1, 2] * 3}),
             {"x": {"location": -1e20}},
-            r"location of column 'x' must be within 1e\+12",
+            "location of column 'x' must be within",
         ),
         (pd.DataFrame({"x": [0, 1, 2] * 3}), {"ordinal": {"spread": 0.0}}, r"\['spread'\] must be a number from 1e-12"),
     ],
