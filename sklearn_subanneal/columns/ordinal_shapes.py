@@ -52,9 +52,10 @@ def shapes_between(cuts: tuple[float, ...]) -> Shapes:
     >>> means
     array([-1. , -0.5,  0. ,  0.5,  1. ,  1.5,  2. ,  2.5,  3. ])
     >>> probabilities[4].round(3)
-    array([[0.001, 0.999, 0.001],
+    array([[0.001, 0.998, 0.001],
            [0.091, 0.817, 0.091],
-           [0.297, 0.406, 0.297]])
+           [0.297, 0.406, 0.297],
+           [0.415, 0.169, 0.415]])
     """
     n_levels = len(cuts) + 1
     step = max(STEP, (n_levels + 1) / (MOST_MEANS - 1))
