@@ -8,6 +8,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.ordinal import Ordinal
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous
@@ -26,6 +27,7 @@ __all__ = [
     "Gaussian",
     "Hyperparameter",
     "Logarithm",
+    "Ordinal",
     "Real",
     "Semicontinuous",
     "Skewed",

@@ -10,6 +10,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.ordinal import Ordinal
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous
 from sklearn_subanneal.columns.skewed import Skewed
@@ -17,7 +18,7 @@ from sklearn_subanneal.columns.skewed import Skewed
 # All types, by name.
 KINDS: dict[str, type[ColumnModel]] = {
     model.kind: model
-    for model in (Real, Categorical, Boolean, Count, Cyclic, Semicontinuous, Skewed, Gaussian, BagOfWords)
+    for model in (Real, Categorical, Boolean, Count, Cyclic, Ordinal, Semicontinuous, Skewed, Gaussian, BagOfWords)
 }
 # Types that ``feature_types`` may name.
 DECLARED = tuple(kind for kind, model in KINDS.items() if model.declared)
@@ -41,7 +42,7 @@ def bind_columns(
     names, kinds : list of str
         Of each column.
     n_categories : list of int
-        Of each column; used where the kind is "categorical".
+        Of each column; used where the kind is "categorical" or "ordinal".
     arrays : list of ndarray
         Typed columns: reals float64 with NaN, codes and counts as integers with -1 for a missing cell.
     covariance_type : {"diag", "full"}

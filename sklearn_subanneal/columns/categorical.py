@@ -70,6 +70,10 @@ class Categorical(ColumnModel):
     def admissible(self, values):
         return np.where(np.isnan(values), ANY_CATEGORY, values)
 
+    @property
+    def n_values(self):
+        return len(self.parameters["alpha"]) + ("unseen" in self.parameters)
+
     def expectations(self, column, values, weights):
         return weights @ column.probabilities(weights.shape[1]), None
 

@@ -37,6 +37,8 @@ class ColumnModel:
         The values that the type has in every table.
     coded : bool
         Whether the values that occur in the table are its categories.
+    ordered : bool
+        Whether these have an order: that of the dtype, or of the numbers.
     discrete : bool
         Whether predictions are probabilities of few values, and not moments.
     single : bool
@@ -70,6 +72,7 @@ class ColumnModel:
     remedy: ClassVar[str] = ""
     categories: ClassVar[tuple | None] = None
     coded: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
     discrete: ClassVar[bool] = False
     single: ClassVar[bool] = True
     data_class: ClassVar[type[ColumnData]]
@@ -109,6 +112,11 @@ class ColumnModel:
             If a hyperparameter does not suit the cells.
         """
         raise TypeError(f"{cls.__name__} must say how it is bound to a column")
+
+    @property
+    def n_values(self) -> int:
+        """How many values a discrete column can take; 0 for the others."""
+        return 0
 
     def data(self, arrays: list[np.ndarray]) -> ColumnData:
         """Encode the columns of a table for the kernels."""

@@ -165,7 +165,7 @@ class PredictiveQueries:
         -------
         values : ndarray of shape (n_samples,)
             The posterior mean of a real or a count, the median of a skewed column, the most probable value of a
-            categorical or boolean column.
+            categorical, ordinal or boolean column.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class PredictiveQueries:
         return values if categories is None else categories[values.argmax(axis=1)]
 
     def predict_column_proba(self, column, X) -> np.ndarray:
-        """Probabilities of the values of one categorical or boolean column, given the others.
+        """Probabilities of the values of one categorical, ordinal or boolean column, given the others.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class PredictiveQueries:
         return self._given_others(column, X)[1]
 
     def column_categories(self, column) -> np.ndarray:
-        """The values of a categorical or boolean column, in the order of :meth:`predict_column_proba`.
+        """The values of a categorical, ordinal or boolean column, in the order of :meth:`predict_column_proba`.
 
         They are those that occur, and those that a categorical dtype declares (of pandas, or an Enum of polars).
 

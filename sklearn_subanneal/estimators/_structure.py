@@ -59,7 +59,8 @@ class StructureQueries:
 
         The mean over the posterior draws of I(a; b | given) in the draw's mixture, including a new cluster; columns
         that are not named are integrated out. It is exactly 0 in draws with a and b in separate views, an exact sum if
-        the columns are categorical or boolean with few combinations of values, and a Monte Carlo integral otherwise.
+        the columns are categorical, ordinal or boolean with few combinations of values, and a Monte Carlo integral
+        otherwise.
 
         Parameters
         ----------
@@ -269,7 +270,7 @@ class StructureQueries:
         -------
         columns : list of ndarray of shape (n_samples,)
             Of the types in ``feature_types_``: reals as numbers, cyclic columns as angles in radians, NaN where
-            missing; counts, and categories as codes in their sorted order, -1 where missing or not seen by
+            missing; counts, and categories as codes in their order, -1 where missing or not seen by
             ``fit``.
 
         Examples

@@ -28,8 +28,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
 
     The columns are partitioned into *views*, and the rows, independently in each view, into clusters: columns that have
     nothing to do with one another need not agree on how the rows are grouped. Numbers of views and clusters are
-    learned. Columns may be real, categorical, boolean or counts, and cells may be missing. The posterior is a joint
-    density of all columns, of which any conditional may be asked.
+    learned. Columns may be real, categorical, ordinal, boolean or counts, and cells may be missing. The posterior is a
+    joint density of all columns, of which any conditional may be asked.
 
     Parameters
     ----------
@@ -55,16 +55,17 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : "from_dtype", array-like of str or dict, default="from_dtype"
-        "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "semicontinuous" (reals of which
-        some values repeat, such as zeros) or "skewed" (reals that are modelled after a transformation such as the
-        logarithm) for each column, or a dict from names or indices to these. "from_dtype" takes numbers as real, bool
-        as boolean, strings and categories of pandas or polars as categorical.
+        "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
+        "semicontinuous" (reals of which some values repeat, such as zeros) or "skewed" (reals that are modelled after a
+        transformation such as the logarithm) for each column, or a dict from names or indices to these. "from_dtype"
+        takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
         "beta"} ("boolean"), {"shape", "rate"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the period is 2 pi
-        by default), those of "real" with {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose
-        "mu" and "sigma2" are in the units of the transformed data).
+        by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those of "real" with
+        {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose "mu" and "sigma2" are in the units
+        of the transformed data).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
     unseen : {"novel", "missing", "error"}, default="novel"

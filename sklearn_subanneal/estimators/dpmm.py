@@ -8,9 +8,9 @@ from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 class SubsampleAnnealedDPMM(MixtureEstimator):
     """Pitman-Yor or Dirichlet-process mixture of a table, learned by subsample annealing.
 
-    The number of clusters is learned. Columns may be real, categorical, boolean, counts or cyclic, and cells may be
-    missing. Each chain learns the mixture on a subsample, whose rows are exchanged while it grows to the whole table,
-    and then draws from the exact posterior by Gibbs sampling and split-merge moves.
+    The number of clusters is learned. Columns may be real, categorical, ordinal, boolean, counts or cyclic, and cells
+    may be missing. Each chain learns the mixture on a subsample, whose rows are exchanged while it grows to the whole
+    table, and then draws from the exact posterior by Gibbs sampling and split-merge moves.
 
     Parameters
     ----------
@@ -34,18 +34,19 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"from_dtype", "bag-of-words"}, array-like of str or dict, default="from_dtype"
-        "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "semicontinuous" (reals of which
-        some values repeat, such as zeros) or "skewed" (reals that are modelled after a transformation such as the
-        logarithm) for each column, or a dict from names or indices to these. "from_dtype" takes numbers as real, bool
-        as boolean, strings and categories of pandas or polars as categorical. "bag-of-words" takes X as documents:
-        sparse or dense counts of words.
+        "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
+        "semicontinuous" (reals of which some values repeat, such as zeros) or "skewed" (reals that are modelled after a
+        transformation such as the logarithm) for each column, or a dict from names or indices to these. "from_dtype"
+        takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical. "bag-of-
+        words" takes X as documents: sparse or dense counts of words.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
         "beta"} ("boolean"), {"shape", "rate"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the period is 2 pi
-        by default), those of "real" with {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose
-        "mu" and "sigma2" are in the units of the transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals
-        under covariance_type="full"), {"beta"} ("bag-of-words").
+        by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those of "real" with
+        {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose "mu" and "sigma2" are in the units
+        of the transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under covariance_type="full"),
+        {"beta"} ("bag-of-words").
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
     unseen : {"novel", "missing", "error"}, default="novel"

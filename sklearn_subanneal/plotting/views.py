@@ -35,7 +35,7 @@ class ViewsDisplay:
     ----------
     arrays : sequence of ndarray of shape (n_rows,)
         The columns: numbers, NaN where missing (angles in radians if cyclic), or codes and counts, -1 where missing.
-    kinds : sequence of {"real", "categorical", "boolean", "count", "cyclic", "semicontinuous", "skewed"}
+    kinds : sequence of {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed"}
         The type of each column.
     names : sequence of str
         Name of each column.
@@ -192,8 +192,9 @@ class ViewsDisplay:
     ) -> "ViewsDisplay":
         """Draw the table.
 
-        Numbers are coloured by their distance from the mean of the rows shown, in standard deviations, cyclic values by
-        their share of the period, categories each by its own colour, booleans light and dark, missing cells grey.
+        Numbers and levels are coloured by their distance from the mean of the rows shown, in standard deviations,
+        cyclic values by their share of the period, categories each by its own colour, booleans light and dark, missing
+        cells grey.
 
         Parameters
         ----------
@@ -241,7 +242,7 @@ class ViewsDisplay:
                 edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
                 self.lines_.append(ax.hlines(edges, left, right, color=DARK, linewidth=0.7))
         self.image_ = ax.imshow(cells, **style)
-        if colorbar and {"real", "count"} & set(self.kinds):
+        if colorbar and {"real", "count", "ordinal"} & set(self.kinds):
             label = "numbers: standard deviations from the mean"
             _add_colorbar(ax, palette, (-_MOST_DEVIATIONS, _MOST_DEVIATIONS), label, extend="both")
         if colorbar and "cyclic" in self.kinds:

@@ -40,7 +40,7 @@ class ColumnDescription:
     Attributes
     ----------
     name : str
-    kind : {"real", "categorical", "boolean", "count", "label", "ignore"}
+    kind : {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "label", "ignore"}
     reason : str
         Reason for the type.
     n_missing, n_distinct : int
@@ -114,8 +114,8 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
     path : str or Path
         CSV (separated by commas, semicolons, tabs or bars, possibly compressed) or Parquet.
     types : mapping of str to str, default=None
-        From column names to "real", "categorical", "boolean", "count", "cyclic", "semicontinuous", "skewed", "label"
-        (it names the rows) or "ignore"; the types of other columns are inferred.
+        From column names to "real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed",
+        "label" (it names the rows) or "ignore"; the types of other columns are inferred.
     missing : iterable of str, default=()
         Texts that mean a missing cell, in addition to "?", the empty cell and those that pandas knows.
 

@@ -24,6 +24,8 @@ class CellType(Protocol):
         The values that the type has in every table.
     coded : bool
         Whether the values that occur are its categories.
+    ordered : bool
+        Whether these have an order: that of the dtype, or of the numbers.
     """
 
     kind: str
@@ -33,3 +35,4 @@ class CellType(Protocol):
     remedy: str
     categories: tuple | None
     coded: bool
+    ordered: bool

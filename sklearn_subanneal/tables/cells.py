@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
+from sklearn_subanneal.tables.value_order import is_number, sorted_values, type_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,10 @@ class Cells:
             return "categorical"
         if types and types <= {bool, np.bool_}:
             return "boolean"
-        if all(map(_is_number, self.values)):
+        if all(map(is_number, self.values)):
             return "real"
         raise ValueError(
-            f"Column {self.name!r} holds objects of type {_listed(types)}: make them all strings or all numbers"
+            f"Column {self.name!r} holds objects of type {type_names(types)}: make them all strings or all numbers"
             f"{', or declare the column categorical in feature_types' if len(types) == 1 else ''}."
         )
 
@@ -55,7 +55,7 @@ class Cells:
         values, missing = self.values, self.missing
         if self.codes is not None:
             for value in values:
-                if not _is_number(value):
+                if not is_number(value):
                     raise ValueError(
                         f"Column {self.name!r} must be {model.kind} but holds {value!r} (type "
                         f"{type(value).__name__}): {model.remedy}."
@@ -125,7 +125,7 @@ def encoded(
     """
     values, codes = cells.factored()
     if categories is None:
-        categories = _sorted_values(cells.name, values if cells.levels is None else list(cells.levels))
+        categories = sorted_values(cells.name, values if cells.levels is None else list(cells.levels))
     position = {value: code for code, value in enumerate(categories.tolist())}
     dtype = next(d for d in (np.int8, np.int16, np.int32) if len(position) <= np.iinfo(d).max)
     other = len(position) if reserved else -1
@@ -207,8 +207,10 @@ def polars_cells(name: str, series) -> Cells:
     text = series.cast(pl.String)
     distinct = text.drop_nulls().unique().sort()
     codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
-    levels = tuple(dtype.categories) if dtype == pl.Enum else None
-    return Cells(name, label, distinct.to_list(), codes, levels=levels, is_category=dtype != pl.String)
+    if dtype == pl.Enum:
+        levels = tuple(dtype.categories)
+        return Cells(name, label, distinct.to_list(), codes, None, levels, ordered=True, is_category=True)
+    return Cells(name, label, distinct.to_list(), codes, is_category=dtype != pl.String)
 
 
 def is_missing(array: np.ndarray) -> np.ndarray:
@@ -242,7 +244,7 @@ def pandas_series(column, array: np.ndarray):
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
         is_float = column.dtype.lower().startswith("float")
         return pd.Series(array).astype(column.dtype if is_float else "Float64" if is_nullable else "float64")
-    if column.kind == "categorical" and column.levels is not None:
+    if column.type.coded and column.levels is not None:
         position = {level: code for code, level in enumerate(column.levels)}
         codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
         return pd.Series(pd.Categorical.from_codes(codes[array], list(column.levels), column.ordered))
@@ -297,33 +299,6 @@ def _occurring(values: list, codes: np.ndarray) -> tuple[list, np.ndarray]:
         return values, codes
     table = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)
     return [value for value, is_used in zip(values, used, strict=True) if is_used], table[codes]
-
-
-def _sorted_values(name: str, values: list) -> np.ndarray:
-    """Values in their own order, numeric or of objects."""
-    try:
-        values = sorted(values)
-    except TypeError as error:
-        raise ValueError(
-            f"Column {name!r} mixes values of type {_listed({type(value) for value in values})}, which have no common "
-            "order: convert them all to strings or all to numbers."
-        ) from error
-    if all(map(_is_number, values)):
-        array = np.asarray(values)
-        if array.dtype.kind in "biuf" and array.tolist() == values:
-            return array
-    array = np.empty(len(values), dtype=object)
-    for code, value in enumerate(values):
-        array[code] = value
-    return array
-
-
-def _listed(types: Iterable[type]) -> str:
-    return ", ".join(sorted(kind.__name__ for kind in types))
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, (numbers.Real, Decimal, np.bool_))
 
 
 def _is_missing(value) -> bool:

@@ -23,6 +23,7 @@ from sklearn_subanneal.tables.cells import (
     polars_series,
     unsupported,
 )
+from sklearn_subanneal.tables.value_order import ordered_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,8 @@ class Column:
     type : CellType
         The type of its cells.
     categories : ndarray of shape (n_categories,) or None
-        The sorted values of a categorical column, those included that its dtype declares and that do not occur;
+        The sorted values of a categorical column, those included that its dtype declares and that do not occur; the
+        levels of an ordinal one in their order;
         ``array([False, True])`` for a boolean one.
     dtype : str
         Name of the dtype of the column given to `fit`.
@@ -128,7 +130,7 @@ class Table:
         arrays, strangers = [], []
         for column, cell in zip(self.columns, cells, strict=True):
             if column.type.coded:
-                array, _, unknown = encoded(cell, column.categories, reserved=unseen == "novel")
+                array, _, unknown = encoded(cell, column.categories, reserved=unseen == "novel" and not column.type.ordered)
                 if unknown:
                     listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
                     strangers.append(f"{listed} in column {column.name!r}")
@@ -206,9 +208,10 @@ def read_table(
         The data. Arrays must be numeric; DataFrames may hold strings, categories, booleans and numbers.
     feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
         "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has one
-        of "real", "categorical", "boolean", "count", "cyclic", ... (the keys of ``types`` that may be declared) for
+        of "real", "categorical", "boolean", "count", "cyclic", "ordinal", ... (the keys of ``types`` that may be declared) for
         each feature; a dict goes from a name or an index (the name wins) to one of them, and the features it does not
-        mention go by dtype.
+        mention go by dtype. The levels of an ordinal column are those that its ordered dtype declares, or the numbers
+        that occur.
     types : mapping of str to CellType
         The types of columns that there are.
 
@@ -218,7 +221,7 @@ def read_table(
         The schema.
     arrays : list of ndarray of shape (n_samples,)
         For each feature, contiguous: float64 with NaN for missing if real (possibly a read-only view of X); codes,
-        with -1 for missing, of the smallest of int8, int16 and int32 if categorical or boolean; int32 with -1 for
+        with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or boolean; int32 with -1 for
         missing if count; float64 if cyclic, semicontinuous or skewed.
 
     Raises
@@ -249,7 +252,7 @@ def read_table(
     for name, given, cell in zip(names, declared, cells, strict=True):
         model = types[given or cell.kind()]
         if model.coded:
-            array, categories, _ = encoded(cell, None)
+            array, categories, _ = encoded(cell, ordered_levels(cell) if model.ordered else None)
         else:
             array = cell.numbers(model)
             categories = None if model.categories is None else np.array(model.categories)

@@ -58,8 +58,9 @@ def mutual_information(
     """Conditional mutual information I(a; b | given, evidence) in nats, averaged over draws.
 
     Views that hold no column of a, or none of b, contribute exactly 0. Where the columns concerned of a view are
-    categorical or boolean, and few, the sum is exact. Elsewhere the integral is sampled, half from the joint density p
-    of a, b and c, half from its rival p' = p(c) p(a | c) p(b | c). With r = p / p' each sample counts
+    discrete (categorical, ordinal or boolean), and few, the sum is exact. Elsewhere the integral is sampled, half from
+    the joint density p of a, b and c, half from its rival p' = p(c) p(a | c) p(b | c). With r = p / p' each sample
+    counts
 
         2 (1 - r + r log r) / (1 + r),
 
@@ -172,7 +173,7 @@ class _Coupling:
         """Cells of the table of all values that a, b and c can take together."""
         if not all(model.discrete for model in self.models):
             return math.inf
-        return math.prod(len(model.parameters["alpha"]) + ("unseen" in model.parameters) for model in self.models)
+        return math.prod(model.n_values for model in self.models)
 
     def sum(self) -> float:
         """The information, summed over the table."""

@@ -175,7 +175,7 @@ def predict_column(
     average, model = ensemble_of_views(models, draws), models[column]
     n_rows = len(arrays[0])
     arrays = without(arrays, [column])
-    n_values = len(model.parameters["alpha"]) if model.discrete else 1
+    n_values = model.n_values or 1
     value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
     for rows, cells in average.cells(arrays, average.most_terms + n_values):
         one, two = average.expectations(cells, [column])[column]

@@ -44,6 +44,7 @@ def test_kinds_are_the_names_of_the_types():
         "count",
         "cyclic",
         "gaussian",
+        "ordinal",
         "real",
         "semicontinuous",
         "skewed",

@@ -144,8 +144,8 @@ def test_a_complete_value_is_left_alone(example):
 @examples
 def test_conditional_moments(example):
     statistics = filled(example)
-    if example.kind in ("categorical", "boolean"):
-        support = np.arange(statistics.n_values, dtype=float)[:, None]
+    if example.kind in ("categorical", "boolean", "ordinal"):
+        support = np.arange(statistics.probabilities(1).shape[1], dtype=float)[:, None]
         exact = np.exp(statistics.log_densities(support, N_CLUSTERS + 1)).T
         assert_allclose(statistics.probabilities(N_CLUSTERS + 1), exact, rtol=1e-12)
         return
@@ -210,6 +210,11 @@ LEARNED = [
     ("cyclic", ("mu", "kappa", "r")),
     ("semicontinuous-missing", ("alpha",)),
     ("semicontinuous", ("alpha", "mu", "kappa")),
+    ("ordinal-missing", ("location",)),
+    ("ordinal-missing", ("spread",)),
+    ("ordinal-missing", ("free",)),
+    ("ordinal-missing", ("mass",)),
+    ("ordinal", ("location", "spread", "free", "mass", "cuts")),
     ("gaussian", ("mu",)),
     ("gaussian", ("kappa",)),
     ("gaussian", ("sigma2",)),

@@ -29,6 +29,7 @@ TABLES = {
         COUNTS,
         {"feature_types": ["semicontinuous", "skewed"], "feature_params": {"semicontinuous": {"atoms": [0.0, 1.0]}}},
     ),
+    "ordinal": (COUNTS, {"feature_types": ["ordinal", "ordinal"]}),
     "documents": (COUNTS, {"feature_types": "bag-of-words"}),
 }
 PARTITIONS = [

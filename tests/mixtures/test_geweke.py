@@ -32,6 +32,7 @@ TABLES = {
     "count": [Feature("count", (0,))],
     "cyclic": [Feature("cyclic", (3,))],
     "semicontinuous": [Feature("semicontinuous", (4,))],
+    "ordinal": [Feature("ordinal", (3,))],
     "gaussian": [Feature("gaussian")],
     "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
     "mixed": [
@@ -85,8 +86,9 @@ def run(table, cyclic, n_independent, n_successive, seed=0, sweep=None):
     )
 
 
-def test_geweke():
-    result = run("mixed", True, n_independent=2000, n_successive=150)
+@pytest.mark.parametrize("table", ["mixed", "ordinal"])
+def test_geweke(table):
+    result = run(table, True, n_independent=2000, n_successive=150)
     assert result.passed(0.01), str(result)
 
 

@@ -43,6 +43,7 @@ COLUMNS = {
     "cyclic": (["cyclic"], [np.where(HOLES, np.nan, RNG.uniform(0, 6.0, N_ROWS))], "diag"),
     "semicontinuous": (["semicontinuous"], [np.where(HOLES, np.nan, np.maximum(REALS[:, 0], 0.0))], "diag"),
     "skewed": (["skewed"], [np.where(HOLES, np.nan, np.exp(REALS[:, 1]))], "diag"),
+    "ordinal": (["ordinal"], [CODES], "diag"),
     "block": (["real"] * 2, list(REALS.T), "full"),
     "block-missing": (["real"] * 2, [np.where(HOLES, np.nan, REALS[:, 0]), REALS[:, 1]], "full"),
     "mixed": (["real", "categorical", "real"], [REALS[:, 0], CODES, np.where(HOLES, np.nan, REALS[:, 1])], "full"),
@@ -162,7 +163,7 @@ def test_mixtures_of_hardly_any_rows(n_rows, moves):
         assert not is_refused(mixture_spec(columns, partition, moves, "anneal", n_rows)), (columns, partition)
 
 
-SINGLE = {"real", "categorical", "boolean", "count", "cyclic", "semicontinuous", "skewed", "constant"}
+SINGLE = {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed", "constant"}
 
 
 def views_refused(columns, column_partition, row_partition, row_moves):

@@ -20,6 +20,7 @@ VECTORS = {
     ("gaussian", "sigma2"),
     ("bag-of-words", "beta"),
     ("semicontinuous", "atoms"),
+    ("ordinal", "cuts"),
 }
 
 

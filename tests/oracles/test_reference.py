@@ -25,6 +25,7 @@ PARAMS = {
     "count": {"shape": 1.7, "rate": 0.6},
     "cyclic": {"mu": 0.7, "r": 0.6, "kappa": 2.5},
     "semicontinuous": {"alpha": 0.8, **REAL, "atoms": [0.0]},
+    "ordinal": {"location": 1.2, "spread": 1.5, "free": 0.3, "mass": 2.0, "cuts": [0.5, 1.3, 2.5]},
     "gaussian": GAUSSIAN,
     "bag-of-words": {"beta": [0.7, 0.2, 1.5]},
 }
@@ -36,6 +37,7 @@ DATA = {
     "count": np.array([3, 0, 7, -1, 2]),
     "cyclic": np.array([0.4, -1.2, NAN, 6.0, 2.5]),
     "semicontinuous": np.array([0.0, -1.2, NAN, 0.0, 0.9]),
+    "ordinal": np.array([3, 2, 3, -1, 1]),
     "gaussian": np.array([[0.4, 1.0], [-1.2, 0.1], [2.0, 0.7], [0.3, -0.8], [1.1, 1.2]]),
     "bag-of-words": np.array([[1, 0, 2], [0, 3, 1], [2, 2, 0], [0, 0, 1], [4, 0, 0]]),
 }

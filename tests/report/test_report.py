@@ -277,8 +277,8 @@ def test_parquet_without_gaps(tmp_path):
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "c=real"], "names the column 'c', which the table does not have"),
         (
             "a,b\n1.5,x\n2.5,y\n",
-            ["-t", "b=ordinal"],
-            "types are real, categorical, boolean, count, cyclic, semicontinuous, skewed, label, ignore",
+            ["-t", "b=grade"],
+            "types are real, categorical, boolean, count, cyclic, ordinal, semicontinuous, skewed, label, ignore",
         ),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b"], "must be COLUMN=TYPE"),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b=real"], "'b' must be real but holds 'x'"),

@@ -203,6 +203,23 @@ def _examples() -> Iterator[ColumnExample]:
         "semicontinuous-atoms", "semicontinuous", np.where(atoms == 1, 0.0, 1.5), spiked | {"nu": 6.0}, {}, new
     )
 
+    order = {"location": 1.3, "spread": 1.4, "free": 0.3, "mass": 2.5, "cuts": [0.5, 1.4, 2.5]}
+    order_grids = {
+        "location": [0.0, 1.0, 2.5],
+        "spread": [0.5, 2.0],
+        "free": [0.05, 0.4, 0.8],
+        "mass": [0.5, 3.0, 20.0],
+        "cuts": [[0.5], [1.4], [2.5]],
+    }
+    levels = np.concatenate([rng.choice(4, 21, p=[0.6, 0.3, 0.1, 0.0]), rng.choice(4, 27, p=[0.3, 0.05, 0.15, 0.5])])
+    new = np.array([[0.0], [1.0], [3.0], [np.nan], [-1.0]])
+    yield ColumnExample("ordinal", "ordinal", levels.astype(np.int8), order, order_grids, new)
+    gaps = _with_gaps(levels, -1)
+    yield ColumnExample("ordinal-missing", "ordinal", gaps.astype(np.int16), order, order_grids, new)
+    # More levels than a block of the kernel's sums, most of which do not occur.
+    many = {"location": 8.0, "spread": 4.0, "free": 0.1, "mass": 5.0, "cuts": np.arange(19) + 0.5}
+    yield ColumnExample("ordinal-many", "ordinal", (4 * gaps + (gaps < 0) * 3).astype(np.int32), many, {}, new)
+
     block = {"mu": [0.2, -0.3], "kappa": 0.5, "sigma2": [0.4, 0.52], "nu": 3.5}
     block_grids = {
         "mu": [[-0.8, 0.4], [-0.3, 0.9]],

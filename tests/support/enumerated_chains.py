@@ -41,6 +41,16 @@ SEMICONTINUOUS = (
     {"alpha": 0.4, **REAL[0], "atoms": [0.0, 1.5]},
     {"alpha": [0.2, 2.0], **REAL[1], "atoms": [[0.0], [1.5]]},
 )
+ORDINAL = (
+    {"location": 0.7, "spread": 1.5, "free": 0.3, "mass": 1.2, "cuts": [0.5, 1.4]},
+    {
+        "location": [0.2, 1.6],
+        "spread": [0.5, 2.0],
+        "free": [0.1, 0.6],
+        "mass": [0.5, 4.0],
+        "cuts": [[0.5], [1.4]],
+    },
+)
 GAUSSIAN = (
     {"mu": [0.2, -0.3], "kappa": 0.5, "psi": [[0.5, 0.2], [0.2, 0.6]], "nu": 3.5},
     {"mu": [[-0.3, 0.6], [-0.3, 0.5]], "kappa": [0.3, 1.2], "sigma2": [[0.2, 0.5], [0.15, 0.4]], "nu": [2.5, 5.0]},
@@ -56,6 +66,7 @@ FLAGS = column("boolean", np.array([1, 0, -1, 0, 1], np.int8), *BOOLEAN)
 COUNTS = column("count", np.array([3, 0, -1, 6, 2], np.int32), *COUNT)
 ANGLES = column("cyclic", np.array([0.4, 6.1, 2.2, NAN, 2.7]), *CYCLIC)
 SPIKED = column("semicontinuous", np.array([0.0, -1.2, 0.0, NAN, 0.7]), *SEMICONTINUOUS)
+LEVELS = column("ordinal", np.array([0, 2, 2, -1, 1], np.int8), *ORDINAL)
 # With its gaps in other rows, and a row of which nothing is seen.
 MIXED_BLOCK = column(
     "gaussian-missing", np.array([[0.4, 0.1], [-1.2, -1.5], [NAN, 0.9], [NAN, NAN], [1.9, 1.1]]), *GAUSSIAN
@@ -70,6 +81,7 @@ TABLES = {
     "count": [COUNTS],
     "cyclic": [ANGLES],
     "semicontinuous": [SPIKED],
+    "ordinal": [LEVELS],
     "gaussian": [column("gaussian", np.array(PAIRS), *GAUSSIAN)],
     "gaussian-missing": [column("gaussian-missing", np.array(GAPS), *GAUSSIAN)],
     "mixed": [REALS, CODES, FLAGS, COUNTS, MIXED_BLOCK],

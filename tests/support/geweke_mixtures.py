@@ -17,6 +17,7 @@ DTYPES = {
     "boolean": np.int8,
     "count": np.int32,
     "cyclic": np.float64,
+    "ordinal": np.int8,
     "semicontinuous": np.float64,
     "gaussian": np.float64,
 }
@@ -121,11 +122,11 @@ def statistics(state):
             zeros = x[:, 0] == 0.0
             out[f"{j} zeros"], out[f"{j} zeros within"] = zeros.mean(), np.mean(np.outer(zeros, zeros)[together])
         for name, value in params.items():
-            if name in {"atoms", "unseen"}:
+            if name in {"atoms", "unseen", "cuts"}:
                 # They are not learned: constants, of which a test would see the rounding.
                 continue
             value = np.atleast_1d(value)
-            place = value if name == "mu" else np.log(value)
+            place = value if name in ("mu", "location") else np.log(value)
             for i, own in enumerate(place):
                 out[f"{j} {name}[{i}]"] = own
             out[f"{j} {name} square"] = place.mean() * (x**2).mean()
