@@ -130,7 +130,9 @@ class Table:
         arrays, strangers = [], []
         for column, cell in zip(self.columns, cells, strict=True):
             if column.type.coded:
-                array, _, unknown = encoded(cell, column.categories, reserved=unseen == "novel" and not column.type.ordered)
+                array, _, unknown = encoded(
+                    cell, column.categories, reserved=unseen == "novel" and not column.type.ordered
+                )
                 if unknown:
                     listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
                     strangers.append(f"{listed} in column {column.name!r}")
