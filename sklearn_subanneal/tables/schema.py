@@ -210,8 +210,8 @@ def read_table(
         The data. Arrays must be numeric; DataFrames may hold strings, categories, booleans and numbers.
     feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
         "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has one
-        of "real", "categorical", "boolean", "count", "cyclic", "ordinal", ... (the keys of ``types`` that may be declared) for
-        each feature; a dict goes from a name or an index (the name wins) to one of them, and the features it does not
+        of "real", "categorical", "boolean", "count", "cyclic", "ordinal", ... (the keys of ``types`` that may be
+        declared) for each feature; a dict goes from a name or an index (the name wins) to one of them, and the features it does not
         mention go by dtype. The levels of an ordinal column are those that its ordered dtype declares, or the numbers
         that occur.
     types : mapping of str to CellType
@@ -223,8 +223,8 @@ def read_table(
         The schema.
     arrays : list of ndarray of shape (n_samples,)
         For each feature, contiguous: float64 with NaN for missing if real (possibly a read-only view of X); codes,
-        with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or boolean; int32 with -1 for
-        missing if count; float64 if cyclic, semicontinuous or skewed.
+        with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or boolean; int32 with -1
+        for missing if count; float64 if cyclic, semicontinuous or skewed.
 
     Raises
     ------
