@@ -211,9 +211,9 @@ def read_table(
     feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
         "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has one
         of "real", "categorical", "boolean", "count", "cyclic", "ordinal", ... (the keys of ``types`` that may be
-        declared) for each feature; a dict goes from a name or an index (the name wins) to one of them, and the features it does not
-        mention go by dtype. The levels of an ordinal column are those that its ordered dtype declares, or the numbers
-        that occur.
+        declared) for each feature; a dict goes from a name or an index (the name wins) to one of them, and the features
+        it does not mention go by dtype. The levels of an ordinal column are those that its ordered dtype declares, or
+        the numbers that occur.
     types : mapping of str to CellType
         The types of columns that there are.
 
