@@ -72,7 +72,7 @@ class Categorical(ColumnModel):
 
     @property
     def n_values(self):
-        return len(self.parameters["alpha"]) + ("unseen" in self.parameters)
+        return len(self.parameters["alpha"])
 
     def expectations(self, column, values, weights):
         return weights @ column.probabilities(weights.shape[1]), None

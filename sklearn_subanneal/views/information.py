@@ -173,7 +173,7 @@ class _Coupling:
         """Cells of the table of all values that a, b and c can take together."""
         if not all(model.discrete for model in self.models):
             return math.inf
-        return math.prod(model.n_values for model in self.models)
+        return math.prod(model.n_values + ("unseen" in model.parameters) for model in self.models)
 
     def sum(self) -> float:
         """The information, summed over the table."""
