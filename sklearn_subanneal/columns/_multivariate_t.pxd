@@ -11,6 +11,7 @@ cdef class MultivariateT(NormalWishart):
     cdef double log_density_at(self, Py_ssize_t k, Py_ssize_t n_observed, double log_det, double q) noexcept nogil
     cdef double log_density(self, const double* x, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil
+    cdef double solve_missing(self, Py_ssize_t n_missing, double* q) noexcept nogil
     cdef double leave_out(self, const double* e, Py_ssize_t n_missing, double* q) noexcept nogil
     cdef void moments_given(
         self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* mean, double* variance

@@ -64,7 +64,7 @@ cdef class MultivariateT(NormalWishart):
         # Returns log |P_mm|.
         cdef Py_ssize_t i, a, b, first, second, d = self.width, n_missing = d - n_observed
         cdef const double* w = &self.factor[k, 0, 0]
-        cdef double log_det, value
+        cdef double value
         for i in range(n_observed):
             self.work2[self.order[i]] = x[self.order[i]] - self.mean[k, self.order[i]]
         for i in range(n_observed, d):
@@ -86,7 +86,13 @@ cdef class MultivariateT(NormalWishart):
             for i in range(first, d):
                 value += w[i * d + first] * self.work[i]
             self.work2[a] = value
-        log_det = cholesky(&self.matrix[0, 0], d, n_missing, pivot_floor())
+        return self.solve_missing(n_missing, q)
+
+    cdef double solve_missing(self, Py_ssize_t n_missing, double* q) noexcept nogil:
+        # ``matrix`` = P_mm becomes its factor L, ``work2`` = P_mo e_o becomes L^-1 of it, q loses what the missing cells
+        # made; returns log |P_mm|.
+        cdef Py_ssize_t a, b
+        cdef double log_det = cholesky(&self.matrix[0, 0], self.width, n_missing, pivot_floor())
         for a in range(n_missing):
             for b in range(a):
                 self.work2[a] -= self.matrix[a, b] * self.work2[b]
@@ -194,7 +200,7 @@ cdef class MultivariateT(NormalWishart):
         # For one of the rows side by side, with ``precision``: q without its missing cells; returns log |P_mm|.
         cdef Py_ssize_t a, b, j, d = self.width
         cdef const Py_ssize_t* missing = &self.order[d - n_missing]
-        cdef double log_det, value
+        cdef double value
         for a in range(n_missing):
             for b in range(a + 1):
                 self.matrix[a, b] = self.precision[missing[a], missing[b]]
@@ -202,21 +208,13 @@ cdef class MultivariateT(NormalWishart):
             for j in range(d):
                 value += self.precision[missing[a], j] * e[j * WHITENED]
             self.work2[a] = value
-        log_det = cholesky(&self.matrix[0, 0], d, n_missing, pivot_floor())
-        for a in range(n_missing):
-            for b in range(a):
-                self.work2[a] -= self.matrix[a, b] * self.work2[b]
-            self.work2[a] /= self.matrix[a, a]
-            q[0] -= self.work2[a] * self.work2[a]
-        if q[0] < 0.0:
-            q[0] = 0.0
-        return log_det
+        return self.solve_missing(n_missing, q)
 
     def mixed_moments(self, const double[:, ::1] values, const double[:, ::1] weights):
         """First two moments (n_rows, width) of the cells of each row, its missing ones drawn from a mixture.
 
         ``weights`` (n_rows, n_clusters) are the probabilities of the clusters given the observed cells. Clusters with
-        less than 1e-9 are left out: they change the moments by less than rounding does.
+        less than 1e-9 are left out.
         """
         cdef Py_ssize_t row, i, k, d = self.width, n_observed
         cdef double[:, ::1] first = np.zeros((values.shape[0], d)), second = np.zeros((values.shape[0], d))

@@ -181,6 +181,16 @@ def test_conditional_moments(example):
         assert np.all(mean[1][:, seen] == 0.7) and np.all(variance[1][:, seen] == 0.0)
 
 
+def test_mixed_moments_are_those_of_the_clusters():
+    statistics = filled(BY_NAME["gaussian-covariance"])
+    values = np.array([[0.4, np.nan, np.nan], [np.nan, -0.2, 0.3], [0.1, 0.5, 0.2], [np.nan] * 3])
+    weights = np.array([[0.2, 0.8, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.3, 0.3, 0.4]])
+    mean, variance = statistics.conditional_moments(values, 3)
+    first, second = statistics.mixed_moments(values, weights)
+    assert_allclose(first, np.einsum("nk,nkj->nj", weights, mean), rtol=1e-12)
+    assert_allclose(second, np.einsum("nk,nkj->nj", weights, variance + mean**2), rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["real", "gaussian"])
 def test_moments_of_a_heavy_tail_are_bounded(name):
     example = BY_NAME[name]
