@@ -89,8 +89,8 @@ cdef class MultivariateT(NormalWishart):
         return self.solve_missing(n_missing, q)
 
     cdef double solve_missing(self, Py_ssize_t n_missing, double* q) noexcept nogil:
-        # ``matrix`` = P_mm becomes its factor L, ``work2`` = P_mo e_o becomes L^-1 of it, q loses what the missing cells
-        # made; returns log |P_mm|.
+        # ``matrix`` = P_mm becomes its factor L, ``work2`` = P_mo e_o becomes L^-1 of it, q loses what the missing
+        # cells made; returns log |P_mm|.
         cdef Py_ssize_t a, b
         cdef double log_det = cholesky(&self.matrix[0, 0], self.width, n_missing, pivot_floor())
         for a in range(n_missing):

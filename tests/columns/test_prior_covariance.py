@@ -162,7 +162,7 @@ def statistics(state):
 
 
 @pytest.mark.parametrize(
-    ("n_independent", "n_successive"), [(3000, 200), pytest.param(20_000, 2500, marks=pytest.mark.slow)]
+    ("n_independent", "n_successive"), [(1500, 100), pytest.param(20_000, 2500, marks=pytest.mark.slow)]
 )
 def test_geweke(n_independent, n_successive):
     result = geweke_test(

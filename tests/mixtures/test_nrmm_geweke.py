@@ -144,7 +144,7 @@ MOVES = [gibbs, slices, split_merge, tree_guided]
 
 
 def test_geweke():
-    result = run(transition(gibbs), 1000, 80)
+    result = run(transition(gibbs), 800, 50)
     assert result.passed(0.01), str(result)
 
 

@@ -105,11 +105,10 @@ def mixture_of(columns, concentration, discount, labels):
 @pytest.mark.parametrize(
     "move",
     [
-        "similar-2",
         "near-3",
         *(
             pytest.param(move, marks=pytest.mark.slow)
-            for move in ("similar-3", "pilot", "pilot-2", "pilot-3", "near-2")
+            for move in ("similar-2", "similar-3", "pilot", "pilot-2", "pilot-3", "near-2")
         ),
     ],
 )
