@@ -44,6 +44,8 @@ class ColumnModel:
     single : bool
         Whether it is one column of the table, whose predictive distribution given the cluster does not depend on the
         other cells of the row.
+    joint : bool
+        Whether the columns of this type that share a view are one block, with a joint density given the cluster.
     data_class, statistics_class : subclass of ColumnData, of ColumnStatistics
         The kernels. ``statistics_class`` is called with data, hyperparameters and grids.
     name : str
@@ -75,6 +77,7 @@ class ColumnModel:
     ordered: ClassVar[bool] = False
     discrete: ClassVar[bool] = False
     single: ClassVar[bool] = True
+    joint: ClassVar[bool] = False
     data_class: ClassVar[type[ColumnData]]
     statistics_class: ClassVar[type[ColumnStatistics]]
 

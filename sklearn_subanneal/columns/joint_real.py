@@ -1,0 +1,82 @@
+"""Columns of reals that depend on one another within a cluster: those that share a view are one Gaussian block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.real import Real
+
+
+@dataclass(frozen=True)
+class JointReal(Real):
+    """A real column of a cross-categorization with full covariance.
+
+    In a view with the joint reals B, a cluster's mean and covariance follow a normal-inverse-Wishart prior with the
+    scale matrix psi_ij = nu sqrt(sigma2_i sigma2_j) R_ij and nu + |B| - 1 degrees of freedom: the prior of fewer
+    columns is then the marginal of that of more columns, and a single column is a `Real`. `kappa` and `nu` belong to
+    the view, `mu` and `sigma2` to the column, and so does a vector from which the correlations R follow
+    (`correlation_of`).
+
+    Attributes
+    ----------
+    vector : ndarray of shape (n_coordinates,)
+        At the start of a chain.
+    n_shared : int
+        Number of coordinates that columns share; 0: no correlations, and none are learned.
+    spread : float
+        Standard deviation of the other coordinates.
+    """
+
+    kind, joint = "real", True
+    hyperparameters = {
+        "mu": Hyperparameter("finite"),
+        "kappa": Hyperparameter(),
+        "sigma2": Hyperparameter("positive"),
+        "nu": Hyperparameter(),
+    }
+
+    vector: np.ndarray = field(default_factory=lambda: np.ones(1))
+    n_shared: int = 0
+    spread: float = 1.0
+
+
+def bind_joint_reals(
+    names: list[str], sources: list[int], cells: np.ndarray, given: list[dict], *, learn: bool, grids: str
+) -> list[JointReal]:
+    """The models of all joint reals of a table.
+
+    Parameters
+    ----------
+    names, sources : list of str, list of int
+        Name and place in the table of each.
+    cells : ndarray of shape (n_rows, n_joint)
+    given : list of dict
+        Hyperparameters that the user gives for each, in the units of the data.
+    learn, grids
+        See :meth:`ColumnModel.bind`.
+    """
+    models = [
+        Real.bind(name, (j,), x, own, n_categories=0, learn=learn, grids=grids)
+        for name, j, x, own in zip(names, sources, cells.T, given, strict=True)
+    ]
+    block = Gaussian.bind("gaussian", tuple(sources), cells, {}, n_categories=0, learn=learn, grids=grids)
+    out = []
+    for i, (model, own) in enumerate(zip(models, given, strict=True)):
+        parameters, axes, more = dict(model.parameters), dict(model.grids), {}
+        if learn:
+            # Starts and grids of variances suit blocks of many columns.
+            if "sigma2" not in own:
+                parameters["sigma2"] = block.parameters["psi"][i, i] / (block.parameters["nu"] - len(sources) + 1)
+            axes["sigma2"] = block.grids["sigma2"][i]
+            axes["nu"] = block.grids["nu"] - len(sources) + 1
+            axes["spread"] = block.grids["spread"]
+            more = {key: block.parameters[key] for key in ("n_shared", "spread")}
+            more["vector"] = block.parameters["vectors"][i]
+        out.append(
+            JointReal(model.name, model.sources, parameters, axes, model.center, model.scale, stateful=False, **more)
+        )
+    return out
