@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,7 @@ from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, chunks
 from sklearn_subanneal.mixtures.mixture_chain import Draw
-from sklearn_subanneal.mixtures.parts import Part, parts_of
+from sklearn_subanneal.mixtures.parts import Part, marginal_states, parts_of
 
 
 class Predictive:
@@ -85,6 +86,12 @@ class Predictive:
         """Log densities of the cells of one part, as ``scored``; those of the member ``hidden`` count as missing."""
         values, places = cells.of_part(part, hidden)
         return part.statistics.log_densities(values, self.n_clusters + 1), places
+
+
+def restricted(models: list[ColumnModel], draw: Draw, members: Sequence[int], columns: Collection[int]) -> Predictive:
+    """The predictive distribution of those members of a mixture that are among some columns; they may be none."""
+    kept, states = marginal_states(models, members, draw.columns, columns)
+    return Predictive(models, replace(draw, columns=states), kept)
 
 
 def ensemble_of_mixtures(models: list[ColumnModel], draws: list[Draw]) -> Ensemble:

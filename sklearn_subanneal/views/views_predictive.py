@@ -33,9 +33,7 @@ def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ense
     )
 
 
-def left_out(
-    models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, arrays: list[np.ndarray]
-) -> Ensemble:
+def left_out(models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, arrays: list[np.ndarray]) -> Ensemble:
     """The leave-one-out average over the draws, in which each training row is predicted from the other rows.
 
     Parameters
