@@ -62,8 +62,7 @@ class DistinctRows:
         if not part.is_block:
             (m,) = part.members
             return self.values[m], self.places[m]
-        columns = [self.spread(m, self.values[m][:, 0]) for m in part.members]
-        values = np.column_stack(np.broadcast_arrays(*columns))
+        values = np.column_stack(np.broadcast_arrays(*(self.spread(m, self.values[m][:, 0]) for m in part.members)))
         if hidden is not None:
             values[:, part.members.index(hidden)] = np.nan
         return values, None
@@ -172,7 +171,7 @@ class Ensemble:
                 shares = _shares(factor.log_joint(evidence)[0])
                 clusters = generator.choice(len(shares), len(rows), p=shares).astype(np.int32)
                 for part in factor.parts:
-                    drawn = np.hstack([values[m][rows] for m in part.members])
+                    drawn = part.side_by_side({m: values[m][rows] for m in part.members})
                     part.statistics.draws(clusters, drawn, generator)
                     for m, own in zip(part.members, np.hsplit(drawn, len(part.members)), strict=True):
                         values[m][rows] = own

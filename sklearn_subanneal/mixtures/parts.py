@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,10 @@ class Part:
     members: list[int]
     statistics: ColumnStatistics
     is_block: bool = False
+
+    def side_by_side(self, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> np.ndarray:
+        """The values of the members, (n_rows, width), from ``values[m]`` for each member m."""
+        return np.hstack([values[m] for m in self.members]) if self.is_block else values[self.members[0]]
 
     def expectations(
         self, models: list[ColumnModel], values: np.ndarray, weights: np.ndarray

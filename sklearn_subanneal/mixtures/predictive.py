@@ -51,8 +51,7 @@ class Predictive:
         """
         out = np.zeros((len(values[self.members[0]]), self.n_clusters + 1))
         for part in self.parts:
-            cells = np.hstack([values[m] for m in part.members])
-            out += part.statistics.log_densities(cells, self.n_clusters + 1)
+            out += part.statistics.log_densities(part.side_by_side(values), self.n_clusters + 1)
         return out
 
     def log_joint(self, cells: DistinctRows) -> np.ndarray:
