@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from oracles.enumeration import blocks, product_grid
-from oracles.reference import log_marginal
 from oracles.views_enumeration import ExactViews, grid_views
 from scipy import stats
 from scipy.special import logsumexp, softmax
@@ -23,12 +22,14 @@ SHRINKAGE = 1.0 - 1e-4
 
 
 def correlation_of_vectors(vectors: np.ndarray, n_shared: int) -> np.ndarray:
-    """Return R of shape (n, n): off the diagonal, SHRINKAGE times w_i . w_j, the shared parts of vectors of length 1."""
-    unit = [vector / np.sqrt(np.sum(vector**2)) for vector in np.asarray(vectors, dtype=float)]
-    return np.array(
-        [[1.0 if i == j else SHRINKAGE * float(v[:n_shared] @ w[:n_shared]) for j, w in enumerate(unit)]
-         for i, v in enumerate(unit)]
-    )  # fmt: skip
+    """Return R of shape (n, n): SHRINKAGE times the products of the shared parts of vectors of length 1."""
+    vectors = np.asarray(vectors, dtype=float)
+    correlation = np.eye(len(vectors))
+    for i, v in enumerate(vectors):
+        for j, w in enumerate(vectors[:i]):
+            product = v[:n_shared] @ w[:n_shared] / np.sqrt((v @ v) * (w @ w))
+            correlation[i, j] = correlation[j, i] = SHRINKAGE * product
+    return correlation
 
 
 def block_prior(params: Mapping[str, Any], correlation: np.ndarray | None = None) -> dict[str, np.ndarray]:
@@ -71,6 +72,7 @@ def log_regression(y: np.ndarray, x: np.ndarray, prior: Mapping[str, Any]) -> fl
 
     Examples
     --------
+    >>> from oracles.reference import log_marginal
     >>> prior = block_prior({"mu": [0.0], "sigma2": [1.0], "kappa": 1.0, "nu": 3.0})
     >>> alone = {"mu": 0.0, "sigma2": 1.0, "kappa": 1.0, "nu": 3.0}
     >>> y = np.array([0.3, -1.0])
