@@ -24,6 +24,8 @@ MU, SIGMA2 = [0.2, -0.3, 0.1], [0.5, 0.8, 0.3]
 VECTORS = np.array([[1.0, 0.4, 0.2], [1.1, 0.1, -0.3], [-0.6, 0.9, 0.5]])
 CELLS = np.array([[0.4, 1.0, -0.3], [-1.2, 0.1, 0.8], [2.0, 0.7, -1.1], [0.3, -0.8, 0.2], [1.1, 1.2, 0.9]])
 
+FEW = CELLS[:3]
+
 
 def prior_of(block, shared=True):
     """The prior of some of the three columns."""
@@ -67,10 +69,10 @@ def test_missing_cells_are_integrated_out():
         return np.exp(evidence(filled, [0, 1, 2]))
 
     # Where the rows see the columns of the block differently, the reference has a sum of its own.
-    nodes, log_weights = line_quadrature(3.0, 1 / 6)
+    nodes, log_weights = line_quadrature(2.8, 1 / 5)
     inner = [[np.log(max(density(z, y), 1e-300)) for z in nodes] for y in nodes]
     both = logsumexp(np.array(inner) + log_weights + log_weights[:, None])
-    assert_allclose(evidence(cells, [0, 1, 2]), both, atol=1e-4)
+    assert_allclose(evidence(cells, [0, 1, 2]), both, atol=1e-3)
 
 
 def test_one_column_is_a_real():
@@ -84,12 +86,12 @@ def test_one_column_is_a_real():
 # --- The posterior of the views ---------------------------------------------------------------------------------
 
 
-def oracle_views(case, cells=None, others=(), **grids):
+def oracle_views(case, cells=None, **grids):
     cells = np.array(case["X"], dtype=float) if cells is None else cells
     own = {"mu": np.array(case["mu"])[:, None], "sigma2": np.array(case["psi"])[:, None] / case["nu0"]}
     own |= {"kappa": [case["kappa"]], "nu": [case["nu0"]]}
     return block_views(
-        dict(others),
+        {},
         JointReals((0, 1, 2), cells, own | grids),
         {"alpha": [case["row_concentration"]], "d": [case["row_discount"]]},
         {"alpha": [case["column_concentration"]], "d": [case["column_discount"]]},
@@ -130,30 +132,32 @@ def test_posterior_is_the_product_written_out():
 def test_hyperparameters_are_averages_of_fixed_evidences():
     case = ORACLES[0]
     grids = {"kappa": [0.2, 1.0], "mu": [[-0.4, 0.3], [0.0], [0.1]]}
-    learned = oracle_views(case, **grids)
+    learned = oracle_views(case, FEW, **grids)
     law = learned.real_posteriors(0)
     # mu belongs to its column: an average over it is one over evidences.
-    one = [oracle_views(case, **(grids | {"mu": [[mu], [0.0], [0.1]]})).log_evidence for mu in grids["mu"][0]]
+    one = [oracle_views(case, FEW, **(grids | {"mu": [[mu], [0.0], [0.1]]})).log_evidence for mu in grids["mu"][0]]
     assert learned.log_evidence == pytest.approx(logsumexp(one) - np.log(2), rel=1e-12)
     assert_allclose(law["mu"], np.exp(one - logsumexp(one)), rtol=1e-9)
     assert law["kappa"].sum() == pytest.approx(1.0)
     assert_allclose(law["nu"], [1.0])
     # kappa belongs to the view: where all columns are alone, each has its own.
     apart = [learned.log_view((i,)) for i in range(3)]
-    fixed = [[oracle_views(case, **(grids | {"kappa": [k]})).log_view((i,)) for k in grids["kappa"]] for i in range(3)]
+    fixed = [
+        [oracle_views(case, FEW, **(grids | {"kappa": [k]})).log_view((i,)) for k in grids["kappa"]] for i in range(3)
+    ]
     assert_allclose(apart, logsumexp(fixed, axis=1) - np.log(2), rtol=1e-10)
 
 
 def test_density_of_a_missing_cell():
-    cells = np.array(ORACLES[0]["X"])
+    complete = oracle_views(ORACLES[0], FEW)
+    cells = FEW.copy()
     cells[2, 2] = NAN
     views = oracle_views(ORACLES[0], cells)
-    nodes, log_weights = line_quadrature(2.5, 1 / 2)
-    assert logsumexp(views.log_density_of_cell(2, 2, nodes) + log_weights) == pytest.approx(0.0, abs=0.02)
+    nodes, log_weights = line_quadrature(2.5, 1 / 3)
+    assert logsumexp(views.log_density_of_cell(2, 2, nodes) + log_weights) == pytest.approx(0.0, abs=5e-3)
     # A cell that is filled is as likely as the evidences say.
-    value = ORACLES[0]["X"][2][2]
-    complete = ORACLES[0]["log_evidence"]
-    assert_allclose(views.log_density_of_cell(2, 2, [value]), complete - views.log_evidence, rtol=1e-8)
+    ratio = complete.log_evidence - views.log_evidence
+    assert_allclose(views.log_density_of_cell(2, 2, [FEW[2, 2]]), ratio, rtol=1e-10)
 
 
 def test_examples():
