@@ -50,6 +50,8 @@ cdef class ColumnBlocksKernel(MoveKernel):
                 for sweep in range(self.n_sweeps):
                     for i in range(views.n_columns):
                         n_moved += redraw_from_pool(views, columns[sweep, i], self.n_pool, bits)
+                        views.settle(columns[sweep, i], bits)
+            views.finish()
         self.n_proposed += n_proposals * self.n_sweeps * views.n_columns
         self.n_accepted += n_moved
         return n_moved

@@ -44,6 +44,8 @@ cdef class ColumnGibbsKernel(MoveKernel):
         with generator.bit_generator.lock, nogil:
             for i in range(n_proposals):
                 n_moved += redraw_view(views, columns[i], self.n_auxiliary, self.from_data, bits)
+                views.settle(columns[i], bits)
+        views.finish()
         self.n_proposed += n_proposals
         self.n_accepted += n_moved
         return n_moved
@@ -102,6 +104,7 @@ cdef class ColumnBirthDeathKernel(MoveKernel):
         with generator.bit_generator.lock, nogil:
             for _ in range(n_proposals):
                 n_moved += propose_birth_or_death(self, views, integer_below(bits, views.n_columns), bits)
+        views.finish()
         return n_moved
 
 
@@ -139,4 +142,5 @@ cdef int propose_birth_or_death(
     elif views.order.shape[0] < views.n_views + 1:
         with gil:
             views.reserve(1)
+    views.settle(j, bits)
     return 1

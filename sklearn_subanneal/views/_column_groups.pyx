@@ -30,6 +30,7 @@ cdef class ColumnGroupsKernel(MoveKernel):
                     n_moved += propose_birth(self, views, founder, bits)
                 else:
                     n_moved += propose_attachment(self, views, founder, bits)
+        views.finish()
         return n_moved
 
 
@@ -47,14 +48,12 @@ cdef double log_odds_of_views(Views views, Py_ssize_t n_group, Py_ssize_t n_rest
 
 cdef double explained(Views views, Py_ssize_t n_group, Py_ssize_t apart, Py_ssize_t chosen) except? -1.0 nogil:
     """Fill ``logs`` with the log likelihood of the group in each view but ``apart``; log probability of ``chosen``."""
-    cdef Py_ssize_t v, i
+    cdef Py_ssize_t v
     cdef double top = -1e300, total = 0.0
     for v in range(views.n_views):
         views.logs[v] = -1e300
         if views.order[v] != apart:
-            views.logs[v] = 0.0
-            for i in range(n_group):
-                views.logs[v] += views.evidence_of(views.group[i], views.order[v])
+            views.logs[v] = views.evidence_of_group(n_group, views.order[v])
             top = max(top, views.logs[v])
     for v in range(views.n_views):
         total += exp_double(views.logs[v] - top)
@@ -65,7 +64,7 @@ cdef int propose_birth(MoveKernel kernel, Views views, int32_t founder, bitgen_t
     cdef int32_t old = views.home[founder], c
     cdef Py_ssize_t launch = views.order[views.n_views], fresh = views.order[views.n_views + 1]
     cdef Py_ssize_t n_group = 0, n_rest = 0, i
-    cdef double log_q = 0.0, log_ratio = 0.0, difference
+    cdef double log_q = 0.0, log_ratio, difference
     cdef bint accepted
     if views.sizes[views.position[old]] < 2:
         return 0
@@ -74,20 +73,19 @@ cdef int propose_birth(MoveKernel kernel, Views views, int32_t founder, bitgen_t
         if views.home[c] != old:
             continue
         if c != founder:
-            difference = views.evidence_of(c, old) - views.evidence_of(c, launch)
+            difference = views.evidence_alone(c, old) - views.evidence_alone(c, launch)
             if log_double(open_uniform(bits)) >= log_share(difference):
                 log_q += log_share(-difference)
                 n_rest += 1
                 continue
             log_q += log_share(difference)
-        log_ratio -= views.evidence_of(c, old)
         views.group[n_group] = c
         n_group += 1
     if n_rest == 0:
         return 0
-    log_ratio += (log_odds_of_views(views, n_group, n_rest, views.n_views)
-                  + views.allocate(fresh, &views.group[0], n_group, -1, bits)
-                  + explained(views, n_group, -1, old) - log_q)
+    log_ratio = (log_odds_of_views(views, n_group, n_rest, views.n_views) - views.evidence_of_group(n_group, old)
+                 + views.allocate_group(fresh, &views.group[0], n_group, -1, -1, bits)
+                 + explained(views, n_group, -1, old) - log_q)
     accepted = log_double(open_uniform(bits)) < log_ratio
     kernel.count(log_ratio, accepted)
     if not accepted:
@@ -120,11 +118,10 @@ cdef int propose_attachment(MoveKernel kernel, Views views, int32_t founder, bit
     views.allocate(launch, &founder, 1, -1, bits)
     for c in range(<int32_t> views.n_columns):
         if c != founder and (views.home[c] == old or views.home[c] == target):
-            difference = views.evidence_of(c, target) - views.evidence_of(c, launch)
+            difference = views.evidence_alone(c, target) - views.evidence_alone(c, launch)
             log_q += log_share(difference if views.home[c] == old else -difference)
-        if views.home[c] == old:
-            log_ratio -= views.evidence_of(c, target)
-    log_ratio += views.allocate(fresh, &views.group[0], n_group, old, bits) - log_q
+    log_ratio += (views.allocate_group(fresh, &views.group[0], n_group, old, old, bits)
+                  - views.evidence_of_group(n_group, target) - log_q)
     accepted = log_double(open_uniform(bits)) < -log_ratio
     kernel.count(-log_ratio, accepted)
     if not accepted:

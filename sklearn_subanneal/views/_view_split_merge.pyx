@@ -36,6 +36,7 @@ cdef class ViewSplitMergeKernel(MoveKernel):
                 if views.order.shape[0] < views.n_views + 4:
                     with gil:
                         views.reserve(4)
+        views.finish()
         return n_moved
 
 
@@ -58,7 +59,7 @@ cdef int propose_pair(
         if c == one or c == other:
             joins = c == one
         else:
-            difference = views.evidence_of(c, rival) - views.evidence_of(c, launch)
+            difference = views.evidence_alone(c, rival) - views.evidence_alone(c, launch)
             joins = (log_double(open_uniform(bits)) < log_share(difference)) if splits else views.home[c] == first_home
             log_q += log_share(difference if joins else -difference)
         if joins:
@@ -73,14 +74,14 @@ cdef int propose_pair(
     n = n_one + n_other
     if splits:
         log_ratio = (log_odds_of_views(views, n_one, n_other, views.n_views) - log_q
-                     + views.allocate(fresh, group, n_one, -1, bits)
-                     + views.allocate(second, group + n_one, n_other, -1, bits)
-                     - views.allocate(launch, group, n, first_home, bits))
+                     + views.allocate_group(fresh, group, n_one, -1, first_home, bits)
+                     + views.allocate_group(second, group + n_one, n_other, -1, -1, bits)
+                     - views.allocate_group(launch, group, n, first_home, first_home, bits))
     else:
         log_ratio = (log_q - log_odds_of_views(views, n_one, n_other, views.n_views - 1)
-                     + views.allocate(fresh, group, n, -1, bits)
-                     - views.allocate(launch, group, n_one, first_home, bits)
-                     - views.allocate(rival, group + n_one, n_other, last_home, bits))
+                     + views.allocate_group(fresh, group, n, -1, first_home, bits)
+                     - views.allocate_group(launch, group, n_one, first_home, first_home, bits)
+                     - views.allocate_group(rival, group + n_one, n_other, last_home, last_home, bits))
     accepted = log_double(open_uniform(bits)) < log_ratio
     kernel.count(log_ratio, accepted)
     if not accepted:

@@ -2,8 +2,10 @@
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
+from sklearn_subanneal.columns._reals cimport Rows
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
+from sklearn_subanneal.views._view_blocks cimport ViewBlocks
 
 
 cdef class Views:
@@ -31,12 +33,28 @@ cdef class Views:
     # room for one decision between views, and for a group of columns
     cdef double[::1] logs, work
     cdef int32_t[::1] group
+    # The blocks of joint reals, or None; of each column, its place among these, or -1.
+    cdef readonly ViewBlocks blocks
+    cdef int32_t[::1] real_of
 
     cdef Mixture mixture_at(self, Py_ssize_t place)
     cdef int32_t view_of(self, Py_ssize_t j) noexcept nogil
     cdef double evidence_of(self, Py_ssize_t j, Py_ssize_t number) except? -1.0 nogil
     cdef double log_weight(self, Py_ssize_t n_columns, Py_ssize_t n_views) noexcept nogil
+    cdef Rows rows_in(self, Py_ssize_t number) noexcept nogil
+    cdef double evidence_alone(self, Py_ssize_t j, Py_ssize_t number) except? -1.0 nogil
+    cdef double evidence_of_group(self, Py_ssize_t n_group, Py_ssize_t number) except? -1.0 nogil
+    cdef Py_ssize_t find_reals(self, const int32_t* members, Py_ssize_t n_members) noexcept nogil
+    cdef int settle(self, Py_ssize_t j, bitgen_t* bits) except -1 nogil
     cdef double allocate(
+        self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
+    ) except? -1.0 nogil
+    cdef double allocate_group(
+        self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, Py_ssize_t prior_of,
+        bitgen_t* bits
+    ) except? -1.0 nogil
+    cdef int take_prior_of_block(self, Py_ssize_t number, Py_ssize_t prior_of, bitgen_t* bits) except -1 nogil
+    cdef double allocate_singly(
         self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
     ) except? -1.0 nogil
     cdef int move(self, Py_ssize_t j, Py_ssize_t number) except -1 nogil

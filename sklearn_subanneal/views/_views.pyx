@@ -10,10 +10,13 @@ import numpy as np
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal._core._random cimport integer_below
 from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
+from sklearn_subanneal.columns._reals cimport Rows
 from sklearn_subanneal.mixtures._allocation cimport allocate_rows
 from sklearn_subanneal.mixtures._gibbs cimport churn_rows
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
+from sklearn_subanneal.views._view_blocks cimport ViewBlocks
 
 
 cdef class Views:
@@ -29,9 +32,13 @@ cdef class Views:
     row_prior : PartitionPrior
         The mixture of each view has a copy of this prior.
     n_rows : int
+    reals : RealTable or None, default=None
+        Those of the columns that form blocks: the joint reals of a view are one block, the last column of its mixture.
     """
 
-    def __cinit__(self, list columns, PartitionPrior column_prior, PartitionPrior row_prior, Py_ssize_t n_rows):
+    def __cinit__(
+        self, list columns, PartitionPrior column_prior, PartitionPrior row_prior, Py_ssize_t n_rows, reals=None
+    ):
         cdef Py_ssize_t j, n_columns = len(columns)
         self.columns, self.prior, self.row_prior = columns, column_prior, row_prior
         self.twins = {id(column): column.twin() for column in columns}
@@ -51,10 +58,13 @@ cdef class Views:
         self.pool, self.slot_arrays = [], []
         self.order = self.position = self.sizes = np.zeros(0, np.int32)
         self.evidence = np.zeros((0, n_columns))
+        self.real_of = np.full(n_columns, -1, np.int32)
+        if reals is not None:
+            self.blocks = ViewBlocks(reals)
+            np.asarray(self.real_of)[reals.places] = np.arange(reals.width)
         self.reserve(1)
         self.n_views = 1
-        self.sizes[0] = n_columns
-        self.mixture_at(0).set_columns(list(columns))
+        self.set_state(np.zeros(n_columns, np.int32), np.full((1, n_rows), -1, np.int32))
 
     def __dealloc__(self):
         free(self.column)
@@ -90,6 +100,8 @@ cdef class Views:
             self.mixture[i] = <void*> mixture
             self.slots[i] = &slots[0]
             self.order[i] = self.position[i] = <int32_t> i
+        if self.blocks is not None:
+            self.blocks.reserve(wanted)
 
     cdef Mixture mixture_at(self, Py_ssize_t place):
         return self.pool[self.order[place]]
@@ -116,32 +128,56 @@ cdef class Views:
         """The columns of a view, in the order of the table."""
         return np.flatnonzero(self.column_labels == view)
 
-    def set_state(self, column_labels, row_labels):
-        """Another partition of the columns, with a partition of the rows (-1: not assigned) for each view."""
+    def set_state(self, column_labels, row_labels, block_parameters=None):
+        """Another partition of the columns, with a partition of the rows (-1: not assigned) for each view.
+
+        ``block_parameters``: kappa and nu of each view with joint reals; None: those before anything is learned.
+        """
         labels = np.asarray(column_labels)
         n_views = labels.max() + 1
         if not np.bincount(labels, minlength=n_views).all() or labels.min() < 0:
             raise ValueError("column_labels must be 0..n_views-1 without gaps")
         self.reserve(n_views - self.n_views + 1)
         self.n_views = n_views
-        self.update_twins()
-        cdef Py_ssize_t v
+        cdef Py_ssize_t v, j
         for v in range(n_views):
-            mixture = self.mixture_at(v)
             members = np.flatnonzero(labels == v)
-            mixture.set_columns([self.columns[j] for j in members])
-            mixture.relabel(row_labels[v])
-            mixture.rebuild()
             self.sizes[v] = len(members)
             for j in members:
                 self.home[j] = self.order[v]
+                if self.real_of[j] >= 0:
+                    self.blocks.move(self.real_of[j], self.home[j])
+            if self.blocks is not None:
+                kappa, nu = block_parameters[v] if block_parameters is not None else (
+                    self.blocks.reals.kappa, self.blocks.reals.nu)
+                self.blocks.kappa[self.order[v]], self.blocks.nu[self.order[v]] = kappa, nu
+                self.blocks.stale[self.order[v]] = 1
+        self.update_twins()
+        for v in range(n_views):
+            mixture = self.mixture_at(v)
+            self.update_columns(self.order[v])
+            mixture.relabel(row_labels[v])
+            mixture.rebuild()
         for v in range(n_views, len(self.pool)):
             mixture = self.mixture_at(v)
             mixture.set_columns([])
             mixture.relabel(np.full(self.n_rows, -1, np.int32))
 
+    @property
+    def block_parameters(self):
+        """kappa and nu of the block of each view; None if there are no joint reals."""
+        if self.blocks is None:
+            return None
+        return [(self.blocks.kappa[self.order[v]], self.blocks.nu[self.order[v]]) for v in range(self.n_views)]
+
     def update_twins(self):
         """Give the twins the present hyperparameters of their columns."""
+        if self.blocks is not None:
+            for column in self.blocks.blocks:
+                if column is not None and id(column) in self.twins:
+                    self.twins[id(column)].adopt(column)
+            for j, parameters in zip(self.blocks.reals.places, self.blocks.single_parameters(), strict=True):
+                self.columns[j].parameters = parameters
         for column in self.columns:
             self.twins[id(column)].adopt(column)
 
@@ -194,6 +230,8 @@ cdef class Views:
         with generator.bit_generator.lock, nogil:
             for v in range(self.n_views):
                 (<Mixture> self.mixture[self.order[v]]).resample(inverse_temperature, bits)
+        if self.blocks is not None:
+            self.blocks.collect_parameters(generator)
         self.update_twins()
         self.prior.learn(np.asarray(self.sizes)[:self.n_views], generator)
 
@@ -218,6 +256,8 @@ cdef class Views:
         self.reserve(n_spare)
         self.beta = <float> inverse_temperature
         np.asarray(self.evidence)[:] = np.nan
+        if self.blocks is not None:
+            self.blocks.collect()
         with generator.bit_generator.lock, nogil:
             # Any order serves that does not depend on the partitions.
             for i in range(self.n_assigned):
@@ -238,6 +278,10 @@ cdef class Views:
         # Log likelihood of a column, to the power of the temperature, under the partition of a mixture.
         cdef double* known = &self.evidence[number, j]
         cdef Py_ssize_t n_clusters = (<Mixture> self.mixture[number]).n_clusters
+        cdef Rows rows
+        if known[0] != known[0] and self.real_of[j] >= 0:
+            rows = self.rows_in(number)
+            known[0] = self.beta * self.blocks.log_evidence(self.real_of[j], number, False, &rows)
         if known[0] != known[0]:
             if (<ColumnStatistics> self.column[j]).capacity < n_clusters:
                 with gil:
@@ -245,6 +289,59 @@ cdef class Views:
             known[0] = self.beta * (<ColumnStatistics> self.column[j]).log_likelihood(
                 &self.rows[0], self.slots[number], self.n_assigned, n_clusters)
         return known[0]
+
+    cdef Rows rows_in(self, Py_ssize_t number) noexcept nogil:
+        # The subsample with its partition in a mixture.
+        cdef Rows rows
+        rows.row, rows.slot, rows.n = &self.rows[0], self.slots[number], self.n_assigned
+        rows.n_clusters = (<Mixture> self.mixture[number]).n_clusters
+        return rows
+
+    cdef double evidence_alone(self, Py_ssize_t j, Py_ssize_t number) except? -1.0 nogil:
+        # As if no other column of its block were in the view: it does not depend on the partition of the columns.
+        cdef Rows rows
+        if self.real_of[j] < 0:
+            return self.evidence_of(j, number)
+        rows = self.rows_in(number)
+        return self.beta * self.blocks.log_evidence(self.real_of[j], number, True, &rows)
+
+    cdef Py_ssize_t find_reals(self, const int32_t* members, Py_ssize_t n_members) noexcept nogil:
+        # ``blocks.group`` = those of some columns that are joint reals; returns their number.
+        cdef Py_ssize_t i, n = 0
+        if self.blocks is None:
+            return 0
+        for i in range(n_members):
+            if self.real_of[members[i]] >= 0:
+                self.blocks.group[n] = self.real_of[members[i]]
+                n += 1
+        return n
+
+    cdef double evidence_of_group(self, Py_ssize_t n_group, Py_ssize_t number) except? -1.0 nogil:
+        # Of the columns in ``group``, given the others of a view, with the present fillings of missing cells.
+        cdef Py_ssize_t i, n_reals = self.find_reals(&self.group[0], n_group)
+        cdef double out = 0.0
+        cdef Rows rows
+        for i in range(n_group):
+            if self.real_of[self.group[i]] < 0:
+                out += self.evidence_of(self.group[i], number)
+        if n_reals:
+            rows = self.rows_in(number)
+            out += self.beta * self.blocks.log_evidence_of_group(
+                &self.blocks.group[0], n_reals, number, False, &rows)
+        return out
+
+    cdef int settle(self, Py_ssize_t j, bitgen_t* bits) except -1 nogil:
+        """After the view of a column was drawn: draw its missing cells, if they are part of the state."""
+        cdef Py_ssize_t i, real = self.real_of[j]
+        cdef Rows rows
+        if real < 0 or not self.blocks.reals.has_gaps[real]:
+            return 0
+        rows = self.rows_in(self.home[j])
+        self.blocks.fill(real, &rows, bits)
+        for i in range(self.n_columns):
+            if self.real_of[i] >= 0 and i != j:
+                self.evidence[self.home[j], i] = NAN
+        return 0
 
     cdef double log_weight(self, Py_ssize_t n_columns, Py_ssize_t n_views) noexcept nogil:
         # Of joining a view of so many columns; of a new one, if it has none, beside so many views.
@@ -255,17 +352,64 @@ cdef class Views:
     cdef double allocate(
         self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
     ) except? -1.0 nogil:
-        """Partition the rows in a spare mixture by sequential allocation given some columns.
+        """Partition the rows in a spare mixture by sequential allocation given at most one column.
 
         ``like``: the number of a mixture whose partition and parameters are forced, or -1. Returns the log of
         p(partition) p(columns | partition) / q(partition), parameters of its prior included; without columns, both
-        come from their priors.
+        come from their priors. A joint real counts by its observed cells.
         """
+        cdef Py_ssize_t n_reals = self.find_reals(members, n_members)
+        cdef double log_weight
+        cdef Rows rows
+        self.take_prior_of_block(number, like, bits)
+        log_weight = self.allocate_singly(number, members, n_members, like, bits)
+        if n_reals:
+            rows = self.rows_in(number)
+            log_weight += self.beta * self.blocks.log_evidence(self.blocks.group[0], number, True, &rows)
+        return log_weight
+
+    cdef double allocate_group(
+        self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, Py_ssize_t prior_of,
+        bitgen_t* bits
+    ) except? -1.0 nogil:
+        """As ``allocate`` for any number of columns, whose joint reals count by all cells as they are filled.
+
+        ``prior_of``: the number of the mixture that has the prior of their block, or -1 for a draw.
+        """
+        cdef Py_ssize_t n_reals
+        cdef double log_weight
+        cdef Rows rows
+        self.take_prior_of_block(number, prior_of, bits)
+        log_weight = self.allocate_singly(number, members, n_members, like, bits)
+        n_reals = self.find_reals(members, n_members)
+        if n_reals:
+            rows = self.rows_in(number)
+            log_weight += self.beta * self.blocks.log_evidence_of_group(
+                &self.blocks.group[0], n_reals, number, True, &rows)
+        return log_weight
+
+    cdef int take_prior_of_block(self, Py_ssize_t number, Py_ssize_t prior_of, bitgen_t* bits) except -1 nogil:
+        if self.blocks is None:
+            return 0
+        if prior_of < 0:
+            self.blocks.draw_prior(number, bits)
+        else:
+            self.blocks.kappa[number], self.blocks.nu[number] = self.blocks.kappa[prior_of], self.blocks.nu[prior_of]
+        return 0
+
+    cdef double allocate_singly(
+        self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
+    ) except? -1.0 nogil:
+        # The allocation itself, for which columns are independent. Joint reals do not count in the weight: what it
+        # owes to them is taken out.
         cdef Py_ssize_t i
         cdef double log_weight = 0.0
         cdef bint has_columns = (<Mixture> self.mixture[number]).n_columns == n_members
         for i in range(n_members):
             has_columns = has_columns and (<Mixture> self.mixture[number]).column[i] == self.twin[members[i]]
+            if self.real_of[members[i]] >= 0:
+                with gil:
+                    self.blocks.give_prior(<ColumnStatistics> self.twin[members[i]], number)
         if not has_columns:
             (<Mixture> self.mixture[number]).set_columns_from(self.twin, members, n_members)
         if like >= 0:
@@ -283,16 +427,30 @@ cdef class Views:
             log_weight = (<Mixture> self.mixture[number]).prior.proposal_weight(self.n_assigned)
         for i in range(self.n_columns):
             self.evidence[number, i] = NAN
-        return log_weight + allocate_rows(
+        if self.blocks is not None:
+            self.blocks.forget(number)
+        log_weight += allocate_rows(
             <Mixture> self.mixture[number], &self.rows[0], self.n_assigned,
             self.slots[like] if like >= 0 else NULL, self.slots[number], self.beta, bits)
+        for i in range(n_members):
+            if self.real_of[members[i]] >= 0:
+                log_weight -= self.beta * (<ColumnStatistics> self.twin[members[i]]).log_likelihood(
+                    &self.rows[0], self.slots[number], self.n_assigned, (<Mixture> self.mixture[number]).n_clusters)
+        return log_weight
 
     cdef int move(self, Py_ssize_t j, Py_ssize_t number) except -1 nogil:
         """Move a column to another view; the view that it leaves may be left empty, for the caller to close."""
         cdef Py_ssize_t old = self.home[j]
         self.sizes[self.position[old]] -= 1
         self.sizes[self.position[number]] += 1
+        cdef Py_ssize_t i
         self.home[j] = <int32_t> number
+        if self.real_of[j] >= 0:
+            self.blocks.move(self.real_of[j], number)
+            for i in range(self.n_columns):
+                if self.real_of[i] >= 0:
+                    self.evidence[old, i] = self.evidence[number, i] = NAN
+            return 0
         with gil:
             self.update_columns(old)
             self.update_columns(number)
@@ -300,9 +458,31 @@ cdef class Views:
         return 0
 
     def update_columns(self, Py_ssize_t number):
-        """Give a mixture the columns that belong to it, in the order of the table."""
+        """Give a mixture the columns that belong to it, in the order of the table, and its block at the end."""
         cdef Mixture mixture = self.pool[number]
-        mixture.set_columns([self.columns[j] for j in np.flatnonzero(np.asarray(self.home) == number)])
+        cdef Py_ssize_t j
+        columns = [self.columns[j] for j in np.flatnonzero(np.asarray(self.home) == number) if self.real_of[j] < 0]
+        if self.blocks is not None:
+            if self.blocks.stale[number]:
+                self.twins.pop(id(self.blocks.blocks[number]), None)
+                block = self.blocks.build(number, mixture.capacity)
+                if block is not None:
+                    self.twins[id(block)] = block.twin()
+            columns += [block for block in self.blocks.blocks[number:number + 1] if block is not None]
+        mixture.set_columns(columns)
+
+    def finish(self):
+        """End the moves of columns: blocks whose members or fillings have changed are made anew."""
+        cdef Py_ssize_t number, i
+        cdef GaussianStatistics block
+        if self.blocks is None:
+            return
+        for number in range(len(self.pool)):
+            if self.blocks.stale[number]:
+                self.update_columns(number)
+                block = self.blocks.blocks[number]
+                if block is not None:
+                    block.assign(&self.rows[0], self.slots[number], self.n_assigned)
 
     cdef int open_view(self, Py_ssize_t number) except -1 nogil:
         """Make a spare mixture the last of the views; columns must move to it at once."""

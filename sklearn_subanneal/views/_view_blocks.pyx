@@ -1,0 +1,237 @@
+"""The Gaussian blocks of the views of a cross-categorization: their members, their evidence, and their statistics.
+
+Mixtures have the numbers that they have in `Views`; a spare mixture has no block, but a prior of its own. While columns
+move, the fillings of missing cells are those of the table of reals; while rows move, those of the blocks.
+"""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, realloc
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._random cimport integer_below
+from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
+from sklearn_subanneal.columns._reals cimport RealTable, Rows, size_of_sums
+
+from sklearn_subanneal.columns._mvnormal import GaussianData
+
+
+cdef class ViewBlocks:
+    """Which joint reals form a block with which others, and the prior of each view's block.
+
+    Parameters
+    ----------
+    reals : RealTable
+    """
+
+    def __cinit__(self, RealTable reals not None):
+        cdef Py_ssize_t d = reals.width
+        self.reals, self.blocks = reals, []
+        self.home = np.full(d, -1, np.int32)
+        self.order, self.joined, self.group = np.zeros((3, d + 1), np.int32)
+        self.kappa = self.nu = np.zeros(0)
+        self.stale = self.known = self.n_members = np.zeros(0, np.int32)
+        self.members = np.zeros((0, d), np.int32)
+        self.n_mixtures = 0
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n_mixtures):
+            free(self.sums[i])
+        free(self.sums)
+        free(self.n_sums)
+
+    cdef int reserve(self, Py_ssize_t n_mixtures) except -1:
+        cdef Py_ssize_t present = self.n_mixtures, i
+        if n_mixtures <= present:
+            return 0
+        self.sums = <double**> realloc(self.sums, n_mixtures * sizeof(double*))
+        self.n_sums = <Py_ssize_t*> realloc(self.n_sums, n_mixtures * sizeof(Py_ssize_t))
+        if self.sums == NULL or self.n_sums == NULL:
+            raise MemoryError()
+        for i in range(present, n_mixtures):
+            self.sums[i], self.n_sums[i] = NULL, 0
+        self.n_mixtures = n_mixtures
+        self.blocks += [None] * (n_mixtures - present)
+        def grown(old, fill, dtype):
+            new = np.full((n_mixtures, *np.shape(old)[1:]), fill, dtype)
+            new[:present] = old
+            return new
+        self.kappa = grown(self.kappa, self.reals.kappa, np.float64)
+        self.nu = grown(self.nu, self.reals.nu, np.float64)
+        self.stale, self.known = grown(self.stale, 0, np.int32), grown(self.known, 0, np.int32)
+        self.n_members = grown(self.n_members, 0, np.int32)
+        self.members = grown(self.members, 0, np.int32)
+        return 0
+
+    cdef void forget(self, Py_ssize_t number) noexcept nogil:
+        # The members of a mixture, or their fillings, have changed.
+        self.known[number] = 0
+
+    cdef void draw_prior(self, Py_ssize_t number, bitgen_t* bits) noexcept nogil:
+        # kappa and nu of a view that has nothing to say of them.
+        cdef const double[::1] grid
+        with gil:
+            if "kappa" in self.reals.grids:
+                grid = self.reals.grids["kappa"]
+                self.kappa[number] = grid[integer_below(bits, grid.shape[0])]
+            if "nu" in self.reals.grids:
+                grid = self.reals.grids["nu"]
+                self.nu[number] = grid[integer_below(bits, grid.shape[0])]
+
+    cdef void move(self, Py_ssize_t j, Py_ssize_t number) noexcept nogil:
+        # Joint real j goes to another mixture.
+        cdef Py_ssize_t old = self.home[j]
+        self.home[j] = <int32_t> number
+        if old >= 0:
+            self.stale[old] = 1
+            self.forget(old)
+        self.stale[number] = 1
+        self.forget(number)
+
+    cdef int add_up(self, Py_ssize_t number, Rows* of) except -1 nogil:
+        # The sums of the members of a mixture, unless they are known.
+        cdef Py_ssize_t j, d = 0, wanted
+        cdef double* grown
+        if self.known[number]:
+            return 0
+        for j in range(self.reals.width):
+            if self.home[j] == number:
+                self.members[number, d] = <int32_t> j
+                d += 1
+        self.n_members[number] = <int32_t> d
+        wanted = of.n_clusters * size_of_sums(d)
+        if wanted > self.n_sums[number]:
+            grown = <double*> realloc(self.sums[number], wanted * sizeof(double))
+            if grown == NULL:
+                with gil:
+                    raise MemoryError()
+            self.sums[number], self.n_sums[number] = grown, wanted
+        if d:
+            self.reals.add_up(&self.members[number, 0], d, of, self.sums[number])
+        self.known[number] = 1
+        return 0
+
+    cdef double log_evidence(self, Py_ssize_t j, Py_ssize_t number, bint alone, Rows* of) except? -1.0 nogil:
+        """Of the observed cells of joint real j given the other joint reals of a mixture; ``alone``: given none."""
+        cdef Py_ssize_t d, b = 0
+        cdef double* room
+        if not alone:
+            self.add_up(number, of)
+            b = self.n_members[number]
+        room = self.reals.work(of.n_clusters * size_of_sums(b + 1) + (b + 1) * (b + 1))
+        d = self.reals.join(self.sums[number], &self.members[number, 0], b, <int32_t> j, of, &self.joined[0], room)
+        return self.reals.log_evidence(room, &self.joined[0], d - 1, d, self.kappa[number], self.nu[number],
+                                       of.n_clusters, room + of.n_clusters * size_of_sums(d))
+
+    cdef double log_evidence_of_group(
+        self, const int32_t* group, Py_ssize_t n_group, Py_ssize_t number, bint alone, Rows* of
+    ) except? -1.0 nogil:
+        """Of all cells, as they are filled, of some joint reals given the others of a mixture; ``alone``: given none.
+
+        Those that are in the mixture themselves are not among the others.
+        """
+        cdef Py_ssize_t i, j, b = 0, d
+        cdef double* room
+        if n_group == 0:
+            return 0.0
+        if not alone:
+            for j in range(self.reals.width):
+                if self.home[j] == number:
+                    for i in range(n_group):
+                        if group[i] == j:
+                            break
+                    else:
+                        self.joined[b] = <int32_t> j
+                        b += 1
+        for i in range(n_group):
+            self.joined[b + i] = group[i]
+        d = b + n_group
+        room = self.reals.work(of.n_clusters * size_of_sums(d) + d * d)
+        self.reals.add_up(&self.joined[0], d, of, room)
+        return self.reals.log_evidence(room, &self.joined[0], b, d, self.kappa[number], self.nu[number],
+                                       of.n_clusters, room + of.n_clusters * size_of_sums(d))
+
+    cdef int fill(self, Py_ssize_t j, Rows* of, bitgen_t* bits) except -1 nogil:
+        """Redraw the missing cells of joint real j, given its view."""
+        cdef Py_ssize_t number = self.home[j], b, d
+        cdef double* room
+        cdef double* matrix
+        if not self.reals.has_gaps[j]:
+            return 0
+        self.add_up(number, of)
+        b = self.n_members[number]
+        room = self.reals.work(of.n_clusters * (size_of_sums(b + 1) + b + 2) + (b + 1) * (b + 1))
+        d = self.reals.join(self.sums[number], &self.members[number, 0], b, <int32_t> j, of, &self.joined[0], room)
+        matrix = room + of.n_clusters * size_of_sums(d)
+        self.reals.fill(room, &self.joined[0], d, self.kappa[number], self.nu[number], of, matrix, matrix + d * d, bits)
+        self.forget(number)
+        self.stale[number] = 1
+        return 0
+
+    def members_of(self, Py_ssize_t number):
+        """The joint reals of a mixture."""
+        return np.flatnonzero(np.asarray(self.home) == number)
+
+    def give_prior(self, column, Py_ssize_t number):
+        """Give the statistics of one joint real alone the kappa and nu of a mixture."""
+        column.parameters = column.parameters | {"kappa": self.kappa[number], "nu": self.nu[number]}
+
+    def single_parameters(self):
+        """The hyperparameters of each joint real, kappa and nu being those of its mixture."""
+        return [
+            {"mu": self.reals.mu[j], "sigma2": self.reals.sigma2[j],
+             "kappa": self.kappa[self.home[j]], "nu": self.nu[self.home[j]]}
+            for j in range(self.reals.width)
+        ]
+
+    def collect(self):
+        """Take the fillings of the blocks over to the table of reals."""
+        cdef GaussianStatistics block
+        for number, block in enumerate(self.blocks):
+            if block is not None and block.data.any_missing:
+                rows = np.flatnonzero(block.data.missing)
+                self.reals.filled[np.ix_(rows, self.members_of(number))] = np.asarray(block.completed)[rows]
+        for number in range(self.n_mixtures):
+            self.forget(number)
+
+    def collect_parameters(self, generator):
+        """Take the hyperparameters of the blocks over to the table, and redraw those that no block has."""
+        cdef GaussianStatistics block
+        cdef Py_ssize_t number, j
+        lone = []
+        for number, block in enumerate(self.blocks):
+            if block is None:
+                for name, values in (("kappa", self.kappa), ("nu", self.nu)):
+                    if name in self.reals.grids:
+                        values[number] = generator.choice(self.reals.grids[name])
+                continue
+            members = self.members_of(number)
+            self.kappa[number], self.nu[number] = block.kappa, block.nu - len(members) + 1
+            vectors = np.asarray(block.vectors) if block.n_shared else None
+            self.reals.take_parameters(members, block.parameters, vectors, self.nu[number])
+            if len(members) == 1:
+                lone.append(members[0])
+        self.reals.learn_vectors(lone, generator)
+        self.reals.refresh()
+        for number, block in enumerate(self.blocks):
+            if block is not None and block.n_shared:
+                block.spread = self.reals.spread
+                if block.width == 1:
+                    block.vectors = np.asarray(self.reals.vectors)[self.members_of(number)]
+
+    def build(self, Py_ssize_t number, Py_ssize_t capacity):
+        """A new block of the present members of a mixture, empty but for the fillings; None if it has none."""
+        cdef GaussianStatistics block
+        self.stale[number] = 0
+        members = self.members_of(number)
+        if not len(members):
+            self.blocks[number] = None
+            return None
+        data = GaussianData(np.asarray(self.reals.cells)[:, members])
+        parameters = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
+        block = GaussianStatistics(data, parameters, self.reals.block_grids(members), capacity)
+        if data.any_missing:
+            np.asarray(block.completed)[:] = self.reals.filled[:, members]
+        self.blocks[number] = block
+        return block
