@@ -10,6 +10,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.joint_real import bind_joint_reals
 from sklearn_subanneal.columns.ordinal import Ordinal
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous
@@ -31,6 +32,7 @@ def bind_columns(
     arrays: list[np.ndarray],
     *,
     covariance_type: str = "diag",
+    in_views: bool = False,
     feature_params: dict | None = None,
     learn: bool = True,
     grids: str = "data",
@@ -46,7 +48,9 @@ def bind_columns(
     arrays : list of ndarray
         Typed columns: reals float64 with NaN, codes and counts as integers with -1 for a missing cell.
     covariance_type : {"diag", "full"}
-        "full": all reals are one block.
+        "full": all reals are one block, or those of each view.
+    in_views : bool
+        Whether the columns are those of a cross-categorization: each has a model of its own then.
     feature_params : dict or None
         Hyperparameters to fix or to start from, by type or by name of a column; the name wins.
     learn : bool
@@ -58,16 +62,22 @@ def bind_columns(
     -------
     models : list of ColumnModel
     """
-    given = checked_params(feature_params, names, kinds, covariance_type)
+    given = checked_params(feature_params, names, kinds, "diag" if in_views else covariance_type)
     block = tuple(j for j, kind in enumerate(kinds) if kind == "real") if covariance_type == "full" else ()
+    cells = np.column_stack([arrays[j] for j in block]) if block else None
+    if block and in_views:
+        own = [{**given.get("real", {}), **given.get(names[j], {})} for j in block]
+        joint = bind_joint_reals([names[j] for j in block], block, cells, own, learn=learn, grids=grids)
     models = []
     for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         if j not in block:
             chosen = {**given.get(kind, {}), **given.get(name, {})}
             bind, n = KINDS[kind].bind, n_categories[j]
             models.append(bind(name, (j,), arrays[j], chosen, n_categories=n, learn=learn, grids=grids))
-    if block:
-        cells, chosen = np.column_stack([arrays[j] for j in block]), given.get("gaussian", {})
+        elif in_views:
+            models.append(joint[block.index(j)])
+    if block and not in_views:
+        chosen = given.get("gaussian", {})
         models.append(Gaussian.bind("gaussian", block, cells, chosen, n_categories=0, learn=learn, grids=grids))
     return models
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sklearn_subanneal.columns._reals import RealTable
 from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
@@ -43,15 +44,19 @@ class JointReal(Real):
     n_shared: int = 0
     spread: float = 1.0
 
+    def units(self, arrays):
+        # Missing cells are part of the state, and so of its density.
+        return -np.log(self.scale[0])
+
 
 def bind_joint_reals(
-    names: list[str], sources: list[int], cells: np.ndarray, given: list[dict], *, learn: bool, grids: str
+    names: list[str], sources: tuple[int, ...], cells: np.ndarray, given: list[dict], *, learn: bool, grids: str
 ) -> list[JointReal]:
     """The models of all joint reals of a table.
 
     Parameters
     ----------
-    names, sources : list of str, list of int
+    names, sources : list of str, tuple of int
         Name and place in the table of each.
     cells : ndarray of shape (n_rows, n_joint)
     given : list of dict
@@ -63,20 +68,46 @@ def bind_joint_reals(
         Real.bind(name, (j,), x, own, n_categories=0, learn=learn, grids=grids)
         for name, j, x, own in zip(names, sources, cells.T, given, strict=True)
     ]
-    block = Gaussian.bind("gaussian", tuple(sources), cells, {}, n_categories=0, learn=learn, grids=grids)
-    out = []
+    block = Gaussian.bind("gaussian", sources, cells, {}, n_categories=0, learn=learn, grids=grids)
+    stateful, out = bool(np.isnan(cells).any()), []
     for i, (model, own) in enumerate(zip(models, given, strict=True)):
         parameters, axes, more = dict(model.parameters), dict(model.grids), {}
         if learn:
             # Starts and grids of variances suit blocks of many columns.
             if "sigma2" not in own:
                 parameters["sigma2"] = block.parameters["psi"][i, i] / (block.parameters["nu"] - len(sources) + 1)
-            axes["sigma2"] = block.grids["sigma2"][i]
+            axes["mu"], axes["sigma2"] = block.grids["mu"][i], block.grids["sigma2"][i]
             axes["nu"] = block.grids["nu"] - len(sources) + 1
             axes["spread"] = block.grids["spread"]
             more = {key: block.parameters[key] for key in ("n_shared", "spread")}
             more["vector"] = block.parameters["vectors"][i]
         out.append(
-            JointReal(model.name, model.sources, parameters, axes, model.center, model.scale, stateful=False, **more)
+            JointReal(model.name, model.sources, parameters, axes, model.center, model.scale, stateful=stateful, **more)
         )
     return out
+
+
+def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarray], order: np.ndarray) -> RealTable:
+    """The joint reals of a table for the kernels.
+
+    Parameters
+    ----------
+    models : list of JointReal
+    places : list of int
+        Place in the table of each.
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns of the table.
+    order : ndarray of int, shape (n_rows,)
+        The order in which a chain visits the rows.
+    """
+    first = models[0]
+    parameters = {key: np.array([model.parameters[key] for model in models]) for key in ("mu", "sigma2")}
+    parameters |= {key: first.parameters[key] for key in ("kappa", "nu")}
+    parameters |= {"vectors": np.array([model.vector for model in models])}
+    parameters |= {"n_shared": first.n_shared, "spread": first.spread}
+    grids = {}
+    if first.grids:
+        grids = {key: np.array([model.grids[key] for model in models]) for key in ("mu", "sigma2")}
+        grids |= {key: first.grids[key] for key in ("kappa", "nu", "spread")}
+    cells = np.column_stack([model.values(arrays)[:, 0] for model in models])
+    return RealTable(places, cells[order], parameters, grids)

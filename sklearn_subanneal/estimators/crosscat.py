@@ -154,6 +154,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         **MCMCEstimator._parameter_constraints,
         "row_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
         "column_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
+        "covariance_type": [StrOptions({"diag", "full"})],
         "column_start": [StrOptions(set(STARTS))],
         "column_pacing": [HasMethods("interval"), None],
     }
@@ -163,6 +164,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         row_partition="pitman-yor",
         column_partition="pitman-yor",
         *,
+        covariance_type: str = "full",
         moves="default",
         column_start: str = "separate",
         column_pacing: ColumnPacing | None = None,
@@ -184,6 +186,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     ):
         self.row_partition = row_partition
         self.column_partition = column_partition
+        self.covariance_type = covariance_type
         self.moves = moves
         self.column_start = column_start
         self.column_pacing = column_pacing
@@ -216,6 +219,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             table.kinds,
             [0 if column.categories is None else len(column.categories) for column in table.columns],
             arrays,
+            covariance_type=self.covariance_type,
+            in_views=True,
             feature_params=self.feature_params,
             learn=self.learn_hyperparameters,
             grids=self.grids,

@@ -34,12 +34,6 @@ cdef class ColumnGroupsKernel(MoveKernel):
         return n_moved
 
 
-cdef double log_share(double difference) noexcept nogil:
-    if difference > 36.0:
-        return -difference
-    return -log_double(1.0 + exp_double(difference))
-
-
 cdef double log_odds_of_views(Views views, Py_ssize_t n_group, Py_ssize_t n_rest, Py_ssize_t n_views) noexcept nogil:
     cdef double offset = views.prior.offset
     return (views.log_weight(0, n_views) + log_gamma(n_group + offset) + log_gamma(n_rest + offset)
@@ -74,11 +68,11 @@ cdef int propose_birth(MoveKernel kernel, Views views, int32_t founder, bitgen_t
             continue
         if c != founder:
             difference = views.evidence_alone(c, old) - views.evidence_alone(c, launch)
-            if log_double(open_uniform(bits)) >= log_share(difference):
-                log_q += log_share(-difference)
+            if log_double(open_uniform(bits)) >= views.log_share(c, difference):
+                log_q += views.log_share(c, -difference)
                 n_rest += 1
                 continue
-            log_q += log_share(difference)
+            log_q += views.log_share(c, difference)
         views.group[n_group] = c
         n_group += 1
     if n_rest == 0:
@@ -119,7 +113,7 @@ cdef int propose_attachment(MoveKernel kernel, Views views, int32_t founder, bit
     for c in range(<int32_t> views.n_columns):
         if c != founder and (views.home[c] == old or views.home[c] == target):
             difference = views.evidence_alone(c, target) - views.evidence_alone(c, launch)
-            log_q += log_share(difference if views.home[c] == old else -difference)
+            log_q += views.log_share(c, difference if views.home[c] == old else -difference)
     log_ratio += (views.allocate_group(fresh, &views.group[0], n_group, old, old, bits)
                   - views.evidence_of_group(n_group, target) - log_q)
     accepted = log_double(open_uniform(bits)) < -log_ratio

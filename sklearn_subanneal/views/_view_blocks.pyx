@@ -177,6 +177,11 @@ cdef class ViewBlocks:
         """Give the statistics of one joint real alone the kappa and nu of a mixture."""
         column.parameters = column.parameters | {"kappa": self.kappa[number], "nu": self.nu[number]}
 
+    def as_filled(self, members, Py_ssize_t number, Py_ssize_t capacity):
+        """Empty statistics of some joint reals whose missing cells are those of the chain's state."""
+        parameters = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
+        return GaussianStatistics(GaussianData(self.reals.filled[:, members]), parameters, None, capacity)
+
     def single_parameters(self):
         """The hyperparameters of each joint real, kappa and nu being those of its mixture."""
         return [

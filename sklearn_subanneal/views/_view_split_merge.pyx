@@ -5,7 +5,7 @@ from numpy.random cimport bitgen_t
 
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal._core._random cimport integer_below, open_uniform
-from sklearn_subanneal.views._column_groups cimport log_odds_of_views, log_share
+from sklearn_subanneal.views._column_groups cimport log_odds_of_views
 from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 from sklearn_subanneal.views._views cimport Views
 
@@ -60,8 +60,8 @@ cdef int propose_pair(
             joins = c == one
         else:
             difference = views.evidence_alone(c, rival) - views.evidence_alone(c, launch)
-            joins = (log_double(open_uniform(bits)) < log_share(difference)) if splits else views.home[c] == first_home
-            log_q += log_share(difference if joins else -difference)
+            joins = (log_double(open_uniform(bits)) < views.log_share(c, difference)) if splits else views.home[c] == first_home
+            log_q += views.log_share(c, difference if joins else -difference)
         if joins:
             group[n_one] = c
             n_one += 1

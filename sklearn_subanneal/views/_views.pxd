@@ -54,9 +54,10 @@ cdef class Views:
         bitgen_t* bits
     ) except? -1.0 nogil
     cdef int take_prior_of_block(self, Py_ssize_t number, Py_ssize_t prior_of, bitgen_t* bits) except -1 nogil
-    cdef double allocate_singly(
-        self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
+    cdef double allocate_in(
+        self, Py_ssize_t number, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
     ) except? -1.0 nogil
+    cdef double log_share(self, Py_ssize_t j, double difference) noexcept nogil
     cdef int move(self, Py_ssize_t j, Py_ssize_t number) except -1 nogil
     cdef int open_view(self, Py_ssize_t number) except -1 nogil
     cdef int close_view(self, Py_ssize_t number) except -1 nogil

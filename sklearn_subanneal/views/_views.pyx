@@ -7,7 +7,7 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport log_double
+from sklearn_subanneal._core._math cimport exp_double, log_double
 from sklearn_subanneal._core._random cimport integer_below
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
@@ -128,10 +128,20 @@ cdef class Views:
         """The columns of a view, in the order of the table."""
         return np.flatnonzero(self.column_labels == view)
 
-    def set_state(self, column_labels, row_labels, block_parameters=None):
+    def get_state_of_reals(self):
+        """Hyperparameters and fillings of the joint reals, and kappa and nu of each view; None if there are none."""
+        if self.blocks is None:
+            return None
+        self.blocks.collect()
+        reals = self.blocks.reals
+        own = [(self.blocks.kappa[self.order[v]], self.blocks.nu[self.order[v]]) for v in range(self.n_views)]
+        return {"parameters": reals.parameters, "filled": reals.filled[reals.missing], "views": own}
+
+    def set_state(self, column_labels, row_labels, state_of_reals=None):
         """Another partition of the columns, with a partition of the rows (-1: not assigned) for each view.
 
-        ``block_parameters``: kappa and nu of each view with joint reals; None: those before anything is learned.
+        ``state_of_reals``: as ``get_state_of_reals`` returns it; None: kappa and nu are those before anything is
+        learned, the rest remains.
         """
         labels = np.asarray(column_labels)
         n_views = labels.max() + 1
@@ -139,6 +149,9 @@ cdef class Views:
             raise ValueError("column_labels must be 0..n_views-1 without gaps")
         self.reserve(n_views - self.n_views + 1)
         self.n_views = n_views
+        if state_of_reals is not None:
+            self.blocks.reals.parameters = state_of_reals["parameters"]
+            self.blocks.reals.filled[self.blocks.reals.missing] = state_of_reals["filled"]
         cdef Py_ssize_t v, j
         for v in range(n_views):
             members = np.flatnonzero(labels == v)
@@ -148,7 +161,7 @@ cdef class Views:
                 if self.real_of[j] >= 0:
                     self.blocks.move(self.real_of[j], self.home[j])
             if self.blocks is not None:
-                kappa, nu = block_parameters[v] if block_parameters is not None else (
+                kappa, nu = state_of_reals["views"][v] if state_of_reals is not None else (
                     self.blocks.reals.kappa, self.blocks.reals.nu)
                 self.blocks.kappa[self.order[v]], self.blocks.nu[self.order[v]] = kappa, nu
                 self.blocks.stale[self.order[v]] = 1
@@ -162,13 +175,6 @@ cdef class Views:
             mixture = self.mixture_at(v)
             mixture.set_columns([])
             mixture.relabel(np.full(self.n_rows, -1, np.int32))
-
-    @property
-    def block_parameters(self):
-        """kappa and nu of the block of each view; None if there are no joint reals."""
-        if self.blocks is None:
-            return None
-        return [(self.blocks.kappa[self.order[v]], self.blocks.nu[self.order[v]]) for v in range(self.n_views)]
 
     def update_twins(self):
         """Give the twins the present hyperparameters of their columns."""
@@ -343,6 +349,15 @@ cdef class Views:
                 self.evidence[self.home[j], i] = NAN
         return 0
 
+    cdef double log_share(self, Py_ssize_t j, double difference) noexcept nogil:
+        # Log probability with which a column joins a proposed view whose evidence for it alone is less by so much.
+        if self.real_of[j] >= 0:
+            # For a joint real the other columns of a view count as well: half of the time the evidence is ignored.
+            return log_double(0.25 + 0.5 / (1.0 + exp_double(min(difference, 700.0))))
+        if difference > 36.0:
+            return -difference
+        return -log_double(1.0 + exp_double(difference))
+
     cdef double log_weight(self, Py_ssize_t n_columns, Py_ssize_t n_views) noexcept nogil:
         # Of joining a view of so many columns; of a new one, if it has none, beside so many views.
         if n_columns:
@@ -358,15 +373,17 @@ cdef class Views:
         p(partition) p(columns | partition) / q(partition), parameters of its prior included; without columns, both
         come from their priors. A joint real counts by its observed cells.
         """
-        cdef Py_ssize_t n_reals = self.find_reals(members, n_members)
-        cdef double log_weight
-        cdef Rows rows
+        cdef Py_ssize_t i
+        cdef bint has_columns = (<Mixture> self.mixture[number]).n_columns == n_members
         self.take_prior_of_block(number, like, bits)
-        log_weight = self.allocate_singly(number, members, n_members, like, bits)
-        if n_reals:
-            rows = self.rows_in(number)
-            log_weight += self.beta * self.blocks.log_evidence(self.blocks.group[0], number, True, &rows)
-        return log_weight
+        for i in range(n_members):
+            has_columns = has_columns and (<Mixture> self.mixture[number]).column[i] == self.twin[members[i]]
+            if self.real_of[members[i]] >= 0:
+                with gil:
+                    self.blocks.give_prior(<ColumnStatistics> self.twin[members[i]], number)
+        if not has_columns:
+            (<Mixture> self.mixture[number]).set_columns_from(self.twin, members, n_members)
+        return self.allocate_in(number, n_members, like, bits)
 
     cdef double allocate_group(
         self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, Py_ssize_t prior_of,
@@ -374,19 +391,18 @@ cdef class Views:
     ) except? -1.0 nogil:
         """As ``allocate`` for any number of columns, whose joint reals count by all cells as they are filled.
 
-        ``prior_of``: the number of the mixture that has the prior of their block, or -1 for a draw.
+        ``prior_of``: the number of the mixture whose kappa and nu their block has, or -1 for a draw of them.
         """
-        cdef Py_ssize_t n_reals
-        cdef double log_weight
-        cdef Rows rows
+        cdef Py_ssize_t n_reals = self.find_reals(members, n_members), i
+        if n_reals == 0:
+            return self.allocate(number, members, n_members, like, bits)
         self.take_prior_of_block(number, prior_of, bits)
-        log_weight = self.allocate_singly(number, members, n_members, like, bits)
-        n_reals = self.find_reals(members, n_members)
-        if n_reals:
-            rows = self.rows_in(number)
-            log_weight += self.beta * self.blocks.log_evidence_of_group(
-                &self.blocks.group[0], n_reals, number, True, &rows)
-        return log_weight
+        with gil:
+            columns = [<object> self.twin[members[i]] for i in range(n_members) if self.real_of[members[i]] < 0]
+            group = [self.blocks.group[i] for i in range(n_reals)]
+            columns.append(self.blocks.as_filled(np.array(group), number, self.pool[number].capacity))
+            self.pool[number].set_columns(columns)
+        return self.allocate_in(number, n_members, like, bits)
 
     cdef int take_prior_of_block(self, Py_ssize_t number, Py_ssize_t prior_of, bitgen_t* bits) except -1 nogil:
         if self.blocks is None:
@@ -397,21 +413,12 @@ cdef class Views:
             self.blocks.kappa[number], self.blocks.nu[number] = self.blocks.kappa[prior_of], self.blocks.nu[prior_of]
         return 0
 
-    cdef double allocate_singly(
-        self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
+    cdef double allocate_in(
+        self, Py_ssize_t number, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
     ) except? -1.0 nogil:
-        # The allocation itself, for which columns are independent. Joint reals do not count in the weight: what it
-        # owes to them is taken out.
+        # The allocation given the columns that the mixture has, which stand for so many columns of the table.
         cdef Py_ssize_t i
         cdef double log_weight = 0.0
-        cdef bint has_columns = (<Mixture> self.mixture[number]).n_columns == n_members
-        for i in range(n_members):
-            has_columns = has_columns and (<Mixture> self.mixture[number]).column[i] == self.twin[members[i]]
-            if self.real_of[members[i]] >= 0:
-                with gil:
-                    self.blocks.give_prior(<ColumnStatistics> self.twin[members[i]], number)
-        if not has_columns:
-            (<Mixture> self.mixture[number]).set_columns_from(self.twin, members, n_members)
         if like >= 0:
             with gil:
                 mixture = <Mixture> self.mixture[number]
@@ -429,14 +436,9 @@ cdef class Views:
             self.evidence[number, i] = NAN
         if self.blocks is not None:
             self.blocks.forget(number)
-        log_weight += allocate_rows(
+        return log_weight + allocate_rows(
             <Mixture> self.mixture[number], &self.rows[0], self.n_assigned,
             self.slots[like] if like >= 0 else NULL, self.slots[number], self.beta, bits)
-        for i in range(n_members):
-            if self.real_of[members[i]] >= 0:
-                log_weight -= self.beta * (<ColumnStatistics> self.twin[members[i]]).log_likelihood(
-                    &self.rows[0], self.slots[number], self.n_assigned, (<Mixture> self.mixture[number]).n_clusters)
-        return log_weight
 
     cdef int move(self, Py_ssize_t j, Py_ssize_t number) except -1 nogil:
         """Move a column to another view; the view that it leaves may be left empty, for the caller to close."""

@@ -22,12 +22,16 @@ class ViewsDraw:
     prior : dict
         Parameters of the prior of the column partition.
     log_joint : float
+    filled : ndarray of float64, or None
+        The present values of the missing cells of joint reals, in standard units, row after row; None if there are no
+        joint reals.
     """
 
     column_labels: np.ndarray
     views: list[Draw]
     prior: dict
     log_joint: float
+    filled: np.ndarray | None = None
 
     def members(self, view: int) -> np.ndarray:
         """The columns of a view, in the order of the table."""

@@ -16,6 +16,7 @@ from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.joint_real import real_table
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import CELLS_PER_BATCH, mixture_state, units_of_rows
@@ -109,7 +110,9 @@ class ViewsChain(AnnealedChain):
         self.learn, self.pacing, self.n_threads = learn, pacing, n_threads
         self.learn_from = min(LEARNED_FROM, self.n_rows // 2) if learn_from is None else min(learn_from, self.n_rows)
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
-        self.views = Views(self.columns, column_prior, row_prior, self.n_rows)
+        joint = [j for j, model in enumerate(models) if model.joint]
+        self.reals = real_table([models[j] for j in joint], joint, arrays, self.order) if joint else None
+        self.views = Views(self.columns, column_prior, row_prior, self.n_rows, self.reals)
         column_labels = self._first_column_labels(start)
         self.views.set_state(column_labels, np.full((column_labels.max() + 1, self.n_rows), -1, np.int8))
         self.moves = [(move, move.bind(self.columns, self.n_rows, self.views.twins)) for move in moves]
@@ -255,7 +258,17 @@ class ViewsChain(AnnealedChain):
             views=[mixture_state(mixture) for mixture in views.mixtures],
             prior=views.prior.parameters,
             log_joint=self.log_joint(),
+            filled=self._filled(),
         )
+
+    def _filled(self):
+        """The present values of the missing cells of joint reals, in the order of the table."""
+        if self.reals is None:
+            return None
+        self.views.blocks.collect()
+        filled, missing = np.empty_like(self.reals.filled), np.empty_like(self.reals.missing)
+        filled[self.order], missing[self.order] = self.reals.filled, self.reals.missing
+        return filled[missing]
 
     def get_state(self) -> dict:
         return {
@@ -267,6 +280,7 @@ class ViewsChain(AnnealedChain):
             "patience": (self.n_quiet, self.n_waited),
             "moves": [kernel.get_state() for _, kernel in self.moves],
             "streams": [stream.bit_generator.state for stream in self._streams],
+            "reals": self.views.get_state_of_reals(),
         }
 
     def set_state(self, state: dict) -> None:
@@ -277,7 +291,7 @@ class ViewsChain(AnnealedChain):
         self.views.prior.parameters = state["prior"]
         for column, prior_state in zip(self.columns, state["columns"], strict=True):
             column.set_prior_state(prior_state)
-        self.views.set_state(state["column_labels"], state["row_labels"])
+        self.views.set_state(state["column_labels"], state["row_labels"], state["reals"])
         # Sums of floats depend on the order of the rows.
         self.views.rebuild(self.window.positions())
         for mixture, parameters in zip(self.views.mixtures, state["row_priors"], strict=True):
