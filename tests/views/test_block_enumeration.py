@@ -130,7 +130,7 @@ class BlocksChain(ViewsChain):
     def parameters(self):
         """mu and sigma2 of each joint real, and kappa and nu of its view."""
         own = self.reals.parameters
-        views = [self.views.block_parameters[v] for v in self.views.column_labels[self.reals.places]]
+        views = np.array(self.views.get_state_of_reals()["views"])[self.views.column_labels[self.reals.places]]
         return np.column_stack([own["mu"], own["sigma2"], views])
 
 
@@ -205,12 +205,12 @@ def bins_of_cell(exact, row, i, edges):
 def test_fillings_follow_their_law(table, moves):
     case, edges = Case(moves, table), [-2.0, -1.0, -0.4, 0.0, 0.4, 0.8, 1.4, 2.2, 3.2, 5.0]
     chain = BlocksChain(case)
-    for row, i in GAPS:
-        law = bins_of_cell(exact_for(case), row, i, edges)
-        _, seen = chain.draws(20_000, 1, observe=lambda row=row, i=i: chain.reals.filled[row, i])
-        codes = np.digitize(seen, edges) - 1
+    _, seen = chain.draws(20_000, 1, observe=lambda: chain.views.get_state_of_reals()["filled"])
+    for gap, values in zip(GAPS, np.transpose(seen), strict=True):
+        law = bins_of_cell(exact_for(case), *gap, edges)
+        codes = np.digitize(values, edges) - 1
         codes[codes < 0] = len(edges) - 1
-        check_marginal(f"cell {row}, {i}", law, codes, np.random.default_rng(3))
+        check_marginal(f"cell {gap}", law, codes, np.random.default_rng(3))
 
 
 # --- Views as they are ------------------------------------------------------------------------------------------
@@ -226,8 +226,11 @@ def test_a_view_with_one_joint_real_is_a_real_column(missing):
     reals = real_table([0], shown[:, None], params | {name: np.array([params[name]]) for name in ("mu", "sigma2")})
     views = views_of({}, reals, PitmanYor(1.0, 0.0).bind(), PitmanYor(0.8, 0.0).bind())
     # Missing cells of the block are part of the state, and so of its density.
-    filled = x[np.isnan(shown)] if missing else None
-    views.set_state([0], labels[None], [(params["kappa"], params["nu"])], filled)
+    if missing:
+        state = views.get_state_of_reals()
+        views.set_state([0], labels[None], state | {"filled": x[np.isnan(shown)]})
+    else:
+        views.set_state([0], labels[None])
     alone = NormalStatistics(NormalData(x.astype(np.float32)), params)
     alone.rebuild(labels)
     of_rows = log_eppf(np.bincount(labels), 0.8, 0.0)
@@ -259,7 +262,9 @@ def test_many_views_with_blocks_come_and_go(moves, missing):
         rows = np.arange(n_rows, dtype=np.int32)[:30]
         views.churn(rows, rows, 0.3, [rng] * views.n_views)
         views.learn(rng)
+        state = views.get_state_of_reals()
         assert_allclose(reals.filled[seen], cells[seen], rtol=0)
+        assert_allclose(reals.filled[~seen], state["filled"], rtol=0)
         labels, row_labels, own = views.column_labels, views.row_labels, reals.parameters
         exact = log_eppf(np.bincount(labels), *views.prior.parameters.values())
         for v, mixture in enumerate(views.mixtures):
@@ -272,7 +277,7 @@ def test_many_views_with_blocks_come_and_go(moves, missing):
                 prior = example.reference_params(flags[place].parameters)
                 exact += sum(example.log_marginal(rows, prior) for rows in clusters)
             if block:
-                kappa, nu = views.block_parameters[v]
+                kappa, nu = state["views"][v]
                 prior = {"mu": own["mu"][block], "sigma2": own["sigma2"][block], "kappa": kappa, "nu": nu}
                 prior = block_prior(prior, correlation_of_vectors(own["vectors"][block], 3))
                 for name, value in mixture.columns[-1].parameters.items():

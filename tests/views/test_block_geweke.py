@@ -121,12 +121,9 @@ def transition(moves, gaps, cyclic=True):
         reals = real_table(PLACES, shown, state.reals | start, GRIDS)
         flags = statistics_of(FLAGS, state.flags, state.of_flags)
         views = views_of({FLAGS_PLACE: flags}, reals, PATTERN.bind(), PATTERN.bind())
-        views.set_state(
-            state.column_labels,
-            np.array([view.labels for view in state.views]),
-            [(view.kappa, view.nu) for view in state.views],
-            state.cells[missing],
-        )
+        own = [(view.kappa, view.nu) for view in state.views]
+        of_reals = {"parameters": state.reals, "filled": state.cells[missing], "views": own}
+        views.set_state(state.column_labels, np.array([view.labels for view in state.views]), of_reals)
         views.prior.parameters = {"concentration": state.concentration, "discount": state.discount}
         for mixture, view in zip(views.mixtures, state.views, strict=True):
             mixture.prior.parameters = {"concentration": view.concentration, "discount": view.discount}
@@ -135,15 +132,16 @@ def transition(moves, gaps, cyclic=True):
         window.fill()
         views.churn(*window.plan(N_ROWS, 2 * N_ROWS, rng), 1.0, [rng] * views.n_views)
         views.learn(rng)
+        of_reals = views.get_state_of_reals()
         return BlocksJoint(
             views.prior.concentration,
             views.prior.discount,
             np.array(views.column_labels),
             [
                 View(mixture.labels, mixture.prior.concentration, mixture.prior.discount, *own)
-                for mixture, own in zip(views.mixtures, views.block_parameters, strict=True)
+                for mixture, own in zip(views.mixtures, of_reals["views"], strict=True)
             ],
-            reals.parameters,
+            of_reals["parameters"],
             FLAGS.example.reference_params(flags.parameters),
             reals.filled.copy(),
             state.flags,
