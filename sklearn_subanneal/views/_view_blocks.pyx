@@ -228,7 +228,6 @@ cdef class ViewBlocks:
     def build(self, Py_ssize_t number, Py_ssize_t capacity):
         """A new block of the present members of a mixture, empty but for the fillings; None if it has none."""
         cdef GaussianStatistics block
-        self.stale[number] = 0
         members = self.members_of(number)
         if not len(members):
             self.blocks[number] = None

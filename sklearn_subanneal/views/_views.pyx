@@ -172,9 +172,10 @@ cdef class Views:
             mixture.relabel(row_labels[v])
             mixture.rebuild()
         for v in range(n_views, len(self.pool)):
-            mixture = self.mixture_at(v)
-            mixture.set_columns([])
-            mixture.relabel(np.full(self.n_rows, -1, np.int32))
+            self.update_columns(self.order[v])
+            self.mixture_at(v).relabel(np.full(self.n_rows, -1, np.int32))
+        if self.blocks is not None:
+            np.asarray(self.blocks.stale)[:] = 0
 
     def update_twins(self):
         """Give the twins the present hyperparameters of their columns."""
@@ -485,6 +486,8 @@ cdef class Views:
                 block = self.blocks.blocks[number]
                 if block is not None:
                     block.assign(&self.rows[0], self.slots[number], self.n_assigned)
+                # Not before: a column of another type that moves may have made a block without rows.
+                self.blocks.stale[number] = 0
 
     cdef int open_view(self, Py_ssize_t number) except -1 nogil:
         """Make a spare mixture the last of the views; columns must move to it at once."""

@@ -89,6 +89,18 @@ def test_psi_stays_that_of_the_vectors(n_shared):
     assert_allclose(other.get_prior_state()["vectors"], state["vectors"], rtol=0)
 
 
+def test_variances_stay_where_only_the_degrees_of_freedom_are_learned():
+    rng, seen = np.random.default_rng(2), set()
+    statistics = block(CELLS, rng.normal(size=(2, 3)), 2, 1.0, grids={"nu": np.array([1.8, 2.5, NU, 9.0])})
+    statistics.rebuild(LABELS)
+    for _ in range(30):
+        statistics.learn(3, rng)
+        own = statistics.parameters
+        assert_allclose(np.diag(own["psi"]) / (own["nu"] - 1), SIGMA2, rtol=1e-10)
+        seen.add(own["nu"])
+    assert len(seen) > 2
+
+
 # --- Geweke's test of all that the prior learns ------------------------------------------------------------------
 
 GRIDS = {

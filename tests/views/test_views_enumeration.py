@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles.enumeration import blocks, canonical, log_eppf, partitions
-from oracles.reference_chain import effective_draws, noise_floor, total_variation
+from oracles.enumeration import blocks, canonical, log_eppf
+from oracles.reference_chain import noise_floor, total_variation
 from oracles.views_enumeration import fixed_views, grid_views
-from support.enumerated_chains import CORRELATION, Chain, check_distance, column, in_batches
+from support.enumerated_chains import column
+from support.enumerated_views import COMPLETE, FAST, MOVES, ViewsChain, check_views
 from support.view_moves import round_of_moves
 
 from sklearn_subanneal.partitions import PitmanYor
-from sklearn_subanneal.views import ColumnBirthDeath, ColumnBlocks, ColumnGibbs, ColumnGroups, ViewSplitMerge
 from sklearn_subanneal.views._views import Views
 
-FAST, COMPLETE = 5_000, 100_000
 NAN = np.nan
 N_ROWS, N_COLUMNS = 4, 3
 
@@ -95,21 +94,6 @@ PRIORS = {
 DISCOUNTS = {"crp": [0.0], "pitman-yor": [0.0, 0.2, 0.5]}
 ROW_CONCENTRATIONS, COLUMN_CONCENTRATIONS = [0.1, 1.0, 8.0], [0.1, 0.6, 3.0]
 
-MOVES = {
-    "prior-1": [ColumnGibbs("prior", n_auxiliary=1)],
-    "prior-2": [ColumnGibbs("prior", n_auxiliary=2)],
-    "data-driven-1": [ColumnGibbs(n_auxiliary=1)],
-    "data-driven-2": [ColumnGibbs(n_auxiliary=2)],
-    "birth-death": [ColumnBirthDeath()],
-    "block-1": [ColumnBlocks(n_pool=1)],
-    "block-2": [ColumnBlocks(n_pool=2)],
-    "block-4": [ColumnBlocks(n_pool=4)],
-    # So many that one of them starts from what another has left.
-    "group": [ColumnGroups(n_proposals=20)],
-    "split-merge": [ViewSplitMerge(n_proposals=8)],
-    "default": [ColumnGibbs(), ColumnGroups(), ViewSplitMerge()],
-}
-
 
 @dataclass(frozen=True)
 class Case:
@@ -142,54 +126,25 @@ def exact_of(case):
     return exact_views(case.table, case.prior, case.learned, case.beta)
 
 
-def joined(column_labels, rows):
-    """Both partitions as one of columns and rows together, none of which share a cluster."""
-    return (*column_labels, *(np.add(rows, N_COLUMNS)))
-
-
-@cache
-def exact_law(table, prior, learned, beta):
-    """The law of (column partition, row partition of the view of column 0), as partitions of columns and rows."""
-    law = {canonical(joined(*key)): p for key, p in exact_views(table, prior, learned, beta).law().items()}
-    return {state: law.get(state, 0.0) for state in partitions(N_COLUMNS + N_ROWS)}
-
-
-class ViewsChain(Chain):
-    """Views of one of the tables, with some moves and a generator: columns move, then the rows of all views."""
+class TableChain(ViewsChain):
+    """Views of one of the tables."""
 
     def __init__(self, case, subsample=False, seed=0):
-        self.case, self.rng = case, np.random.default_rng(seed)
-        self.places = PLACES if subsample else np.arange(N_ROWS, dtype=np.int32)
+        places = PLACES if subsample else np.arange(N_ROWS, dtype=np.int32)
         n_rows = N_PLACES if subsample else N_ROWS
         if case.learned:
             grids = [case.column_grid(), case.row_grid()]
             priors = [PitmanYor(concentration_grid=grid["alpha"], discount_grid=grid["d"]) for grid in grids]
         else:
             priors = [PitmanYor(*own) for own in reversed(PRIORS[case.prior])]
-        columns = [longer(c, n_rows, self.places).statistics(learn=case.learned) for c in TABLES[case.table]]
-        self.views = Views(columns, *(prior.bind() for prior in priors), n_rows)
-        self.views.churn(np.full(N_ROWS, -1, np.int32), self.places, 1.0, [self.rng] * self.views.n_views)
-        self.update = round_of_moves(self.views, MOVES[case.moves])
+        columns = [longer(c, n_rows, places).statistics(learn=case.learned) for c in TABLES[case.table]]
+        views = Views(columns, *(prior.bind() for prior in priors), n_rows)
+        super().__init__(views, case, MOVES[case.moves], places, np.random.default_rng(seed))
 
     def parameters(self):
         views = self.views
         of_view = views.mixtures[views.column_labels[0]].prior.parameters
         return views.prior.parameters, of_view, *(c.parameters for c in views.columns)
-
-    def draws(self, n_draws, thin, observe=None):
-        views, rng, beta = self.views, self.rng, self.case.beta
-        states, seen = np.empty((n_draws, N_COLUMNS + N_ROWS), np.int32), []
-        for state in states:
-            for rows in rng.permuted(np.tile(self.places, (thin, 1)), axis=1):
-                self.update(beta, rng)
-                views.churn(rows, rows, beta, [rng] * views.n_views)
-                if self.case.learned:
-                    views.learn(rng, beta)
-            column_labels = views.column_labels
-            state[:] = joined(column_labels, views.mixtures[column_labels[0]].labels[self.places])
-            if observe is not None:
-                seen.append(observe())
-        return states, seen
 
 
 def longer(example, n_rows, places):
@@ -200,35 +155,13 @@ def longer(example, n_rows, places):
 
 
 def check(case, n_wanted, subsample=False):
-    codes, n_effective, history = ViewsChain(case, subsample).independent_draws(n_wanted)
-    assert n_effective >= n_wanted
-    assert len(codes) <= CORRELATION * n_effective
-    check_distance(exact_law(case.table, case.prior, case.learned, case.beta), codes, n_effective)
-    rng = np.random.default_rng(2)
-    for name, law, seen in [*column_partitions(case, codes), *hyperparameters(case, history)]:
-        if len(law) == 1:
-            # It is not learned.
-            continue
-        law = dict(enumerate(law))
-        counts = dict(enumerate(np.bincount(seen, minlength=len(law))))
-        # A law of few points has wide tails, so that the bar is a higher quantile.
-        floor = noise_floor(law, effective_draws(in_batches(seen)), 0.999, rng=rng)
-        assert total_variation(law, counts) <= 1.3 * floor, name
-
-
-def column_partitions(case, codes):
-    """Name, law and codes of the partition of the columns alone: a bar much lower than that of both partitions."""
-    every = list(partitions(N_COLUMNS))
-    place = np.array([every.index(state[:N_COLUMNS]) for state in partitions(N_COLUMNS + N_ROWS)])
-    law = np.reshape(list(exact_of(case).law().values()), (len(every), -1)).sum(axis=1)
-    return [("column partition", law, place[codes])]
+    laws = partial(hyperparameters, case) if case.learned else None
+    check_views(TableChain(case, subsample), exact_of(case), n_wanted, laws)
 
 
 def hyperparameters(case, history):
     """Name, law and codes of each hyperparameter that is learned."""
     exact, laws = exact_of(case), []
-    if not case.learned:
-        return laws
     priors = [
         ("columns", exact.column_prior_posterior(), case.column_grid()),
         ("rows", exact.prior_posterior(0), case.row_grid()),
