@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import reference_blocks as reference
+from oracles import reference_block_predictions as reference
 from scipy import stats
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
