@@ -99,7 +99,7 @@ def cell_densities(MultivariateT block not None, const double[:, ::1] values, Py
     return np.asarray(out)
 
 
-def left_out(
+def rows_left_out(
     MultivariateT block not None, const double[:, ::1] rows, const double[:, ::1] asked, const int32_t[::1] slots
 ):
     """Log predictive density of some cells of each row in its own slot, from which the row is left out.
@@ -131,7 +131,7 @@ def left_out(
 def cells_left_out(
     MultivariateT block not None, const double[:, ::1] rows, const double[:, ::1] asked, const int32_t[::1] slots
 ):
-    """As ``left_out``, each cell given the others that are asked: (width, n_rows), and 0 where a cell is not asked."""
+    """As ``rows_left_out``, each cell given the others that are asked: (width, n_rows), and 0 where a cell is not asked."""
     cdef Py_ssize_t i, last = block.capacity - 1, n_rows = rows.shape[0]
     cdef double[:, ::1] out = np.empty((block.width, n_rows))
     with nogil:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sklearn_subanneal.columns._block_cells import cells_left_out, left_out
+from sklearn_subanneal.columns._block_cells import cells_left_out, rows_left_out
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
@@ -50,7 +50,7 @@ class LeaveOneOut(Predictive):
         out = np.array(np.broadcast_to(out, (cells.n_rows, self.n_clusters + 1)))
         others, rows, own = self._others(cells)
         if part.is_block:
-            out[others, own] = left_out(part.statistics, *self._block_rows(part, cells, others, rows), own)
+            out[others, own] = rows_left_out(part.statistics, *self._block_rows(part, cells, others, rows), own)
         else:
             out[others, own] = part.statistics.leave_one_out(rows, own)
         return out, None

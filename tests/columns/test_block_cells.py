@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from sklearn_subanneal.columns._block_cells import cell_densities, cells_left_out, left_out
+from sklearn_subanneal.columns._block_cells import cell_densities, cells_left_out, rows_left_out
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 
 N_CLUSTERS = 3
@@ -62,7 +62,7 @@ def test_rows_are_left_out_of_their_clusters(width, n_clusters, rng):
     before = statistics.log_densities(cells, n_clusters + 1)
     asked = np.where(rng.random(cells.shape) < 0.3, np.nan, cells)
     rows, slots = np.arange(45, dtype=np.int32), labels.astype(np.int32)
-    whole, of_cells = left_out(statistics, cells, asked, slots), cells_left_out(statistics, cells, asked, slots)
+    whole, of_cells = rows_left_out(statistics, cells, asked, slots), cells_left_out(statistics, cells, asked, slots)
     for i in rows:
         k, rest = labels[i], np.delete(labels, i)
         others = restored(np.delete(cells, i, axis=0), rest, parameters)
