@@ -131,7 +131,7 @@ def rows_left_out(
 def cells_left_out(
     MultivariateT block not None, const double[:, ::1] rows, const double[:, ::1] asked, const int32_t[::1] slots
 ):
-    """As ``rows_left_out``, each cell given the others that are asked: (width, n_rows), and 0 where a cell is not asked."""
+    """As ``rows_left_out``, each cell given the others that are asked: (width, n_rows), 0 where it is not asked."""
     cdef Py_ssize_t i, last = block.capacity - 1, n_rows = rows.shape[0]
     cdef double[:, ::1] out = np.empty((block.width, n_rows))
     with nogil:
