@@ -23,9 +23,11 @@ from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_cha
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
+from sklearn_subanneal.views.draws import ViewsDraw
 
 
 class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimator):
@@ -293,6 +295,25 @@ def column_hyperparameters(models, parameters: list[list[list[dict]]]) -> dict:
             name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
         }
     return out
+
+
+def view_hyperparameters(models, draws: list[list[ViewsDraw]], rows: Partition, columns: Partition) -> dict:
+    """Values of all hyperparameters of a cross-categorization, (n_chains, n_draws, ...), in the units of the data."""
+
+    def values(of):
+        return np.array([[of(draw) for draw in chain] for chain in draws])
+
+    def of_rows(name):
+        return values(lambda draw: [draw.views[view].prior[name] for view in draw.column_labels])
+
+    draw = draws[0][0]
+    out = {
+        f"column_{name}": values(lambda draw, name=name: draw.prior[name])
+        for name in partition_hyperparameters(columns, draw.prior)
+    }
+    out |= {name: of_rows(name) for name in partition_hyperparameters(rows, draw.views[0].prior)}
+    parameters = [[draw.column_parameters(models) for draw in chain] for chain in draws]
+    return out | {"columns": column_hyperparameters(models, parameters)}
 
 
 def sampling_generator(n_samples: int, random_state) -> np.random.Generator:

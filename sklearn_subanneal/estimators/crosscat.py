@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_columns
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, column_hyperparameters, partition_hyperparameters
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
@@ -18,7 +18,8 @@ from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
 from sklearn_subanneal.views.seen_rows import SeenRows
-from sklearn_subanneal.views.views_chain import STARTS, ViewsSpec
+from sklearn_subanneal.views.views_chain import STARTS
+from sklearn_subanneal.views.views_spec import ViewsSpec
 
 # Split-merge proposals in each view cost as much as all else that moves rows: two a sweep.
 DEFAULT_MOVES = (Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
@@ -39,6 +40,10 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         object with its default parameters; see :mod:`sklearn_subanneal.partitions`.
     column_partition : {"dp", "pitman-yor"} or CRP or PitmanYor, default="pitman-yor"
         Prior of the partition of the columns into views.
+    covariance_type : {"diag", "full"}, default="diag"
+        Dependence of the real columns of a view within a cluster: "diag", independent; "full", a normal with a full
+        covariance matrix, whose prior has correlations that all clusters share. "full" describes tables of correlated
+        measurements much better, and takes longer with many columns.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row in each view
         (:class:`~sklearn_subanneal.mixtures.Gibbs` or, with CRP, :class:`~sklearn_subanneal.mixtures.Slice`), and any
@@ -165,7 +170,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         row_partition="pitman-yor",
         column_partition="pitman-yor",
         *,
-        covariance_type: str = "full",
+        covariance_type: str = "diag",
         moves="default",
         column_start: str = "separate",
         column_pacing: ColumnPacing | None = None,
@@ -280,24 +285,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             self._kept.append(kept)
         self.labels_ = self.view_labels_[:, 0].copy()
         self.n_clusters_ = len(self._kept[0])
-        self.hyperparameters_ = self._hyperparameters()
-
-    def _hyperparameters(self):
-        def values(of):
-            return np.array([[of(draw) for draw in draws] for draws in self._draws])
-
-        def of_rows(name):
-            return values(lambda draw: [draw.views[view].prior[name] for view in draw.column_labels])
-
-        rows, columns = self._partitions()
-        draw = self._draws[0][0]
-        out = {
-            f"column_{name}": values(lambda draw, name=name: draw.prior[name])
-            for name in partition_hyperparameters(columns, draw.prior)
-        }
-        out |= {name: of_rows(name) for name in partition_hyperparameters(rows, draw.views[0].prior)}
-        parameters = [[draw.column_parameters(self._models) for draw in draws] for draws in self._draws]
-        return out | {"columns": column_hyperparameters(self._models, parameters)}
+        self.hyperparameters_ = view_hyperparameters(self._models, self._draws, *self._partitions())
 
     def _seen_rows(self, arrays):
         """The training rows as the draws have them; the table must be the training table."""

@@ -203,7 +203,7 @@ cdef class ViewBlocks:
     def collect_parameters(self, generator):
         """Take the hyperparameters of the blocks over to the table, and redraw those that no block has."""
         cdef GaussianStatistics block
-        cdef Py_ssize_t number, j
+        cdef Py_ssize_t number
         lone = []
         for number, block in enumerate(self.blocks):
             if block is None:

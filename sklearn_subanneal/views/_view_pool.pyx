@@ -129,7 +129,7 @@ cdef class ViewPool:
 
     def finish(self):
         """End the moves of columns: blocks whose members or fillings have changed are made anew."""
-        cdef Py_ssize_t number, i
+        cdef Py_ssize_t number
         cdef GaussianStatistics block
         if self.blocks is None:
             return

@@ -60,7 +60,9 @@ cdef int propose_pair(
             joins = c == one
         else:
             difference = views.evidence_alone(c, rival) - views.evidence_alone(c, launch)
-            joins = (log_double(open_uniform(bits)) < views.log_share(c, difference)) if splits else views.home[c] == first_home
+            joins = views.home[c] == first_home
+            if splits:
+                joins = log_double(open_uniform(bits)) < views.log_share(c, difference)
             log_q += views.log_share(c, difference if joins else -difference)
         if joins:
             group[n_one] = c

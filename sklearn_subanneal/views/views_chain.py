@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import groupby
 from time import perf_counter
 
@@ -14,17 +13,15 @@ from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.joint_real import real_table
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import CELLS_PER_BATCH, mixture_state, units_of_rows
 from sklearn_subanneal.mixtures.move import ClusterMove, Move
-from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.views._views import Views
-from sklearn_subanneal.views.column_moves import ColumnPacing, check_view_moves
+from sklearn_subanneal.views.column_moves import ColumnPacing
 from sklearn_subanneal.views.draws import ViewsDraw
 
 TRACE = np.dtype(
@@ -263,7 +260,7 @@ class ViewsChain(AnnealedChain):
 
     def _filled(self):
         """The present values of the missing cells of joint reals, in the order of the table."""
-        if self.reals is None:
+        if self.reals is None or not self.reals.missing.any():
             return None
         self.views.blocks.collect()
         filled, missing = np.empty_like(self.reals.filled), np.empty_like(self.reals.missing)
@@ -299,64 +296,3 @@ class ViewsChain(AnnealedChain):
         for (_, kernel), kept in zip(self.moves, state["moves"], strict=True):
             if kept is not None:
                 kernel.set_state(kept)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ViewsSpec(ChainSpec):
-    """A chain over the views of one table.
-
-    Attributes
-    ----------
-    models : list of ColumnModel
-    arrays : list of ndarray
-        The table's typed columns.
-    column_partition, row_partition : Partition
-        Priors of the partitions, as parameter objects: bound ones cannot be sent to other processes.
-    moves : tuple of Move
-        Made in this order in each cycle.
-    pacing : ColumnPacing
-        How often columns move.
-    start : {"separate", "together", "prior"}
-        The partition of the columns with which the chain starts.
-    learn : bool
-        Whether hyperparameters are redrawn.
-    learn_from : int or None
-        Number of assigned rows from which on they are, and columns move.
-    n_threads : int
-        Number of views swept in parallel.
-    """
-
-    models: list[ColumnModel]
-    arrays: list[np.ndarray]
-    column_partition: Partition
-    row_partition: Partition
-    moves: tuple[Move, ...]
-    pacing: ColumnPacing
-    start: str = "separate"
-    learn: bool = True
-    learn_from: int | None = None
-    n_threads: int = 1
-
-    def check(self) -> None:
-        super().check()
-        self.pacing.check()
-        priors = self.column_partition.bind(self.learn), self.row_partition.bind(self.learn)
-        check_view_moves(self.moves, *priors, self.models)
-
-    def build(self, order: np.ndarray, window: Window) -> ViewsChain:
-        return ViewsChain(
-            self.models,
-            self.arrays,
-            self.column_partition.bind(self.learn),
-            self.row_partition.bind(self.learn),
-            order,
-            window,
-            self.generator,
-            moves=self.moves,
-            pacing=self.pacing,
-            start=self.start,
-            learn=self.learn,
-            learn_from=self.learn_from,
-            n_threads=self.n_threads,
-            number=self.number,
-        )

@@ -27,7 +27,7 @@ from sklearn_subanneal.views import (
     ViewSplitMerge,
     check_view_moves,
 )
-from sklearn_subanneal.views.views_chain import ViewsSpec
+from sklearn_subanneal.views.views_spec import ViewsSpec
 
 N_ROWS = 9
 RNG = np.random.default_rng(0)
