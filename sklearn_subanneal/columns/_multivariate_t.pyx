@@ -1,5 +1,6 @@
 """Multivariate t density of a block of reals in each cluster, and of missing cells given the observed ones."""
 from libc.math cimport sqrt
+from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
 import numpy as np
@@ -209,6 +210,43 @@ cdef class MultivariateT(NormalWishart):
                 value += self.precision[missing[a], j] * e[j * WHITENED]
             self.work2[a] = value
         return self.solve_missing(n_missing, q)
+
+    def left_out(self, const double[:, ::1] rows, const double[:, ::1] asked, const int32_t[::1] slots):
+        """Log predictive density of some cells of each row in its own slot, without the row.
+
+        ``rows`` has the cells that are in the statistics of the slots, ``asked`` those to score (NaN: not asked).
+        """
+        cdef Py_ssize_t i, last = self.capacity - 1
+        cdef double[::1] out = np.empty(rows.shape[0])
+        with nogil:
+            for i in range(rows.shape[0]):
+                # In a copy of the cluster, so that rounding errors do not add up.
+                self.copy(self, slots[i], last)
+                self.change(&rows[i, 0], last, -1.0)
+                out[i] = self.log_density(&asked[i, 0], last, self.sort_missing(&asked[i, 0]))
+            self.clear(last)
+        return np.asarray(out)
+
+    def predictive(self, Py_ssize_t n_clusters):
+        """The multivariate t of a new row in each slot: locations, scale matrices and degrees of freedom.
+
+        The t of some of the columns alone has their part of location and matrix, and the same degrees of freedom.
+
+        Returns
+        -------
+        location : ndarray of shape (n_clusters, width)
+        scale : ndarray of shape (n_clusters, width, width)
+        free : ndarray of shape (n_clusters,)
+        """
+        cdef Py_ssize_t k
+        cdef double[:, :, ::1] scale = np.empty((n_clusters, self.width, self.width))
+        for k in range(n_clusters):
+            self.posterior_scale(k, &scale[k, 0, 0])
+        count = np.asarray(self.count)[:n_clusters]
+        free, kappa = self.nu + count - self.width + 1, self.kappa + count
+        lower = np.tril(np.asarray(scale))
+        full = lower + np.tril(lower, -1).transpose(0, 2, 1)
+        return np.asarray(self.mean)[:n_clusters].copy(), full * ((kappa + 1) / (kappa * free))[:, None, None], free
 
     def mixed_moments(self, const double[:, ::1] values, const double[:, ::1] weights):
         """First two moments (n_rows, width) of the cells of each row, its missing ones drawn from a mixture.

@@ -10,6 +10,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import nearest_clusters
 from sklearn_subanneal.views.draws import ViewsDraw
+from sklearn_subanneal.views.seen_rows import SeenRows
 
 
 def fill_labels(
@@ -52,21 +53,21 @@ def fill_labels_of_views(
             fill_labels([own[v]], [models[j] for j in draw.members(v)], [view], arrays, absent)
 
 
-def judge_training_rows(judge: Callable[..., np.ndarray], labels: list[np.ndarray], absent: np.ndarray) -> np.ndarray:
+def judge_training_rows(judge: Callable[..., np.ndarray], seen: SeenRows, absent: np.ndarray) -> np.ndarray:
     """Values of all rows of the training table, in which rows that are in no draw count as new.
 
     Parameters
     ----------
     judge : callable
-        ``judge(rows, labels)`` gives the values of training rows, ``judge(rows)`` those of new rows.
-    labels : list of ndarray of shape (n_views, n_rows)
-        Clusters of the rows in each draw.
+        ``judge(rows, seen)`` gives the values of training rows, ``judge(rows)`` those of new rows.
+    seen : SeenRows
+        All rows of the training table.
     absent : ndarray of int
         The rows that are in no draw.
     """
     if not absent.size:
-        return judge(slice(None), labels)
-    present = np.delete(np.arange(labels[0].shape[1]), absent)
+        return judge(slice(None), seen)
+    present = np.delete(np.arange(seen.labels[0].shape[1]), absent)
     values = judge(slice(None))
-    values[present] = judge(present, [own[:, present] for own in labels])
+    values[present] = judge(present, seen.take(present))
     return values

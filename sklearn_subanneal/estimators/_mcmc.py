@@ -281,14 +281,14 @@ def partition_hyperparameters(partition: BaseEstimator, values: dict) -> list[st
     return [name for name in values if name in parameters or name == "log_u"]
 
 
-def column_hyperparameters(models, states: list[list[list[dict]]]) -> dict:
+def column_hyperparameters(models, parameters: list[list[list[dict]]]) -> dict:
     """Values of the hyperparameters of each column, (n_chains, n_draws, ...), in the units of the data.
 
-    ``states`` has the state of every column in every draw of every chain.
+    ``parameters`` has them in standard units, for every column in every draw of every chain.
     """
     out = {}
     for m, model in enumerate(models):
-        reports = [[model.report(columns[m]["parameters"]) for columns in chain] for chain in states]
+        reports = [[model.report(columns[m]) for columns in chain] for chain in parameters]
         out[model.name] = {
             name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
         }

@@ -172,7 +172,7 @@ class MixtureEstimator(MCMCEstimator):
             for name in partition_hyperparameters(partitions.resolve_partition(self.partition), self._draws[0][0].prior)
         }
         self.hyperparameters_["columns"] = column_hyperparameters(
-            self._models, [[draw.columns for draw in chain] for chain in self._draws]
+            self._models, [[[state["parameters"] for state in draw.columns] for draw in chain] for chain in self._draws]
         )
         chain, draw = representative_draw(modelled)
         self._representative = self._draws[chain][draw]

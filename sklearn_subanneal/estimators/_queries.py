@@ -21,7 +21,7 @@ from sklearn_subanneal.views.views_predictive import (
 class PredictiveQueries:
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
-    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)``, ``_seen_labels(arrays)`` and
+    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)``, ``_seen_rows(arrays)`` and
     ``_copies``. Every answer is of one distribution, the posterior predictive averaged over draws and chains, and its
     conditionals. In one draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j |
     cluster k of v).
@@ -290,10 +290,10 @@ class PredictiveQueries:
         """
         arrays = self._encode(X, scored=True)
 
-        def judge(rows=slice(None), labels=None):
-            return surprisal(self._models, self._flat_draws(), [array[rows] for array in arrays], labels)
+        def judge(rows=slice(None), known=None):
+            return surprisal(self._models, self._flat_draws(), [array[rows] for array in arrays], known)
 
-        return judge_training_rows(judge, self._seen_labels(arrays), self._copies.absent) if seen else judge()
+        return judge_training_rows(judge, self._seen_rows(arrays), self._copies.absent) if seen else judge()
 
     def novelty(self, X, columns=None, *, seen: bool = False) -> np.ndarray:
         """-log density of each row, which measures its novelty given the table.
@@ -332,13 +332,13 @@ class PredictiveQueries:
         if columns is not None:
             asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
 
-        def judge(rows=slice(None), labels=None):
+        def judge(rows=slice(None), known=None):
             own, cells = [array[rows] for array in arrays], [array[rows] for array in asked]
-            if labels is None:
+            if known is None:
                 return -score_rows_given(self._models, self._flat_draws(), cells)
-            return -score_seen_rows(self._models, self._flat_draws(), labels, own, cells)
+            return -score_seen_rows(self._models, self._flat_draws(), known, own, cells)
 
-        return judge_training_rows(judge, self._seen_labels(arrays), self._copies.absent) if seen else judge()
+        return judge_training_rows(judge, self._seen_rows(arrays), self._copies.absent) if seen else judge()
 
     def _given_others(self, column, X):
         """Index of a column, and its predictive distribution given the other columns."""

@@ -18,7 +18,7 @@ from sklearn_subanneal.posterior import similarity
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.views import information
-from sklearn_subanneal.views.information import Estimate
+from sklearn_subanneal.views.relatedness_matrix import relatedness_matrix
 
 
 class StructureQueries:
@@ -54,7 +54,7 @@ class StructureQueries:
         )
         return self._copies.of_table(confidence.T, np.nan).T
 
-    def mutual_information(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> Estimate:
+    def mutual_information(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> information.Estimate:
         """Mutual information of columns under the posterior predictive, in nats.
 
         The mean over the posterior draws of I(a; b | given) in the draw's mixture, including a new cluster; columns
@@ -122,7 +122,7 @@ class StructureQueries:
             generator=spawn_generators(random_state, 1)[0],
         )
 
-    def relatedness(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> Estimate:
+    def relatedness(self, a, b, given=None, n_samples: int = 10_000, random_state=None) -> information.Estimate:
         """Mutual information on the scale of a correlation, sqrt(1 - exp(-2 I)).
 
         It is the absolute correlation for Gaussians, 0 for independent columns, and tends to 1 for reals that are
@@ -198,7 +198,7 @@ class StructureQueries:
         """
         check_is_fitted(self)
         chosen = range(self.n_features_in_) if columns is None else self._column_indices("columns", columns)
-        return information.relatedness_matrix(
+        return relatedness_matrix(
             self._models,
             self._flat_draws(),
             np.array(chosen),

@@ -17,6 +17,7 @@ from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters,
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
+from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_chain import STARTS, ViewsSpec
 
 # Split-merge proposals in each view cost as much as all else that moves rows: two a sweep.
@@ -295,13 +296,13 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             for name in partition_hyperparameters(columns, draw.prior)
         }
         out |= {name: of_rows(name) for name in partition_hyperparameters(rows, draw.views[0].prior)}
-        states = [[draw.column_states() for draw in draws] for draws in self._draws]
-        return out | {"columns": column_hyperparameters(self._models, states)}
+        parameters = [[draw.column_parameters(self._models) for draw in draws] for draws in self._draws]
+        return out | {"columns": column_hyperparameters(self._models, parameters)}
 
-    def _seen_labels(self, arrays):
-        """Clusters of the training rows in each draw, each (n_views, n_rows); the table must be the training table."""
+    def _seen_rows(self, arrays):
+        """The training rows as the draws have them; the table must be the training table."""
         self._require_seen(arrays)
-        return [labels for chain in self._row_labels for labels in chain]
+        return SeenRows.of(self._models, self._flat_row_labels(), arrays, self._copies)
 
     def _view(self, view, arrays):
         """Models, draw and cells of one view of the representative draw."""

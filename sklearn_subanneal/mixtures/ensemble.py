@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.tables.cells import is_missing
 
 # Rows times clusters held at once in one float64 array: 1 MB, which stays in the cache from column to column.
@@ -55,6 +56,16 @@ class DistinctRows:
             values.append(cells)
             places.append(place)
         return cls(n_rows, values, places, start)
+
+    def of_part(self, part: Part, hidden: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Values of the members of one part side by side, those of the member ``hidden`` missing; and their places."""
+        if not part.is_block:
+            (m,) = part.members
+            return self.values[m], self.places[m]
+        values = np.column_stack(np.broadcast_arrays(*(self.spread(m, self.values[m][:, 0]) for m in part.members)))
+        if hidden is not None:
+            values[:, part.members.index(hidden)] = np.nan
+        return values, None
 
     def spread(self, model: int, table: np.ndarray) -> np.ndarray:
         """From one row for each value to one for each row of the table; one row alone stays so."""
@@ -117,9 +128,11 @@ class Ensemble:
 
     def _log_mass(self, factor, cells: DistinctRows) -> np.ndarray:
         log_joint = factor.log_shares(cells)
-        for m, column in zip(factor.members, factor.columns, strict=True):
-            part = self.models[m].log_masses(column, cells.values[m], factor.n_clusters + 1)
-            log_joint = log_joint + cells.spread(m, part)
+        for part in factor.parts:
+            if not part.is_block:
+                (m,) = part.members
+                masses = self.models[m].log_masses(part.statistics, cells.values[m], factor.n_clusters + 1)
+                log_joint = log_joint + cells.spread(m, masses)
         return log_sum_exp(log_joint)
 
     def sample(
@@ -157,8 +170,11 @@ class Ensemble:
             for factor in self.products[index]:
                 shares = _shares(factor.log_joint(evidence)[0])
                 clusters = generator.choice(len(shares), len(rows), p=shares).astype(np.int32)
-                for m, column in zip(factor.members, factor.columns, strict=True):
-                    values[m][rows] = column.draws(clusters, values[m][rows], generator)
+                for part in factor.parts:
+                    drawn = part.side_by_side({m: values[m][rows] for m in part.members})
+                    part.statistics.draws(clusters, drawn, generator)
+                    for m, own in zip(part.members, np.hsplit(drawn, len(part.members)), strict=True):
+                        values[m][rows] = own
         out: list = [None] * sum(len(model.sources) for model in self.models)
         for model, cells in zip(self.models, values, strict=True):
             for j, column in zip(model.sources, model.typed(cells), strict=True):
@@ -196,19 +212,21 @@ class Ensemble:
         first, second = dict.fromkeys(targets, 0.0), dict.fromkeys(targets, 0.0)
         for factors in self.products:
             joints = [factor.log_joint(cells) for factor in factors]
-            parts = [log_sum_exp(joint) for joint in joints]
-            log_density = sum(parts)
+            log_marginals = [log_sum_exp(joint) for joint in joints]
+            log_density = sum(log_marginals)
             before, total = total, np.logaddexp(total, 0.0 if seen else log_density)
             kept, share = np.exp(before - total)[:, None], np.exp((0.0 if seen else log_density) - total)
-            for factor, joint, part in zip(factors, joints, parts, strict=True):
-                wanted = [(m, column) for m, column in zip(factor.members, factor.columns, strict=True) if m in first]
+            for factor, joint, log_marginal in zip(factors, joints, log_marginals, strict=True):
+                wanted = [part for part in factor.parts if not first.keys().isdisjoint(part.members)]
                 if not wanted:
                     continue
-                weights = np.exp(joint - part[:, None]) * share[:, None]
-                for m, column in wanted:
-                    one, two = self.models[m].expectations(column, cells.values[m], weights)
-                    first[m] = kept * first[m] + one
-                    second[m] = None if two is None else kept * second[m] + two
+                weights = np.exp(joint - log_marginal[:, None]) * share[:, None]
+                for part in wanted:
+                    found = part.expectations(self.models, cells.of_part(part)[0], weights)
+                    for m in (m for m in part.members if m in first):
+                        one, two = found[m]
+                        first[m] = kept * first[m] + one
+                        second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
 
     def impute(self, arrays: list[np.ndarray], seen: bool = False) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +13,7 @@ from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, chunks
 from sklearn_subanneal.mixtures.mixture_chain import Draw
+from sklearn_subanneal.mixtures.parts import Part, marginal_states, parts_of
 
 
 class Predictive:
@@ -22,8 +24,8 @@ class Predictive:
     models : list of ColumnModel
     draw : Draw
     members : sequence of int or None, default=None
-        Indices of the models of this mixture, if it is one factor of a product; the columns of the draw belong to them.
-        None: all.
+        Indices of the models of this mixture, if it is one factor of a product; the columns of the draw belong to them,
+        as :func:`parts_of` takes them. None: all.
     data : list of ColumnData or None, default=None
         The training rows for each of the models, needed only for predictions about them.
     """
@@ -37,23 +39,19 @@ class Predictive:
     ):
         self.members = range(len(models)) if members is None else [int(m) for m in members]
         self.n_clusters = len(draw.sizes)
-        self.columns = []
-        for m, state in zip(self.members, draw.columns, strict=True):
-            column = models[m].statistics(None if data is None else data[m], state["parameters"])
-            column.set_state(state)
-            self.columns.append(column)
+        self.parts = parts_of(models, self.members, draw.columns, data)
         offset, base, slope = draw.weights
         weights = np.append(draw.sizes + offset, base + slope * self.n_clusters)
         self.log_weights = np.log(weights / weights.sum())
 
-    def log_densities(self, values: list[np.ndarray]) -> np.ndarray:
+    def log_densities(self, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> np.ndarray:
         """Log density of each row in each cluster and in a new one, (n_rows, n_clusters + 1), in standard units.
 
-        ``values`` has one array (n_rows, width) for each member, as :meth:`ColumnModel.values` makes them.
+        ``values[m]`` is an array (n_rows, width) for each member m, as :meth:`ColumnModel.values` makes them.
         """
-        out = np.zeros((len(values[0]), self.n_clusters + 1))
-        for column, cells in zip(self.columns, values, strict=True):
-            out += column.log_densities(cells, self.n_clusters + 1)
+        out = np.zeros((len(values[self.members[0]]), self.n_clusters + 1))
+        for part in self.parts:
+            out += part.statistics.log_densities(part.side_by_side(values), self.n_clusters + 1)
         return out
 
     def log_joint(self, cells: DistinctRows) -> np.ndarray:
@@ -69,49 +67,30 @@ class Predictive:
         """Log probability of each cluster and of a new one before a row is looked at, one for all rows or for each."""
         return self.log_weights[None]
 
-    def scored(self, cells: DistinctRows) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
-        """Each member, the log densities of its cells (n_values, n_clusters + 1), and where in these each row is."""
-        for m, column in zip(self.members, self.columns, strict=True):
-            yield m, column.log_densities(cells.values[m], self.n_clusters + 1), cells.places[m]
+    def scored(self, cells: DistinctRows) -> Iterator[tuple[Part, np.ndarray, np.ndarray | None]]:
+        """Each part, the log densities of its cells (n_values, n_clusters + 1), and where in these each row is."""
+        for part in self.parts:
+            yield part, *self.densities(part, cells)
+
+    def scored_alone(self, cells: DistinctRows) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+        """Each member, with the log densities of its cells given the other cells of the row, as ``scored``."""
+        for part, densities, places in self.scored(cells):
+            for m in part.members:
+                # Given the cluster, only the cells of a block depend on one another.
+                yield m, densities - self.densities(part, cells, m)[0] if part.is_block else densities, places
+
+    def densities(
+        self, part: Part, cells: DistinctRows, hidden: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Log densities of the cells of one part, as ``scored``; those of the member ``hidden`` count as missing."""
+        values, places = cells.of_part(part, hidden)
+        return part.statistics.log_densities(values, self.n_clusters + 1), places
 
 
-class LeaveOneOut(Predictive):
-    """The leave-one-out predictive distribution of one draw for its training rows, each removed from its cluster.
-
-    The weights of the prior of the partition must depend only on the sizes and the number of the clusters.
-
-    Parameters
-    ----------
-    models, draw, members, data
-        See :class:`Predictive`; each model has a single column.
-    labels : ndarray of int of shape (n_rows,)
-        The cluster of each row in this draw.
-    """
-
-    def __init__(self, models, draw, members, data, labels: np.ndarray):
-        super().__init__(models, draw, members, data)
-        self.labels, self.alone = labels.astype(np.int32), draw.sizes[labels] == 1
-        offset, base, self.slope = draw.weights
-        self.weights = np.append(draw.sizes + offset, base + self.slope * self.n_clusters)
-
-    def log_shares(self, cells: DistinctRows) -> np.ndarray:
-        rows = slice(cells.start, cells.start + cells.n_rows)
-        own, alone = (np.arange(cells.n_rows), self.labels[rows]), self.alone[rows]
-        weights = np.tile(self.weights, (cells.n_rows, 1))
-        weights[own] = np.where(alone, 0.0, weights[own] - 1.0)
-        weights[:, -1] -= self.slope * alone
-        with np.errstate(divide="ignore"):
-            return np.log(weights / weights.sum(axis=1, keepdims=True))
-
-    def scored(self, cells: DistinctRows) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
-        # A cluster that is gone without the row has no share, whatever its density.
-        others = np.flatnonzero(~self.alone[cells.start : cells.start + cells.n_rows])
-        rows = (cells.start + others).astype(np.int32)
-        own = self.labels[rows]
-        for column, (m, densities, _) in zip(self.columns, super().scored(cells), strict=True):
-            out = np.array(np.broadcast_to(cells.spread(m, densities), (cells.n_rows, self.n_clusters + 1)))
-            out[others, own] = column.leave_one_out(rows, own)
-            yield m, out, None
+def restricted(models: list[ColumnModel], draw: Draw, members: Sequence[int], columns: Collection[int]) -> Predictive:
+    """The predictive distribution of those members of a mixture that are among some columns; they may be none."""
+    kept, states = marginal_states(models, members, draw.columns, columns)
+    return Predictive(models, replace(draw, columns=states), kept)
 
 
 def ensemble_of_mixtures(models: list[ColumnModel], draws: list[Draw]) -> Ensemble:
@@ -139,7 +118,7 @@ def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarra
         own = np.flatnonzero(chosen == index)
         shares = np.exp(predictive.log_weights)
         clusters = generator.choice(len(shares), len(own), p=shares / shares.sum()).astype(np.int32)
-        parts.append(predictive.columns[0].draw_bags(clusters, lengths[own], generator))
+        parts.append(predictive.parts[0].statistics.draw_bags(clusters, lengths[own], generator))
         rows.append(own)
     return sparse.vstack(parts, format="csr")[np.argsort(np.concatenate(rows))]
 

@@ -1,15 +1,13 @@
 """Mutual information between columns, estimated from the draws, with its Monte Carlo error.
 
 In one draw the views are independent, so that I(a; b | c) is a sum over the views that hold columns of both a and b,
-each a finite mixture in which columns are independent given the cluster.
+each a finite mixture in which columns are independent given the cluster, but for joint reals.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +16,15 @@ from scipy.special import rel_entr, xlogy
 from sklearn_subanneal._core.log_space import log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import chunks
-from sklearn_subanneal.mixtures.mixture_chain import Draw
-from sklearn_subanneal.mixtures.predictive import Predictive
+from sklearn_subanneal.mixtures.parts import joint_members
+from sklearn_subanneal.mixtures.predictive import Predictive, restricted
+from sklearn_subanneal.views.coupled_block import CoupledBlock
 from sklearn_subanneal.views.draws import ViewsDraw
 
 # A table of so many cells, times clusters, is summed exactly: some milliseconds.
 MOST_CELLS_SUMMED = 1 << 20
+# Indices of the groups of columns.
+A, B, C = range(3)
 # So many samples a draw, at the least: half of them on each side of the comparison, which gives a variance.
 LEAST_SAMPLES = 20
 # Its exponential is finite, and no information is as large.
@@ -105,6 +106,11 @@ def mutual_information(
     return Estimate(max(float(total), 0.0) / len(draws), math.sqrt(variance) / len(draws))
 
 
+def excess(ratio: np.ndarray) -> np.ndarray:
+    """2 (1 - r + r log r) / (1 + r), at least 0."""
+    return 2.0 * (1.0 - ratio + xlogy(ratio, ratio)) / (1.0 + ratio)
+
+
 def relatedness(information: Estimate) -> Estimate:
     """Mutual information on the scale of a correlation, r = sqrt(1 - exp(-2 I)), its error by the delta method.
 
@@ -126,48 +132,24 @@ def relatedness(information: Estimate) -> Estimate:
     return Estimate(value, slope * information.standard_error)
 
 
-def relatedness_matrix(
-    models: list[ColumnModel],
-    draws: list[ViewsDraw],
-    columns: np.ndarray,
-    *,
-    n_samples: int,
-    generator: np.random.Generator,
-) -> np.ndarray:
-    """Relatedness of all pairs of columns, (n_columns, n_columns), from the same samples; 1 on the diagonal.
-
-    As :func:`mutual_information` of each pair, without evidence; `n_samples` are spread over all draws.
-    """
-    information = np.zeros((len(columns), len(columns)))
-    n_each = max(math.ceil(n_samples / len(draws)), LEAST_SAMPLES)
-    for draw in draws:
-        for view, mixture in enumerate(draw.views):
-            members = draw.members(view)
-            at = np.flatnonzero(draw.column_labels[columns] == view)
-            if len(at) > 1:
-                # The members of a view are in the order of the table, the columns in the caller's.
-                at = at[np.argsort(columns[at])]
-                predictive = _restricted(models, mixture, members, columns[at])
-                discrete = np.array([models[j].discrete for j in columns[at]])
-                information[np.ix_(at, at)] += _pairwise_information(predictive, discrete, n_each, generator)
-    # For the rival density, which of the two columns is of which sample matters.
-    information = 0.5 * (information + information.T)
-    related = np.sqrt(-np.expm1(-2.0 * np.maximum(information / len(draws), 0.0)))
-    np.fill_diagonal(related, 1.0)
-    return related
-
-
 class _Coupling:
     """The columns of a, b and c in one view of one draw; the weights of its clusters heed the evidence."""
 
     def __init__(self, models, mixture, members, groups, evidence):
-        self.groups = [_restricted(models, mixture, members, group) for group in groups]
-        self.models = [models[m] for group in self.groups for m in group.members]
+        columns = [[int(j) for j in members if j in group] for group in groups]
+        self.models = [models[j] for group in columns for j in group]
+        alone = [[j for j in group if not models[j].joint] for group in columns]
+        self.groups = [restricted(models, mixture, members, group) for group in alone]
         self.log_weights = self.groups[0].log_weights
-        if seen := [j for j in members if j in evidence]:
-            known = _restricted(models, mixture, members, seen)
-            log_joint = self.log_weights + known.log_densities([models[j].values(evidence) for j in seen])
+        cells = {int(j): models[j].values(evidence) for j in members if j in evidence}
+        if cells:
+            known = restricted(models, mixture, members, cells)
+            log_joint = self.log_weights + known.log_densities(cells)
             self.log_weights = (log_joint - log_sum_exp(log_joint)[:, None])[0]
+        self.block = None
+        if joint := joint_members(models, sorted({*cells}.union(*columns))):
+            part = restricted(models, mixture, members, joint).parts[0]
+            self.block = CoupledBlock(part, columns, cells, len(self.log_weights))
 
     def n_cells(self) -> float:
         """Cells of the table of all values that a, b and c can take together."""
@@ -190,7 +172,7 @@ class _Coupling:
         for sample in (self._sample_joint, self._sample_rival):
             n = n_samples // 2
             parts = [
-                _excess(self._ratio(*sample(rows.stop - rows.start, generator)))
+                excess(self._ratio(*sample(rows.stop - rows.start, generator)))
                 for rows in chunks(n, len(self.log_weights))
             ]
             terms = np.concatenate(parts)
@@ -199,25 +181,44 @@ class _Coupling:
         return value, variance
 
     def _sample_joint(self, n, generator):
-        """Log densities of samples of a, b and c in each cluster; c is in the cluster of a and b."""
+        """Log densities of samples of a, b and c in each cluster; c is in the cluster of a and b.
+
+        They are those of a given c, of b given c, of c, and what a and b together have beyond that.
+        """
         clusters = generator.choice(len(self.log_weights), size=n, p=np.exp(self.log_weights))
-        return [_sampled(group, clusters, generator) for group in self.groups]
+        a, b, c = (_sampled(group, clusters, generator) for group in self.groups)
+        if self.block is None:
+            return a, b, c, 0.0
+        values = self.block.draw(self.block.unknown(n), clusters, (A, B, C), generator)
+        of_a, of_b, of_c, both = self.block.log_densities(values)
+        return a + of_a, b + of_b, c + of_c, both
 
     def _sample_rival(self, n, generator):
         """Likewise with a and b independent given c."""
         clusters = generator.choice(len(self.log_weights), size=n, p=np.exp(self.log_weights))
-        c = _sampled(self.groups[2], clusters, generator)
+        c = _sampled(self.groups[C], clusters, generator)
+        if self.block is not None:
+            values = self.block.draw(self.block.unknown(n), clusters, (C,), generator)
+            c = c + self.block.log_density(values)
         posterior = np.exp(self.log_weights + c - log_sum_exp(self.log_weights + c)[:, None])
         limits = np.broadcast_to(posterior.cumsum(axis=1)[:, :-1], (n, len(self.log_weights) - 1))
-        a, b = (
-            _sampled(group, (limits < generator.random((n, 1))).sum(axis=1), generator) for group in self.groups[:2]
-        )
-        return a, b, c
+        chosen, alone = [], []
+        for group in self.groups[:C]:
+            chosen.append((limits < generator.random((n, 1))).sum(axis=1))
+            alone.append(_sampled(group, chosen[-1], generator))
+        a, b = alone
+        if self.block is None:
+            return a, b, c, 0.0
+        apart = [self.block.draw(values, clusters, (group,), generator) for group, clusters in enumerate(chosen)]
+        of_a, of_b, _, both = self.block.log_densities(np.where(np.isnan(apart[A]), apart[B], apart[A]))
+        return a + of_a, b + of_b, c, both
 
-    def _ratio(self, a, b, c):
+    def _ratio(self, a, b, c, both):
         """p(a, b, c) / (p(c) p(a | c) p(b | c))."""
         given = self.log_weights + c
-        log_ratio = log_sum_exp(given + a + b) + log_sum_exp(given) - log_sum_exp(given + a) - log_sum_exp(given + b)
+        log_ratio = (
+            log_sum_exp(given + a + b + both) + log_sum_exp(given) - log_sum_exp(given + a) - log_sum_exp(given + b)
+        )
         return np.exp(np.minimum(log_ratio, MOST_LOG_RATIO))
 
 
@@ -228,68 +229,19 @@ def _couplings(models, draw: ViewsDraw, a, b, given, evidence) -> Iterator[_Coup
         yield _Coupling(models, draw.views[view], draw.members(view), (a, b, given), evidence)
 
 
-def _restricted(models, mixture: Draw, members, columns) -> Predictive:
-    """The predictive of those columns of a view that are among some columns; they may be none."""
-    at = np.flatnonzero(np.isin(members, columns))
-    return Predictive(models, replace(mixture, columns=[mixture.columns[i] for i in at]), members[at])
-
-
 def _sampled(predictive: Predictive, clusters, generator) -> np.ndarray:
     """Log densities, in each cluster, of one row drawn from each of some clusters; zeros if there is no column."""
-    if not predictive.columns:
+    if not predictive.parts:
         return np.zeros((1, predictive.n_clusters + 1))
     slots = clusters.astype(np.int32)
-    cells = [column.draws(slots, np.full((len(slots), 1), np.nan), generator) for column in predictive.columns]
-    return predictive.log_densities(cells)
+    cells = [part.statistics.draws(slots, np.full((len(slots), 1), np.nan), generator) for part in predictive.parts]
+    return predictive.log_densities(dict(zip(predictive.members, cells, strict=True)))
 
 
 def _probabilities(predictive: Predictive) -> np.ndarray:
     """Probabilities (n_clusters + 1, n_cells) of all values that discrete columns can take together."""
     out = np.ones((predictive.n_clusters + 1, 1))
-    for column in predictive.columns:
-        factor = column.probabilities(predictive.n_clusters + 1)
+    for part in predictive.parts:
+        factor = part.statistics.probabilities(predictive.n_clusters + 1)
         out = (out[:, :, None] * factor[:, None, :]).reshape(len(out), -1)
     return out
-
-
-def _excess(ratio: np.ndarray) -> np.ndarray:
-    """2 (1 - r + r log r) / (1 + r), at least 0."""
-    return 2.0 * (1.0 - ratio + xlogy(ratio, ratio)) / (1.0 + ratio)
-
-
-def _pairwise_information(predictive: Predictive, discrete, n_samples: int, generator) -> np.ndarray:
-    """Mutual information of all pairs of columns of one view of one draw, once symmetrised; not on the diagonal."""
-    weights = np.exp(predictive.log_weights)
-    n_columns, half = len(discrete), n_samples // 2
-    out = np.zeros((n_columns, n_columns))
-    if not discrete.all():
-        for rows in chunks(half, n_columns * max(n_columns, len(weights))):
-            here, there = (_shares(predictive, weights, rows.stop - rows.start, generator) for _ in range(2))
-            # Columns of one sampled row follow their joint density; of two rows, the product of their densities.
-            joint, rival = _mean_excess(weights, here, here), _mean_excess(weights, here, there)
-            out += 0.5 * (joint + rival) * ((rows.stop - rows.start) / half)
-    if discrete.sum() > 1:
-        tables = [column.probabilities(len(weights)) for column in compress(predictive.columns, discrete)]
-        starts = np.cumsum([0] + [table.shape[1] for table in tables[:-1]])
-        stacked = np.hstack(tables)
-        marginal = weights @ stacked
-        terms = rel_entr((stacked * weights[:, None]).T @ stacked, np.outer(marginal, marginal))
-        sums = np.add.reduceat(np.add.reduceat(terms, starts, axis=0), starts, axis=1)
-        out[np.ix_(discrete, discrete)] = sums
-    return out
-
-
-def _shares(predictive: Predictive, weights, n_rows: int, generator) -> np.ndarray:
-    """p(x_j | cluster) / p(x_j) of each column of sampled rows, (n_rows, n_columns, n_clusters + 1)."""
-    slots = generator.choice(len(weights), size=n_rows, p=weights).astype(np.int32)
-    out = np.empty((n_rows, len(predictive.columns), len(weights)))
-    for j, column in enumerate(predictive.columns):
-        cells = column.draws(slots, np.full((n_rows, 1), np.nan), generator)
-        out[:, j] = column.log_densities(cells, len(weights))
-    out -= log_sum_exp((out + predictive.log_weights).reshape(-1, len(weights))).reshape(n_rows, -1, 1)
-    return np.exp(out, out=out)
-
-
-def _mean_excess(weights, left, right) -> np.ndarray:
-    """Mean over rows of the excess of each pair, a column of `left` and a column of `right`."""
-    return _excess((left * weights) @ right.transpose(0, 2, 1)).mean(axis=0)

@@ -9,8 +9,10 @@ import numpy as np
 from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, missing
-from sklearn_subanneal.mixtures.predictive import LeaveOneOut, Predictive
+from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
+from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.views.draws import ViewsDraw
+from sklearn_subanneal.views.seen_rows import SeenRows
 
 # exp(-LOWEST) times a share that has underflowed is still nothing.
 LOWEST = -600.0
@@ -31,26 +33,27 @@ def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ense
     )
 
 
-def left_out(
-    models: list[ColumnModel], draws: list[ViewsDraw], labels: list[np.ndarray], arrays: list[np.ndarray]
-) -> Ensemble:
+def left_out(models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, arrays: list[np.ndarray]) -> Ensemble:
     """The leave-one-out average over the draws, in which each training row is predicted from the other rows.
 
     Parameters
     ----------
     models : list of ColumnModel
     draws : list of ViewsDraw
-    labels : list of ndarray of shape (n_views, n_rows)
-        For each draw, the cluster of each row in each view.
+    seen : SeenRows
+        The rows in each draw.
     arrays : list of ndarray of shape (n_rows,)
-        Typed columns of these rows.
+        Typed columns of these rows: the cells to be scored.
     """
     data = [model.data(arrays) for model in models]
     return Ensemble(
         models,
         [
-            [LeaveOneOut(models, view, draw.members(v), data, own[v]) for v, view in enumerate(draw.views)]
-            for draw, own in zip(draws, labels, strict=True)
+            [
+                LeaveOneOut(models, view, draw.members(v), data, own[v], seen.completed(draw))
+                for v, view in enumerate(draw.views)
+            ]
+            for draw, own in zip(draws, seen.labels, strict=True)
         ],
     )
 
@@ -58,7 +61,7 @@ def left_out(
 def score_seen_rows(
     models: list[ColumnModel],
     draws: list[ViewsDraw],
-    labels: list[np.ndarray],
+    seen: SeenRows,
     arrays: list[np.ndarray],
     asked: list[np.ndarray],
 ) -> np.ndarray:
@@ -70,7 +73,7 @@ def score_seen_rows(
 
     Parameters
     ----------
-    models, draws, labels, arrays
+    models, draws, seen, arrays
         See :func:`left_out`.
     asked : list of ndarray of shape (n_rows,)
         The same cells, those that are not asked about missing.
@@ -84,7 +87,7 @@ def score_seen_rows(
     A. E. Gelfand, D. K. Dey, H. Chang (1992), Model determination using predictive distributions with implementation
     via sampling-based methods, Bayesian Statistics 4, 147-167.
     """
-    whole, part = (left_out(models, draws, labels, cells) for cells in (arrays, asked))
+    whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
     out = np.empty(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
         some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
@@ -189,7 +192,7 @@ def surprisal(
     models: list[ColumnModel],
     draws: list[ViewsDraw],
     arrays: list[np.ndarray],
-    labels: list[np.ndarray] | None = None,
+    seen: SeenRows | None = None,
 ) -> np.ndarray:
     """-log p(cell | the other observed cells of its row), in the units of the data.
 
@@ -200,15 +203,15 @@ def surprisal(
     models : list of ColumnModel
     draws : list of ViewsDraw
     arrays : list of ndarray of shape (n_rows,)
-    labels : list of ndarray of shape (n_views, n_rows), or None
-        For training rows: their clusters, for :func:`left_out`.
+    seen : SeenRows or None, default=None
+        For training rows, as :func:`left_out` takes them.
 
     Returns
     -------
     surprisal : ndarray of shape (n_rows, n_columns)
         In nats; NaN where the cell is missing.
     """
-    average = ensemble_of_views(models, draws) if labels is None else left_out(models, draws, labels, arrays)
+    average = ensemble_of_views(models, draws) if seen is None else left_out(models, draws, seen, arrays)
     out = np.empty((len(arrays[0]), len(models)))
     for rows, cells in average.cells(arrays, average.most_terms):
         whole, without = np.full(1, -np.inf), np.full((cells.n_rows, len(models)), -np.inf)
@@ -216,11 +219,11 @@ def surprisal(
             joints = [factor.log_joint(cells) for factor in factors]
             parts = [log_sum_exp(joint) for joint in joints]
             # For training rows, the weight of a draw is 1 / p(row), as in ``score_seen_rows``.
-            log_density = sum(parts) if labels is None else 0.0
+            log_density = sum(parts) if seen is None else 0.0
             whole = np.logaddexp(whole, log_density)
             for factor, joint, part in zip(factors, joints, parts, strict=True):
                 shares = np.exp(joint - part[:, None])
-                for m, own, places in factor.scored(cells):
+                for m, own, places in factor.scored_alone(cells):
                     at = slice(None) if places is None else places
                     if own.min() > LOWEST:
                         # One exponential for each distinct value, not for each row.

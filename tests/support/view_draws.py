@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.views.draws import ViewsDraw
@@ -26,3 +27,10 @@ def make_draw(models, arrays, column_labels, row_labels, concentration=0.7, disc
         weights = (prior.offset, prior.new_base, prior.new_slope)
         views.append(Draw(np.bincount(labels).astype(np.int32), weights, prior.parameters, states, 0.0))
     return ViewsDraw(np.array(column_labels, np.int32), views, prior.parameters, 0.0)
+
+
+def block_state(cells, labels, parameters):
+    """State of the statistics of a block of joint reals, from its complete cells in standard units."""
+    statistics = GaussianStatistics(GaussianData(cells), parameters)
+    statistics.rebuild(labels)
+    return statistics.get_state(labels.max() + 1)

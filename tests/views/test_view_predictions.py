@@ -25,6 +25,7 @@ from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views import views_predictive
+from sklearn_subanneal.views.seen_rows import SeenRows
 
 NAN = np.nan
 # Of 1,200 draws, in nats: four standard errors.
@@ -65,8 +66,8 @@ class Fitted(PredictiveQueries, BaseEstimator):
     def _encode(self, X, *, scored=False):
         return self._table.encode(self, X, "novel" if scored else "missing")
 
-    def _seen_labels(self, arrays):
-        return [np.array(labels) for _, labels, *_ in self.states]
+    def _seen_rows(self, arrays):
+        return SeenRows.of(self._models, [np.array(labels) for _, labels, *_ in self.states], arrays, self._copies)
 
 
 def table():

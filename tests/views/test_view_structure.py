@@ -17,7 +17,7 @@ from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
-from sklearn_subanneal.views.information import Estimate, _excess, relatedness
+from sklearn_subanneal.views.information import Estimate, excess, relatedness
 
 N_ROWS = 60
 NAMES = ["u", "v", "colour", "flag", "shape", "visits"]
@@ -339,7 +339,7 @@ def test_what_a_sample_counts():
     ratio = np.array([0.0, 1e-300, 0.3, 1.0, 1.001, 20.0, 1e300])
     expected = np.array([2.0, 2.0, 2 * (0.7 + 0.3 * np.log(0.3)) / 1.3, 0.0, 5e-7, 2 * (20 * np.log(20) - 19) / 21, 0])
     expected[-1] = 2 * (300 * np.log(10) - 1)
-    np.testing.assert_allclose(_excess(ratio), expected, rtol=1e-3, atol=1e-15)
+    np.testing.assert_allclose(excess(ratio), expected, rtol=1e-3, atol=1e-15)
 
 
 # --- Rows ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,60 @@
+"""LeaveOneOut: predictions for the training rows of a draw, each by the other rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.parts import Part
+from sklearn_subanneal.mixtures.predictive import Predictive
+
+
+class LeaveOneOut(Predictive):
+    """The leave-one-out predictive distribution of one draw for its training rows, each removed from its cluster.
+
+    The weights of the prior of the partition must depend only on the sizes and the number of the clusters.
+
+    Parameters
+    ----------
+    models, draw, members, data
+        See :class:`Predictive`; each model has a single column.
+    labels : ndarray of int of shape (n_rows,)
+        The cluster of each row in this draw.
+    completed : callable or None, default=None
+        ``completed(members, rows)`` are the cells (n_rows, n_members) of a block in some rows, in standard units, the
+        missing ones as in the statistics of the draw. Needed only if there is a block.
+    """
+
+    def __init__(self, models, draw, members, data, labels: np.ndarray, completed: Callable | None = None):
+        super().__init__(models, draw, members, data)
+        self.completed = completed
+        self.labels, self.alone = labels.astype(np.int32), draw.sizes[labels] == 1
+        offset, base, self.slope = draw.weights
+        self.weights = np.append(draw.sizes + offset, base + self.slope * self.n_clusters)
+
+    def log_shares(self, cells: DistinctRows) -> np.ndarray:
+        rows = slice(cells.start, cells.start + cells.n_rows)
+        own, alone = (np.arange(cells.n_rows), self.labels[rows]), self.alone[rows]
+        weights = np.tile(self.weights, (cells.n_rows, 1))
+        weights[own] = np.where(alone, 0.0, weights[own] - 1.0)
+        weights[:, -1] -= self.slope * alone
+        with np.errstate(divide="ignore"):
+            return np.log(weights / weights.sum(axis=1, keepdims=True))
+
+    def densities(self, part: Part, cells: DistinctRows, hidden: int | None = None):
+        values, places = cells.of_part(part, hidden)
+        densities = part.statistics.log_densities(values, self.n_clusters + 1)
+        out = densities if places is None else densities[places]
+        out = np.array(np.broadcast_to(out, (cells.n_rows, self.n_clusters + 1)))
+        # A cluster that is gone without the row has no share, whatever its density.
+        others = np.flatnonzero(~self.alone[cells.start : cells.start + cells.n_rows])
+        rows = (cells.start + others).astype(np.int32)
+        own = self.labels[rows]
+        if part.is_block:
+            asked = np.broadcast_to(values, (cells.n_rows, len(part.members)))[others]
+            out[others, own] = part.statistics.left_out(self.completed(part.members, rows), asked, own)
+        else:
+            out[others, own] = part.statistics.leave_one_out(rows, own)
+        return out, None

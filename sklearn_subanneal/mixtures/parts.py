@@ -1,0 +1,136 @@
+"""The parts of a mixture, independent given the cluster: single columns, and blocks of columns with a joint density."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._mvnormal import GaussianStatistics
+from sklearn_subanneal.columns.column_model import ColumnModel
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Statistics of each cluster, and the models whose cells they score.
+
+    Attributes
+    ----------
+    members : list of int
+        Indices of the models: one, or those of a block.
+    statistics : ColumnStatistics
+        Of a block: a row of its values has one cell for each member.
+    is_block : bool
+        Whether this is the block of the joint reals of a view, even if there is only one.
+    """
+
+    members: list[int]
+    statistics: ColumnStatistics
+    is_block: bool = False
+
+    def side_by_side(self, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> np.ndarray:
+        """The values of the members, (n_rows, width), from ``values[m]`` for each member m."""
+        return np.hstack([values[m] for m in self.members]) if self.is_block else values[self.members[0]]
+
+    def expectations(
+        self, models: list[ColumnModel], values: np.ndarray, weights: np.ndarray
+    ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
+        """The result of :meth:`ColumnModel.expectations` for each member.
+
+        Parameters
+        ----------
+        models : list of ColumnModel
+        values : ndarray of shape (n_rows, width) or (1, width)
+        weights : ndarray of shape (n_rows, n_clusters) or (1, n_clusters)
+            Probabilities of the clusters given the observed cells of each row.
+        """
+        if not self.is_block:
+            (m,) = self.members
+            return {m: models[m].expectations(self.statistics, values, weights)}
+        n_rows = max(len(values), len(weights))
+        values, weights = (
+            np.ascontiguousarray(np.broadcast_to(array, (n_rows, array.shape[1]))) for array in (values, weights)
+        )
+        first, second = self.statistics.mixed_moments(values, weights)
+        return {m: (first[:, i, None], second[:, i, None]) for i, m in enumerate(self.members)}
+
+
+def joint_members(models: list[ColumnModel], members: Sequence[int]) -> list[int]:
+    """Those members of a mixture that are one block."""
+    return [int(m) for m in members if models[m].joint]
+
+
+def parts_of(
+    models: list[ColumnModel], members: Sequence[int], states: list[dict], data: list[ColumnData] | None = None
+) -> list[Part]:
+    """The parts of a mixture, with the statistics of a draw.
+
+    Parameters
+    ----------
+    models : list of ColumnModel
+    members : sequence of int
+        Indices of the models of this mixture.
+    states : list of dict
+        States of the statistics of the members that are in no block, in their order, then of the block, if any.
+    data : list of ColumnData or None, default=None
+        The training rows for each of the models; a block does without.
+    """
+    block = joint_members(models, members)
+    parts = []
+    for m, state in zip((m for m in members if m not in block), states[: -1 if block else None], strict=True):
+        statistics = models[m].statistics(None if data is None else data[m], state["parameters"])
+        parts.append(Part([int(m)], statistics))
+    if block:
+        parts.append(Part(block, GaussianStatistics(None, states[-1]["parameters"]), is_block=True))
+    for part, state in zip(parts, states, strict=True):
+        part.statistics.set_state(state)
+    return parts
+
+
+def marginal_states(
+    models: list[ColumnModel], members: Sequence[int], states: list[dict], columns: Collection[int]
+) -> tuple[list[int], list[dict]]:
+    """Those members of a mixture that are among some columns, and the states of their statistics.
+
+    Parameters
+    ----------
+    models, members, states
+        See :func:`parts_of`.
+    columns : collection of int
+    """
+    block = joint_members(models, members)
+    single = (m for m in members if m not in block)
+    kept = [state for m, state in zip(single, states, strict=False) if m in columns]
+    at = np.flatnonzero([m in columns for m in block])
+    if at.size:
+        kept.append(marginal_of_block(states[-1], at))
+    return [int(m) for m in members if m in columns], kept
+
+
+def marginal_of_block(state: dict, at: np.ndarray) -> dict:
+    """State of a block of some columns, from that of the block of more columns.
+
+    A normal-inverse-Wishart distribution of fewer columns has the part of the scale matrix that is theirs, and one
+    degree of freedom less for each column left out.
+
+    Parameters
+    ----------
+    state : dict
+        Of :class:`GaussianStatistics`.
+    at : ndarray of int
+        Places of the columns in the block, increasing.
+    """
+    parameters, square = state["parameters"], (slice(None), at[:, None], at)
+    return {
+        "count": state["count"],
+        "total": state["total"][:, at],
+        "square": state["square"][square],
+        "parameters": {
+            "mu": parameters["mu"][at],
+            "kappa": parameters["kappa"],
+            "psi": parameters["psi"][square[1:]],
+            "nu": parameters["nu"] - (len(parameters["mu"]) - len(at)),
+        },
+    }

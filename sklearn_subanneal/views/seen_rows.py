@@ -1,0 +1,73 @@
+"""SeenRows: training rows as the draws of a cross-categorization have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures.parts import joint_members
+from sklearn_subanneal.tables.row_copies import RowCopies
+from sklearn_subanneal.views.draws import ViewsDraw
+
+
+@dataclass(frozen=True, eq=False)
+class SeenRows:
+    """Training rows: their clusters in each draw, and where each draw has their missing cells of joint reals.
+
+    Attributes
+    ----------
+    labels : list of ndarray of int, shape (n_views, n_rows)
+        For each draw, the cluster of each row in each view.
+    joint : list of int
+        The joint reals of the table.
+    cells : ndarray of shape (n_rows, n_joint)
+        Their cells in standard units, NaN where missing.
+    places : ndarray of int, shape (n_rows, n_joint)
+        Index of each missing cell in the array ``filled`` of the draws; the entries of observed cells are not used.
+    """
+
+    labels: list[np.ndarray]
+    joint: list[int]
+    cells: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of(
+        cls, models: list[ColumnModel], labels: list[np.ndarray], arrays: list[np.ndarray], copies: RowCopies
+    ) -> SeenRows:
+        """All rows of the training table.
+
+        Parameters
+        ----------
+        models : list of ColumnModel
+            One for each column of the table.
+        labels
+            See the attributes.
+        arrays : list of ndarray of shape (n_rows,)
+            Typed columns.
+        copies : RowCopies
+            The rows that the chains modelled. A row is seen as its first copy was.
+        """
+        joint = joint_members(models, range(len(models)))
+        cells = np.hstack([np.empty((len(arrays[0]), 0)), *(models[j].values(arrays) for j in joint)])
+        modelled = cells[copies.rows]
+        places = (np.cumsum(np.isnan(modelled)) - 1).reshape(modelled.shape)
+        return cls(labels, joint, cells, copies.of_table(places.T, -1).T)
+
+    def take(self, rows: np.ndarray | slice) -> SeenRows:
+        """Some of the rows."""
+        return SeenRows([own[:, rows] for own in self.labels], self.joint, self.cells[rows], self.places[rows])
+
+    def completed(self, draw: ViewsDraw) -> Callable[[list[int], np.ndarray], np.ndarray]:
+        """A function of columns and rows: joint reals (n_rows, n_columns), the missing ones as a draw has them."""
+
+        def cells(columns, rows):
+            at = np.ix_(rows, [self.joint.index(j) for j in columns])
+            own, missing = self.cells[at], np.isnan(self.cells[at])
+            own[missing] = draw.filled[self.places[at][missing]]
+            return own
+
+        return cells
