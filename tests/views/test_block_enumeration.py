@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from oracles.blocks_enumeration import JointReals, block_prior, block_views, correlation_of_vectors
-from oracles.enumeration import blocks, log_eppf
+from oracles.enumeration import blocks, draw_partition, log_eppf
 from oracles.reference import log_marginal
+from oracles.reference_chain import noise_floor, total_variation
 from support.enumerated_chains import column
 from support.enumerated_views import COMPLETE, FAST, MOVES, ViewsChain, check_marginal, check_views
 from support.joint_reals import real_table, views_of
+from support.view_moves import round_of_moves
 
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.partitions import PitmanYor
@@ -246,6 +249,33 @@ def test_a_view_with_one_joint_real_is_a_real_column(missing):
     assert_allclose(views.log_joint() - of_rows, alone.log_marginals(4).sum(), rtol=1e-9)
     exact = sum(log_marginal("real", x[list(block)], params) for block in blocks(labels))
     assert_allclose(views.log_joint() - of_rows, exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "moves",
+    ["birth-death", *(pytest.param(name, marks=pytest.mark.slow) for name in MOVES if name != "birth-death")],
+)
+def test_a_new_view_draws_the_prior_of_its_block(moves):
+    # Where the cells do not count, draws from the prior stay such, whatever was in the mixtures that become views.
+    rng, grid, seen, empty = np.random.default_rng(6), [0.1, 0.5, 2.0], [], []
+    start = {"mu": np.zeros(2), "sigma2": np.full(2, 0.3), "kappa": grid[-1], "nu": 2.5}
+    reals = real_table((0, 2), CELLS[:, :2], start, {"kappa": grid})
+    views = views_of({1: FLAGS.statistics()}, reals, PitmanYor(1.0, 0.0).bind(), PitmanYor(0.8, 0.0).bind())
+    update = round_of_moves(views, MOVES[moves])
+    for _ in range(400):
+        views.set_state(np.arange(N_COLUMNS), np.zeros((N_COLUMNS, N_ROWS), np.int32))
+        labels = np.array(draw_partition(N_COLUMNS, 1.0, 0.0, rng))
+        rows = [draw_partition(N_ROWS, 0.8, 0.0, rng) for _ in range(labels.max() + 1)]
+        state = views.get_state_of_reals() | {"views": [(rng.choice(grid), 2.5) for _ in rows]}
+        views.set_state(labels, np.array(rows, np.int32), state)
+        for _ in range(2):
+            update(0.0, rng)
+        own = views.get_state_of_reals()["views"]
+        seen.append(own[views.column_labels[0]][0])
+        empty.append(own[views.column_labels[1]][0])
+    for values in (seen, empty):
+        law = dict.fromkeys(grid, 1 / 3)
+        assert total_variation(law, Counter(values)) <= noise_floor(law, len(values), 0.999, rng=rng)
 
 
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
