@@ -228,6 +228,15 @@ def test_fillings_follow_their_law(table, moves):
 # --- Views as they are ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("moves", ["prior-2", "data-driven-2", "block-2"])
+def test_missing_cells_are_drawn_with_the_view_of_their_column(moves):
+    chain = BlocksChain(Case(moves, "empty-row"))
+    for _ in range(5):
+        before = chain.views.get_state_of_reals()["filled"]
+        chain.update(1.0, chain.rng)
+        assert np.all(chain.views.get_state_of_reals()["filled"] != before)
+
+
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 def test_a_view_with_one_joint_real_is_a_real_column(missing):
     rng, params = np.random.default_rng(0), {"mu": 0.25, "kappa": 0.5, "sigma2": 0.75, "nu": 3.0}
@@ -296,7 +305,7 @@ def test_many_views_with_blocks_come_and_go(moves, missing):
     views = views_of(flags, reals, PitmanYor(2.0, 0.2).bind(), PitmanYor(0.8).bind())
     chain = ViewsChain(views, Case(moves, "correlated"), MOVES[moves], np.arange(30, dtype=np.int32), rng)
     seen = ~reals.missing
-    for _ in range(12):
+    for _ in range(8):
         chain.update(0.3, rng)
         rows = np.arange(n_rows, dtype=np.int32)[:30]
         views.churn(rows, rows, 0.3, [rng] * views.n_views)
