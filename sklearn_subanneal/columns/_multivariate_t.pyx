@@ -1,6 +1,5 @@
 """Multivariate t density of a block of reals in each cluster, and of missing cells given the observed ones."""
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
 import numpy as np
@@ -210,22 +209,6 @@ cdef class MultivariateT(NormalWishart):
                 value += self.precision[missing[a], j] * e[j * WHITENED]
             self.work2[a] = value
         return self.solve_missing(n_missing, q)
-
-    def left_out(self, const double[:, ::1] rows, const double[:, ::1] asked, const int32_t[::1] slots):
-        """Log predictive density of some cells of each row in its own slot, without the row.
-
-        ``rows`` has the cells that are in the statistics of the slots, ``asked`` those to score (NaN: not asked).
-        """
-        cdef Py_ssize_t i, last = self.capacity - 1
-        cdef double[::1] out = np.empty(rows.shape[0])
-        with nogil:
-            for i in range(rows.shape[0]):
-                # In a copy of the cluster, so that rounding errors do not add up.
-                self.copy(self, slots[i], last)
-                self.change(&rows[i, 0], last, -1.0)
-                out[i] = self.log_density(&asked[i, 0], last, self.sort_missing(&asked[i, 0]))
-            self.clear(last)
-        return np.asarray(out)
 
     def predictive(self, Py_ssize_t n_clusters):
         """The multivariate t of a new row in each slot: locations, scale matrices and degrees of freedom.

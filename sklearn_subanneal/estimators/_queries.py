@@ -24,7 +24,7 @@ class PredictiveQueries:
     It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)``, ``_seen_rows(arrays)`` and
     ``_copies``. Every answer is of one distribution, the posterior predictive averaged over draws and chains, and its
     conditionals. In one draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j |
-    cluster k of v).
+    cluster k of v), where j is a column, or the block of all joint reals of the view.
 
     References
     ----------

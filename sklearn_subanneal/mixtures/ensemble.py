@@ -57,15 +57,13 @@ class DistinctRows:
             places.append(place)
         return cls(n_rows, values, places, start)
 
-    def of_part(self, part: Part, hidden: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
-        """Values of the members of one part side by side, those of the member ``hidden`` missing; and their places."""
+    def of_part(self, part: Part) -> tuple[np.ndarray, np.ndarray | None]:
+        """Values of the members of one part side by side, and the place of each row in them, as in ``places``."""
         if not part.is_block:
             (m,) = part.members
             return self.values[m], self.places[m]
-        values = np.column_stack(np.broadcast_arrays(*(self.spread(m, self.values[m][:, 0]) for m in part.members)))
-        if hidden is not None:
-            values[:, part.members.index(hidden)] = np.nan
-        return values, None
+        columns = [self.spread(m, self.values[m][:, 0]) for m in part.members]
+        return np.column_stack(np.broadcast_arrays(*columns)), None
 
     def spread(self, model: int, table: np.ndarray) -> np.ndarray:
         """From one row for each value to one for each row of the table; one row alone stays so."""
@@ -86,6 +84,7 @@ class Ensemble:
     def __init__(self, models: list[ColumnModel], products: list[list]):
         self.models, self.products = models, products
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
+        self.widest = max(len(part.members) for factors in products for factor in factors for part in factor.parts)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)
 
     def cells(self, arrays: list[np.ndarray], n_terms: int) -> Iterator[tuple[slice, DistinctRows]]:

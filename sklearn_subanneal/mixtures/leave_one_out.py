@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sklearn_subanneal.columns._block_cells import cells_left_out, rows_left_out
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
@@ -43,18 +44,34 @@ class LeaveOneOut(Predictive):
         with np.errstate(divide="ignore"):
             return np.log(weights / weights.sum(axis=1, keepdims=True))
 
-    def densities(self, part: Part, cells: DistinctRows, hidden: int | None = None):
-        values, places = cells.of_part(part, hidden)
-        densities = part.statistics.log_densities(values, self.n_clusters + 1)
+    def densities(self, part: Part, cells: DistinctRows) -> tuple[np.ndarray, None]:
+        densities, places = super().densities(part, cells)
         out = densities if places is None else densities[places]
         out = np.array(np.broadcast_to(out, (cells.n_rows, self.n_clusters + 1)))
-        # A cluster that is gone without the row has no share, whatever its density.
-        others = np.flatnonzero(~self.alone[cells.start : cells.start + cells.n_rows])
-        rows = (cells.start + others).astype(np.int32)
-        own = self.labels[rows]
+        others, rows, own = self._others(cells)
         if part.is_block:
-            asked = np.broadcast_to(values, (cells.n_rows, len(part.members)))[others]
-            out[others, own] = part.statistics.left_out(self.completed(part.members, rows), asked, own)
+            out[others, own] = rows_left_out(part.statistics, *self._block_rows(part, cells, others, rows), own)
         else:
             out[others, own] = part.statistics.leave_one_out(rows, own)
         return out, None
+
+    def cell_densities(self, block: Part, cells: DistinctRows) -> np.ndarray:
+        out = super().cell_densities(block, cells)
+        out = np.array(np.broadcast_to(out, (len(out), cells.n_rows, self.n_clusters + 1)))
+        others, rows, own = self._others(cells)
+        out[:, others, own] = cells_left_out(block.statistics, *self._block_rows(block, cells, others, rows), own)
+        return out
+
+    def _others(self, cells):
+        """Rows that are not alone in their clusters, among these and in the table, and the clusters.
+
+        A cluster that is gone without the row has no share, whatever its density.
+        """
+        others = np.flatnonzero(~self.alone[cells.start : cells.start + cells.n_rows])
+        rows = (cells.start + others).astype(np.int32)
+        return others, rows, self.labels[rows]
+
+    def _block_rows(self, block, cells, others, rows):
+        """Rows of a block as the statistics have them, and their cells to score."""
+        asked = np.broadcast_to(cells.of_part(block)[0], (cells.n_rows, len(block.members)))
+        return self.completed(block.members, rows), asked[others]

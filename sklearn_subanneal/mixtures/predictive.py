@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from sklearn_subanneal.columns._base import ColumnData
+from sklearn_subanneal.columns._block_cells import cell_densities
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, chunks
 from sklearn_subanneal.mixtures.mixture_chain import Draw
@@ -74,17 +75,23 @@ class Predictive:
 
     def scored_alone(self, cells: DistinctRows) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
         """Each member, with the log densities of its cells given the other cells of the row, as ``scored``."""
-        for part, densities, places in self.scored(cells):
-            for m in part.members:
-                # Given the cluster, only the cells of a block depend on one another.
-                yield m, densities - self.densities(part, cells, m)[0] if part.is_block else densities, places
+        for part in self.parts:
+            if part.is_block:
+                yield from (
+                    (m, own, None) for m, own in zip(part.members, self.cell_densities(part, cells), strict=True)
+                )
+            else:
+                # Given the cluster, it does not depend on other cells.
+                yield part.members[0], *self.densities(part, cells)
 
-    def densities(
-        self, part: Part, cells: DistinctRows, hidden: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Log densities of the cells of one part, as ``scored``; those of the member ``hidden`` count as missing."""
-        values, places = cells.of_part(part, hidden)
+    def densities(self, part: Part, cells: DistinctRows) -> tuple[np.ndarray, np.ndarray | None]:
+        """Log densities of the cells of one part, and places, as ``scored``."""
+        values, places = cells.of_part(part)
         return part.statistics.log_densities(values, self.n_clusters + 1), places
+
+    def cell_densities(self, block: Part, cells: DistinctRows) -> np.ndarray:
+        """Log densities (n_members, n_rows, n_clusters + 1) of each cell of a block given the others of the row."""
+        return cell_densities(block.statistics, cells.of_part(block)[0], self.n_clusters + 1)
 
 
 def restricted(models: list[ColumnModel], draw: Draw, members: Sequence[int], columns: Collection[int]) -> Predictive:

@@ -1,7 +1,7 @@
 """Mutual information between columns, estimated from the draws, with its Monte Carlo error.
 
 In one draw the views are independent, so that I(a; b | c) is a sum over the views that hold columns of both a and b,
-each a finite mixture in which columns are independent given the cluster, but for joint reals.
+each a finite mixture in which columns are independent given the cluster, except for joint reals.
 """
 
 from __future__ import annotations
@@ -181,9 +181,10 @@ class _Coupling:
         return value, variance
 
     def _sample_joint(self, n, generator):
-        """Log densities of samples of a, b and c in each cluster; c is in the cluster of a and b.
+        """Samples of a, b and c, with c in the cluster of a and b.
 
-        They are those of a given c, of b given c, of c, and what a and b together have beyond that.
+        Their log densities in each cluster: of a given c, of b given c, of c, and of a and b together given c over the
+        product of the first two.
         """
         clusters = generator.choice(len(self.log_weights), size=n, p=np.exp(self.log_weights))
         a, b, c = (_sampled(group, clusters, generator) for group in self.groups)
@@ -194,7 +195,7 @@ class _Coupling:
         return a + of_a, b + of_b, c + of_c, both
 
     def _sample_rival(self, n, generator):
-        """Likewise with a and b independent given c."""
+        """Likewise with a and b drawn independently given c."""
         clusters = generator.choice(len(self.log_weights), size=n, p=np.exp(self.log_weights))
         c = _sampled(self.groups[C], clusters, generator)
         if self.block is not None:

@@ -67,7 +67,8 @@ class SeenRows:
         def cells(columns, rows):
             at = np.ix_(rows, [self.joint.index(j) for j in columns])
             own, missing = self.cells[at], np.isnan(self.cells[at])
-            own[missing] = draw.filled[self.places[at][missing]]
+            if missing.any():
+                own[missing] = draw.filled[self.places[at][missing]]
             return own
 
         return cells

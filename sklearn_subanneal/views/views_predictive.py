@@ -213,7 +213,7 @@ def surprisal(
     """
     average = ensemble_of_views(models, draws) if seen is None else left_out(models, draws, seen, arrays)
     out = np.empty((len(arrays[0]), len(models)))
-    for rows, cells in average.cells(arrays, average.most_terms):
+    for rows, cells in average.cells(arrays, average.most_terms * average.widest):
         whole, without = np.full(1, -np.inf), np.full((cells.n_rows, len(models)), -np.inf)
         for factors in average.products:
             joints = [factor.log_joint(cells) for factor in factors]

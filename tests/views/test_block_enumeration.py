@@ -9,9 +9,9 @@ from functools import cache, partial
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles.blocks_enumeration import JointReals, block_prior, block_views, correlation_of_vectors
 from oracles.enumeration import blocks, draw_partition, log_eppf
 from oracles.reference import log_marginal
+from oracles.reference_blocks import JointReals, block_prior, block_views, correlation_of_vectors
 from oracles.reference_chain import noise_floor, total_variation
 from support.enumerated_chains import column
 from support.enumerated_views import COMPLETE, FAST, MOVES, ViewsChain, check_marginal, check_views

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from oracles import reference
-from oracles.blocks_enumeration import block_prior, correlation_of_vectors
 from oracles.enumeration import draw_partition
+from oracles.reference_blocks import block_prior, correlation_of_vectors
 from support.enumerated_views import MOVES
 from support.geweke_mixtures import CONCENTRATIONS, DISCOUNTS, N_ROWS, Feature, statistics_of
 from support.joint_reals import real_table, views_of

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import reference_blocks as reference
+from oracles import reference_block_predictions as reference
 from scipy import stats
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
@@ -85,7 +85,9 @@ class Fitted(PredictiveQueries, StructureQueries, BaseEstimator):
                         codes, alpha,
                     )
                 )  # fmt: skip
-            self._draws.append(ViewsDraw(np.array(columns, np.int32), views, prior.parameters, 0.0, filled))
+            self._draws.append(
+                ViewsDraw(np.array(columns, np.int32), views, prior.parameters, 0.0, filled if filled.size else None)
+            )
             self.views.append(oracles)
         self._row_labels = [[np.array([view.labels for view in views]) for views in self.views]]
         self._results = [SimpleNamespace(labels=self._row_labels[0])]

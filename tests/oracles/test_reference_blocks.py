@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles import blocks_enumeration
-from oracles.blocks_enumeration import JointReals, block_prior, block_views, correlation_of_vectors, log_regression
+from oracles import reference_blocks
 from oracles.enumeration import blocks
 from oracles.reference import line_quadrature, log_marginal
+from oracles.reference_blocks import JointReals, block_prior, block_views, correlation_of_vectors, log_regression
 from scipy.special import logsumexp
 
 from sklearn_subanneal.columns.gaussian import correlation_of
@@ -161,4 +161,4 @@ def test_density_of_a_missing_cell():
 
 
 def test_examples():
-    assert doctest.testmod(blocks_enumeration).failed == 0
+    assert doctest.testmod(reference_blocks).failed == 0
