@@ -160,8 +160,13 @@ cdef class ViewEvidence(ViewPool):
         ``prior_of``: the number of the mixture whose kappa and nu their block has, or -1 for a draw of them.
         """
         cdef Py_ssize_t n_reals = self.find_reals(members, n_members), i
+        cdef double log_weight
         if n_reals == 0:
-            return self.allocate(number, members, n_members, like, bits)
+            log_weight = self.allocate(number, members, n_members, like, bits)
+            if prior_of >= 0:
+                # A view without joint reals has kappa and nu, too.
+                self.take_prior_of_block(number, prior_of, bits)
+            return log_weight
         self.take_prior_of_block(number, prior_of, bits)
         with gil:
             columns = [<object> self.twin[members[i]] for i in range(n_members) if self.real_of[members[i]] < 0]

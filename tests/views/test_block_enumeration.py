@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles.enumeration import blocks, log_eppf
+from oracles.enumeration import blocks, draw_partition, log_eppf
 from oracles.reference import log_marginal
 from oracles.reference_blocks import JointReals, block_prior, block_views, correlation_of_vectors
+from oracles.reference_chain import noise_floor, total_variation
 from support.enumerated_chains import column
 from support.enumerated_views import COMPLETE, FAST, MOVES, ViewsChain, check_marginal, check_views
 from support.joint_reals import real_table, views_of
+from support.view_moves import round_of_moves
 
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.partitions import PitmanYor
@@ -225,6 +228,15 @@ def test_fillings_follow_their_law(table, moves):
 # --- Views as they are ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("moves", ["prior-2", "data-driven-2", "block-2"])
+def test_missing_cells_are_drawn_with_the_view_of_their_column(moves):
+    chain = BlocksChain(Case(moves, "empty-row"))
+    for _ in range(5):
+        before = chain.views.get_state_of_reals()["filled"]
+        chain.update(1.0, chain.rng)
+        assert np.all(chain.views.get_state_of_reals()["filled"] != before)
+
+
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 def test_a_view_with_one_joint_real_is_a_real_column(missing):
     rng, params = np.random.default_rng(0), {"mu": 0.25, "kappa": 0.5, "sigma2": 0.75, "nu": 3.0}
@@ -248,6 +260,33 @@ def test_a_view_with_one_joint_real_is_a_real_column(missing):
     assert_allclose(views.log_joint() - of_rows, exact, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "moves",
+    ["birth-death", *(pytest.param(name, marks=pytest.mark.slow) for name in MOVES if name != "birth-death")],
+)
+def test_a_new_view_draws_the_prior_of_its_block(moves):
+    # Where the cells do not count, draws from the prior stay such, whatever was in the mixtures that become views.
+    rng, grid, seen, empty = np.random.default_rng(6), [0.1, 0.5, 2.0], [], []
+    start = {"mu": np.zeros(2), "sigma2": np.full(2, 0.3), "kappa": grid[-1], "nu": 2.5}
+    reals = real_table((0, 2), CELLS[:, :2], start, {"kappa": grid})
+    views = views_of({1: FLAGS.statistics()}, reals, PitmanYor(1.0, 0.0).bind(), PitmanYor(0.8, 0.0).bind())
+    update = round_of_moves(views, MOVES[moves])
+    for _ in range(400):
+        views.set_state(np.arange(N_COLUMNS), np.zeros((N_COLUMNS, N_ROWS), np.int32))
+        labels = np.array(draw_partition(N_COLUMNS, 1.0, 0.0, rng))
+        rows = [draw_partition(N_ROWS, 0.8, 0.0, rng) for _ in range(labels.max() + 1)]
+        state = views.get_state_of_reals() | {"views": [(rng.choice(grid), 2.5) for _ in rows]}
+        views.set_state(labels, np.array(rows, np.int32), state)
+        for _ in range(2):
+            update(0.0, rng)
+        own = views.get_state_of_reals()["views"]
+        seen.append(own[views.column_labels[0]][0])
+        empty.append(own[views.column_labels[1]][0])
+    for values in (seen, empty):
+        law = dict.fromkeys(grid, 1 / 3)
+        assert total_variation(law, Counter(values)) <= noise_floor(law, len(values), 0.999, rng=rng)
+
+
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("moves", MOVES)
 def test_many_views_with_blocks_come_and_go(moves, missing):
@@ -266,7 +305,7 @@ def test_many_views_with_blocks_come_and_go(moves, missing):
     views = views_of(flags, reals, PitmanYor(2.0, 0.2).bind(), PitmanYor(0.8).bind())
     chain = ViewsChain(views, Case(moves, "correlated"), MOVES[moves], np.arange(30, dtype=np.int32), rng)
     seen = ~reals.missing
-    for _ in range(12):
+    for _ in range(8):
         chain.update(0.3, rng)
         rows = np.arange(n_rows, dtype=np.int32)[:30]
         views.churn(rows, rows, 0.3, [rng] * views.n_views)
