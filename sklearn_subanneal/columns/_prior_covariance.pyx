@@ -2,11 +2,11 @@
 
 psi_ij = (nu - width + 1) sqrt(sigma2_i sigma2_j) R_ij. The correlations have a factor model: every column has a vector
 v_i of independent normal coordinates, the first n_shared of variance 1 and the others of variance spread^2. With w_i,
-the shared coordinates over the length of the vector, R_ij = SHRINKAGE w_i . w_j for i != j, and R_ii = 1: positive
-definite for every set of vectors, and the same for a block and for its parts. A vector is redrawn by elliptical slice
-sampling (Murray, Adams, MacKay 2010, Elliptical slice sampling, AISTATS), with the clusters integrated out: a column
-changes the scale matrices by matrices of rank two, and all points of an ellipse lie in a plane, so that a point of it
-costs O(1) a cluster.
+the shared coordinates divided by the length of the vector, R_ij = SHRINKAGE w_i . w_j for i != j, and R_ii = 1. R is
+positive definite for every set of vectors. For given n_shared and spread, the correlations of some of the columns have
+the same prior whether or not there are other columns. A vector is redrawn by elliptical slice sampling (Murray, Adams,
+MacKay 2010, Elliptical slice sampling, AISTATS), with the clusters integrated out: a column changes the scale matrices
+by matrices of rank two, and all points of an ellipse lie in a plane, so that a point of it costs O(1) a cluster.
 """
 from libc.math cimport cos, sin, sqrt
 from libc.stdlib cimport free, malloc

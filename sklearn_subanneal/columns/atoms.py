@@ -6,16 +6,16 @@ import numpy as np
 
 # An atom is the value of more than this share of the rows, and of more than this many.
 LEAST_SHARE, LEAST_ROWS = 0.01, 20
-# It occurs at least this many times as often as the median one of the values that are not atoms.
+# Its frequency is at least this many times the median frequency of the values that are not atoms.
 LEAST_RATIO = 10.0
 
 
 def find_atoms(cells: np.ndarray) -> np.ndarray:
     """Find the values of a column of reals that are atoms of its distribution.
 
-    A value is an atom if it is that of more than max(1 % of the rows, 20) and occurs at least ten times as often as the
-    median one of the other values. Atoms are at most half of the distinct values: in a column of which most values
-    repeat, such as a column of integers or codes, none is.
+    A value is an atom if more than max(1 % of the rows, 20) cells have it, and if its frequency is at least ten times
+    the median frequency of the values that are not atoms. Atoms are at most half of the distinct values: in a column of
+    which most values repeat, such as a column of integers or codes, none is.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class Categorical(ColumnModel):
 
     The frequencies in a cluster have the prior Dirichlet(alpha_1, ..., alpha_V, unseen). Category v has the predictive
     probability (alpha_v + n_v) / (A + n) given n cells, A being the sum of all alphas, and the unseen value
-    unseen / (A + n). It is below that of every category in every cluster, also where a category has no cell, because
+    unseen / (A + n). It is below that of every category in every cluster, even if a category has no cell there, because
     ``unseen`` is less than every alpha. It is not learned: no cell of the training table has this value, so that the
     likelihood is largest at 0, and learning would only find the lower end of a grid. By default it is half of the least
     alpha that a category can have, at most 0.01.

@@ -18,8 +18,9 @@ FREE_GRID = np.array([0.01, 0.03, 0.1, 0.3, 0.6, 0.9])
 class Ordinal(ColumnModel):
     """A column of few values with an order, its levels.
 
-    In each cluster a level is a normal variable between cut points, with any of several means and standard deviations,
-    or, in the share ``free`` of the clusters, frequencies without an order (Dirichlet).
+    The frequencies of the levels in a cluster are of one of two kinds. In the first, a level has the probability that a
+    normal variable falls between two cut points; its mean and standard deviation are on a grid, and are summed out. In
+    the second, of prior probability ``free``, the frequencies have no order (Dirichlet).
     """
 
     kind, coded, ordered, discrete = "ordinal", True, True, True

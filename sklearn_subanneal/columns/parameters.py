@@ -1,4 +1,4 @@
-"""Hyperparameters that users may give in ``feature_params``, and their checks."""
+"""The domain of one hyperparameter of ``feature_params``, and its check."""
 
 from __future__ import annotations
 

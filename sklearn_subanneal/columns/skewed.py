@@ -30,10 +30,10 @@ class Skewed(Real):
     ``mu`` and ``sigma2`` are in the units of the transformed data.
 
     The mean of an exponentiated t distribution is infinite. Predictions and imputations are therefore medians, and the
-    uncertainty is half the distance of the quantiles 0.159 and 0.841, which in a normal is the standard deviation. Both
-    are read off the distribution function, averaged over clusters, draws and chains at 129 quantiles of the training
-    data and 32 points beyond, and interpolated between them; quantiles go through increasing transformations as they
-    are.
+    uncertainty is half the distance between the quantiles 0.159 and 0.841, which in a normal is the standard deviation.
+    Both are read off the distribution function, averaged over clusters, draws and chains at 129 quantiles of the
+    training data and 32 points beyond, and interpolated between them; quantiles go through increasing transformations
+    as they are.
 
     Attributes
     ----------

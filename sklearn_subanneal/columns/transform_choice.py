@@ -1,4 +1,4 @@
-"""Choice of the transformation of a skewed column by the evidence for a normal of the transformed training data."""
+"""Choice of the transformation of a skewed column: the highest marginal likelihood of a single normal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KAPPA, NU = 0.1, 2.0
 
 
 def transform_evidence(cells: np.ndarray, names: tuple[str, ...] | None = None) -> list[tuple[Transform, float]]:
-    """Compare transformations of a column by the evidence for a normal of the transformed cells.
+    """Compare transformations of a column by the evidence (marginal likelihood) of one normal of the transformed cells.
 
     Candidates are the identity, the logarithm if all cells are positive, log(x + shift) if they are at least 0 and some
     are 0, and the transformation of Yeo and Johnson of the cells in units of their median and interquartile range. The

@@ -18,7 +18,8 @@ _TAILS = (0.05, 0.95)
 def rank_normalized_rhat(draws: ArrayLike) -> NDArray[np.float64] | np.float64:
     """R-hat of split chains, the larger of the rank-normalised one and the folded one.
 
-    The first compares the locations of chains, the second their spreads. Values above 1.01 mean that chains disagree.
+    The first compares the locations of chains, the second their spreads. Values above 1.01 are a warning;
+    above about 1.05 the chains have not mixed.
 
     Parameters
     ----------

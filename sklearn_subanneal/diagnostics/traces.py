@@ -84,7 +84,7 @@ def summary(fitted: Any, *, columns: bool = False, as_frame: bool = False) -> "d
         ``{"theta": result.draws}`` for a :class:`~sklearn_subanneal.tempering.TemperingResult`. Draws of arrays have a
         row for each element: "theta[0]", "theta[1]".
     columns : bool, default=False
-        Whether the hyperparameters of the columns of an estimator have rows, too.
+        Whether the scalar hyperparameters of the columns of an estimator have rows, too.
     as_frame : bool, default=False
         Whether to return a pandas DataFrame, indexed by name.
 

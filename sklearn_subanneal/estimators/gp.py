@@ -26,9 +26,9 @@ from sklearn_subanneal.tempering.tempered_chain import run_tempered_chain
 class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, BaseEstimator):
     """Gaussian-process regression averaged over hyperparameters that are sampled by tempering.
 
-    An optimiser takes the most probable length scales; this estimator draws them from their posterior. Intervals are
-    calibrated where there are few rows, and all modes of the posterior contribute. The cost is that of some thousand
-    factorisations: up to about 1,000 rows.
+    An optimiser takes the most probable length scales; this estimator draws them from their posterior. Predictions and
+    intervals therefore include the uncertainty of the hyperparameters, and all modes of the posterior contribute. The
+    cost is that of some thousand factorisations: up to about 1,000 rows.
 
     Callbacks receive every draw after warm-up: :class:`~sklearn_subanneal.TraceMonitor` records the draws, and
     :class:`~sklearn_subanneal.Checkpoint` saves the chains, so that a killed fit can resume.
@@ -71,7 +71,10 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         "length_scale" (for each feature), "signal" and "noise" (standard deviations), in the units of the data; with a
         ``kernel`` "theta", of standardised data, and "noise".
     result_ : TemperingResult
-        Draws in the sampler's coordinates, R-hat, effective sizes, rates.
+        Draws in the coordinates of the model (logarithms of the hyperparameters, for standardised data), acceptance
+        and swap rates, and numbers of evaluations. R-hat and effective sample sizes of the draws are computed by
+        :func:`~sklearn_subanneal.diagnostics.rank_normalized_rhat` and
+        :func:`~sklearn_subanneal.diagnostics.effective_sample_size`.
     trace_ : structured ndarray of shape (n_chains * n_draws,)
         A record for each draw: "chain", "sweep", "seconds" and "log_joint", the log prior plus the log likelihood.
     log_marginal_likelihood_value_ : float

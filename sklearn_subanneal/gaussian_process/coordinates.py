@@ -12,8 +12,9 @@ from sklearn_subanneal.tempering.log_densities import DifferentiableModel
 class TotalAndRatio(DifferentiableModel):
     """A model of signal and noise, in coordinates of the variance of both together and of their ratio.
 
-    Data determine the sum of the two variances better than either of them. In their logarithms the posterior then lies
-    along a curve with a right angle, which only short steps can follow; here it lies along one axis. The Jacobian is 1.
+    Data determine the sum of the two variances better than either of them. In their logarithms the region of
+    high posterior density is then L-shaped, and only short steps stay in it; here it lies along one axis. The Jacobian
+    is 1.
 
     Parameters
     ----------

@@ -231,10 +231,10 @@ class Ensemble:
     def impute(self, arrays: list[np.ndarray], seen: bool = False) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
-        Reals: posterior mean and standard deviation; skewed ones: median and half the distance of the quantiles 0.159
-        and 0.841; an atom of a semicontinuous column in place of the mean if it is almost sure. Counts: mean, rounded,
-        and standard deviation. Categories: the most probable one, and the probability that it is another. Observed
-        cells stay, with uncertainty 0. For ``seen`` see :meth:`expectations`.
+        Reals: posterior mean and standard deviation; skewed ones: median and half the distance between the quantiles
+        0.159 and 0.841; an atom of a semicontinuous column in place of the mean if it is almost sure. Counts: mean,
+        rounded, and standard deviation. Categories: the most probable one, and the probability that it is another.
+        Observed cells stay, with uncertainty 0. For ``seen`` see :meth:`expectations`.
 
         Returns
         -------

@@ -38,8 +38,8 @@ class ParallelTempering(TemperedSampler):
 
     References
     ----------
-    J.-W. van de Meent, B. Paige, F. Wood (2014), Tempering by subsampling, algorithm 1. As printed it never moves the
-    posterior's own point, and its indices are those of the wrong neighbour.
+    J.-W. van de Meent, B. Paige, F. Wood (2014), Tempering by subsampling, algorithm 1. As printed, no kernel
+    moves the posterior's own point, and a swap is accepted for levels m and m - 1 but carried out for m and m + 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The result of a tempered sampler: draws of all chains, rates and counts, diagnostics and the log evidence."""
+"""The result of a tempered sampler: draws of all chains, rates and counts, and the log evidence."""
 
 from __future__ import annotations
 
