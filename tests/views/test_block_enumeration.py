@@ -313,6 +313,7 @@ def test_many_views_with_blocks_come_and_go(moves, missing):
         state = views.get_state_of_reals()
         assert_allclose(reals.filled[seen], cells[seen], rtol=0)
         assert_allclose(reals.filled[~seen], state["filled"], rtol=0)
+        assert np.isfinite(state["filled"]).all()
         labels, row_labels, own = views.column_labels, views.row_labels, reals.parameters
         exact = log_eppf(np.bincount(labels), *views.prior.parameters.values())
         for v, mixture in enumerate(views.mixtures):
