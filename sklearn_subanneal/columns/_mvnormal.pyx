@@ -146,8 +146,7 @@ cdef class GaussianStatistics(MultivariateT):
                 self.total[k, i] += x
                 for j in range(i + 1):
                     self.square[k, i, j] += x * self.cells[row, j]
-        for k in range(self.capacity):
-            self.rebuild_slot(k)
+        self.rebuild_slots(0)
 
     def twin(self):
         """Empty statistics that see the same fillings of missing cells, now and later."""

@@ -35,6 +35,7 @@ cdef class NormalWishart(ColumnStatistics):
     cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil
     cdef void posterior_scale(self, Py_ssize_t k, double* out) noexcept nogil
     cdef void rebuild_slot(self, Py_ssize_t k) noexcept nogil
+    cdef void rebuild_slots(self, Py_ssize_t first) noexcept nogil
     cdef void refresh(self, Py_ssize_t k) noexcept nogil
     cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
     cdef double log_evidence(self, Py_ssize_t n, double log_det) noexcept nogil

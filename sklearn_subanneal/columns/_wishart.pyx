@@ -46,7 +46,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.refresh_all()
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t k, d = self.width, present = self.capacity
+        cdef Py_ssize_t d = self.width, present = self.capacity
         def grown(old, shape, dtype, axis):
             new = np.zeros(shape, dtype)
             if present:
@@ -64,8 +64,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.constant = grown(self.constant if present else None, capacity, np.float32, 0)
         self.capacity = capacity
         if present:
-            for k in range(present, capacity):
-                self.rebuild_slot(k)
+            self.rebuild_slots(present)
         return 0
 
     cdef void refresh_all(self) noexcept nogil:
@@ -75,8 +74,18 @@ cdef class NormalWishart(ColumnStatistics):
         self.log_det_psi = cholesky(&self.matrix[0, 0], d, d, pivot_floor())
         for i in range(N_KNOWN):
             self.known[i] = NAN
-        for i in range(self.capacity):
-            self.rebuild_slot(i)
+        self.rebuild_slots(0)
+
+    cdef void rebuild_slots(self, Py_ssize_t first) noexcept nogil:
+        # From this slot on; those without rows are all the same, and one factorization serves them.
+        cdef Py_ssize_t k, empty = -1
+        for k in range(first, self.capacity):
+            if self.count[k] == 0 and empty >= 0:
+                self.copy(self, empty, k)
+                continue
+            self.rebuild_slot(k)
+            if self.count[k] == 0:
+                empty = k
 
     cdef void posterior_scale(self, Py_ssize_t k, double* out) noexcept nogil:
         # Psi_n = psi + sum x x' + kappa mu mu' - kappa_n mu_n mu_n', the lower triangle

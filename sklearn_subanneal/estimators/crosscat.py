@@ -52,8 +52,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         :class:`~sklearn_subanneal.views.ColumnBlocks`, :class:`~sklearn_subanneal.views.ColumnGroups` and
         :class:`~sklearn_subanneal.views.ViewSplitMerge`. All are exact, in any combination. The default is
         ``[Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
-    column_start : {"separate", "together", "prior"}, default="separate"
-        Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior.
+    column_start : {"separate", "together", "prior"} or None, default=None
+        Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior. None:
+        separate, but with ``covariance_type="full"`` the real columns are in one view.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
@@ -161,7 +162,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         "row_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
         "column_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
         "covariance_type": [StrOptions({"diag", "full"})],
-        "column_start": [StrOptions(set(STARTS))],
+        "column_start": [StrOptions(set(STARTS)), None],
         "column_pacing": [HasMethods("interval"), None],
     }
 
@@ -172,7 +173,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         *,
         covariance_type: str = "diag",
         moves="default",
-        column_start: str = "separate",
+        column_start: str | None = None,
         column_pacing: ColumnPacing | None = None,
         schedule="accelerating",
         subsampling="cyclic",

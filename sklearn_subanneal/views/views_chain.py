@@ -70,10 +70,11 @@ class ViewsChain(AnnealedChain):
     moves : sequence of Move
         Made in this order in each cycle; exactly one of them is Gibbs sampling or slice sampling of the rows.
     pacing : ColumnPacing
-    start : {"separate", "together", "prior"}, default="separate"
-        Each column in a separate view, all in one view, or a partition drawn from the prior. Columns that fit together
-        join quickly, but to separate columns, moves must first find a second partition of the rows: chains that start
-        with one view leave views merged.
+    start : {"separate", "together", "prior"} or None, default=None
+        Each column in a separate view, all in one view, or a partition drawn from the prior. None: separate, but joint
+        reals are in one view. Columns that fit together by their clusters join quickly, but to separate them, moves
+        must first find a second partition of the rows: chains that start with one view leave views merged. Joint reals
+        also fit together by their correlations, and pairs of them that have found each other seldom part.
     learn : bool, default=True
         Whether hyperparameters are redrawn.
     learn_from : int or None, default=None
@@ -97,7 +98,7 @@ class ViewsChain(AnnealedChain):
         *,
         moves: Sequence[Move],
         pacing: ColumnPacing,
-        start: str = "separate",
+        start: str | None = None,
         learn: bool = True,
         learn_from: int | None = None,
         n_threads: int = 1,
@@ -164,7 +165,12 @@ class ViewsChain(AnnealedChain):
     def _first_column_labels(self, start):
         """The partition of the columns with which the chain starts."""
         n_columns = len(self.columns)
-        if start == "separate":
+        if start is None and self.reals is not None:
+            # The view of the first joint real is that of the others.
+            labels = np.arange(n_columns)
+            labels[self.reals.places] = self.reals.places[0]
+            return np.unique(labels, return_inverse=True)[1]
+        if start in (None, "separate"):
             return np.arange(n_columns)
         if start == "together":
             return np.zeros(n_columns, np.int32)

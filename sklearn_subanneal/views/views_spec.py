@@ -30,7 +30,7 @@ class ViewsSpec(ChainSpec):
         Made in this order in each cycle.
     pacing : ColumnPacing
         How often columns move.
-    start : {"separate", "together", "prior"}
+    start : {"separate", "together", "prior"} or None
         The partition of the columns with which the chain starts.
     learn : bool
         Whether hyperparameters are redrawn.
@@ -46,7 +46,7 @@ class ViewsSpec(ChainSpec):
     row_partition: Partition
     moves: tuple[Move, ...]
     pacing: ColumnPacing
-    start: str = "separate"
+    start: str | None = None
     learn: bool = True
     learn_from: int | None = None
     n_threads: int = 1
