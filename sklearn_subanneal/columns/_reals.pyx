@@ -31,6 +31,11 @@ cdef double log_leading_determinant(const double* factor, Py_ssize_t d, Py_ssize
     return 2.0 * out
 
 
+def nearest(grid, value):
+    """The value of a grid that is nearest; the value itself if there is no grid."""
+    return value if grid is None else grid[np.abs(grid - value).argmin()]
+
+
 cdef class RealTable:
     """The real columns of a table that may form blocks; a chain changes fillings and hyperparameters.
 
@@ -119,12 +124,18 @@ cdef class RealTable:
             out["nu"] = out["nu"] + len(members) - 1
         return out
 
-    def take_parameters(self, members, parameters, vectors, nu):
-        """Hyperparameters of some columns, from those of their block with ``nu`` of its view; ``refresh`` is due."""
+    def take_parameters(self, members, parameters, vectors):
+        """Hyperparameters of some columns, from those of their block; returns nu of its view. ``refresh`` is due.
+
+        Those that are learned are values of their grids again, without the rounding of the block's arithmetic.
+        """
+        nu = nearest(self.grids.get("nu"), parameters["nu"] - len(members) + 1)
         np.asarray(self.mu)[members] = parameters["mu"]
-        np.asarray(self.sigma2)[members] = np.diag(parameters["psi"]) / nu
+        for j, sigma2 in zip(members, np.diag(parameters["psi"]) / nu, strict=True):
+            self.sigma2[j] = nearest(self.grids["sigma2"][j] if "sigma2" in self.grids else None, sigma2)
         if vectors is not None:
             np.asarray(self.vectors)[members] = vectors
+        return nu
 
     def learn_vectors(self, lone, generator):
         """Redraw the vectors of the columns ``lone``, which are alone in their blocks, and the spread of all."""

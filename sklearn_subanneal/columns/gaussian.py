@@ -162,7 +162,7 @@ def _vectors_like(correlation):
     # The sign of an eigenvector depends on the machine.
     directions = directions * np.where(directions.sum(axis=0) < 0.0, -1.0, 1.0)
     shared = (directions * np.sqrt(np.maximum(values, 0.0)))[:, ::-1][:, :n_shared]
-    common = np.minimum((shared**2).sum(axis=1), 1.0)[:, None]
+    common = (shared**2).sum(axis=1)[:, None]
     # No column starts as a function of the others.
     shared *= np.sqrt(np.minimum(1.0, 0.98 / np.maximum(common, 1e-300)))
     own = np.sqrt((1.0 - (shared**2).sum(axis=1))[:, None] / N_OWN)

@@ -11,6 +11,9 @@ from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 
+# Up to so many columns, and products of two cells of a row in all rows, full covariance is the default.
+MOST_JOINT_REALS, MOST_PRODUCTS = 64, 1e8
+
 
 @dataclass(frozen=True)
 class JointReal(Real):
@@ -85,6 +88,18 @@ def bind_joint_reals(
             JointReal(model.name, model.sources, parameters, axes, model.center, model.scale, stateful=stateful, **more)
         )
     return out
+
+
+def affordable_covariance(n_rows: int, n_reals: int) -> str:
+    """The covariance type of the reals of a view for which a chain takes a minute or two at most.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.columns.joint_real import affordable_covariance
+    >>> affordable_covariance(300, 60), affordable_covariance(500_000, 30)
+    ('full', 'diag')
+    """
+    return "full" if n_reals <= MOST_JOINT_REALS and n_rows * n_reals**2 <= MOST_PRODUCTS else "diag"
 
 
 def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarray], order: np.ndarray) -> RealTable:

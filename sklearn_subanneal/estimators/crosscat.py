@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_columns
+from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
@@ -40,10 +41,12 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         object with its default parameters; see :mod:`sklearn_subanneal.partitions`.
     column_partition : {"dp", "pitman-yor"} or CRP or PitmanYor, default="pitman-yor"
         Prior of the partition of the columns into views.
-    covariance_type : {"diag", "full"}, default="diag"
+    covariance_type : {"auto", "diag", "full"}, default="auto"
         Dependence of the real columns of a view within a cluster: "diag", independent; "full", a normal with a full
         covariance matrix, whose prior has correlations that all clusters share. "full" describes tables of correlated
-        measurements much better, and takes longer with many columns.
+        measurements much better, but its time grows with the square of the number of columns, and with its cube where
+        many cells are missing. "auto": "full" for up to 64 real columns if the number of rows times the square of
+        theirs is at most 10^8, else "diag".
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row in each view
         (:class:`~sklearn_subanneal.mixtures.Gibbs` or, with CRP, :class:`~sklearn_subanneal.mixtures.Slice`), and any
@@ -54,7 +57,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         ``[Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
     column_start : {"separate", "together", "prior"} or None, default=None
         Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior. None:
-        separate, but with ``covariance_type="full"`` the real columns are in one view.
+        separate, but with full covariance the real columns are in one view.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
@@ -131,6 +134,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds (of rows, views and hyperparameters), progress, rows assigned,
         log joint, numbers of views and clusters, columns moved, ...
+    covariance_type_ : {"diag", "full"}
+        That of the fitted model.
     feature_types_ : dict of str to str
         Type of each column, by name and in the order of the columns.
     n_features_in_ : int
@@ -161,7 +166,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         **MCMCEstimator._parameter_constraints,
         "row_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
         "column_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
-        "covariance_type": [StrOptions({"diag", "full"})],
+        "covariance_type": [StrOptions({"auto", "diag", "full"})],
         "column_start": [StrOptions(set(STARTS)), None],
         "column_pacing": [HasMethods("interval"), None],
     }
@@ -171,7 +176,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         row_partition="pitman-yor",
         column_partition="pitman-yor",
         *,
-        covariance_type: str = "diag",
+        covariance_type: str = "auto",
         moves="default",
         column_start: str | None = None,
         column_pacing: ColumnPacing | None = None,
@@ -221,12 +226,15 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         )
 
     def _bind(self, table, arrays):
+        self.covariance_type_ = self.covariance_type
+        if self.covariance_type == "auto":
+            self.covariance_type_ = affordable_covariance(len(arrays[0]), table.kinds.count("real"))
         return bind_columns(
             table.names,
             table.kinds,
             [0 if column.categories is None else len(column.categories) for column in table.columns],
             arrays,
-            covariance_type=self.covariance_type,
+            covariance_type=self.covariance_type_,
             in_views=True,
             feature_params=self.feature_params,
             learn=self.learn_hyperparameters,

@@ -200,30 +200,36 @@ cdef class ViewBlocks:
         for number in range(self.n_mixtures):
             self.forget(number)
 
-    def collect_parameters(self, generator):
-        """Take the hyperparameters of the blocks over to the table, and redraw those that no block has."""
+    def collect_parameters(self, numbers, generator):
+        """Take the hyperparameters of the blocks over to the table, and redraw those that no block has.
+
+        ``numbers``: the mixtures of the views. The blocks get the parameters of the table in turn, which are those from
+        which an interrupted chain goes on.
+        """
         cdef GaussianStatistics block
         cdef Py_ssize_t number
         lone = []
-        for number, block in enumerate(self.blocks):
+        for number in numbers:
+            block = self.blocks[number]
             if block is None:
                 for name, values in (("kappa", self.kappa), ("nu", self.nu)):
                     if name in self.reals.grids:
                         values[number] = generator.choice(self.reals.grids[name])
                 continue
             members = self.members_of(number)
-            self.kappa[number], self.nu[number] = block.kappa, block.nu - len(members) + 1
             vectors = np.asarray(block.vectors) if block.n_shared else None
-            self.reals.take_parameters(members, block.parameters, vectors, self.nu[number])
+            self.kappa[number] = block.kappa
+            self.nu[number] = self.reals.take_parameters(members, block.parameters, vectors)
             if len(members) == 1:
                 lone.append(members[0])
         self.reals.learn_vectors(lone, generator)
         self.reals.refresh()
-        for number, block in enumerate(self.blocks):
-            if block is not None and block.n_shared:
-                block.spread = self.reals.spread
-                if block.width == 1:
-                    block.vectors = np.asarray(self.reals.vectors)[self.members_of(number)]
+        for number in numbers:
+            block = self.blocks[number]
+            if block is not None:
+                own = self.reals.block_parameters(self.members_of(number), self.kappa[number], self.nu[number])
+                block.take_vectors(own)
+                block.parameters = own
 
     def build(self, Py_ssize_t number, Py_ssize_t capacity):
         """A new block of the present members of a mixture, empty but for the fillings; None if it has none."""

@@ -134,7 +134,7 @@ cdef class Views(ViewEvidence):
             for v in range(self.n_views):
                 (<Mixture> self.mixture[self.order[v]]).resample(inverse_temperature, bits)
         if self.blocks is not None:
-            self.blocks.collect_parameters(generator)
+            self.blocks.collect_parameters(np.asarray(self.order)[:self.n_views].tolist(), generator)
         self.update_twins()
         self.prior.learn(np.asarray(self.sizes)[:self.n_views], generator)
 

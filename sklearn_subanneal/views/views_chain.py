@@ -192,7 +192,8 @@ class ViewsChain(AnnealedChain):
         views, n_moved = self.views, 0
         for move, kernel in moves:
             n_moved += kernel.propose(views, move.count(views.n_columns, share), beta, self.generator)
-        if n_moved:
+        # Blocks are made anew where the missing cells of their columns are drawn, even if no column moves.
+        if n_moved or self.reals is not None:
             views.rebuild(self.window.positions())
         return n_moved
 
