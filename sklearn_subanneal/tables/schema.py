@@ -23,7 +23,7 @@ from sklearn_subanneal.tables.cells import (
     polars_series,
     unsupported,
 )
-from sklearn_subanneal.tables.value_order import ordered_levels
+from sklearn_subanneal.tables.ordinal_levels import ordered_levels
 
 
 @dataclass(frozen=True, eq=False)
