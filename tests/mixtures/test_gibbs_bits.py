@@ -137,6 +137,7 @@ def chain_digest(package):
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_chain_repeats_itself():
     assert chain_digest(None) == chain_digest(None)
 

@@ -202,11 +202,11 @@ PART = [
     Case("block-2", "real", "pitman-yor", False),
     Case("group", "real", "pitman-yor", False),
     Case("split-merge", "boolean", "negative", False),
-    Case("default", "real", "pitman-yor", True),
     Case("default", "semicontinuous", "pitman-yor", False),
 ]
 # More of these: priors learned, and temperatures, that the matrix does not combine in this way.
 FURTHER = [
+    Case("default", "real", "pitman-yor", True),
     Case("default", "semicontinuous", "pitman-yor", True),
     Case("prior-1", "real", "pitman-yor", False),
     Case("prior-2", "boolean", "crp", True),
