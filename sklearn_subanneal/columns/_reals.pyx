@@ -16,10 +16,9 @@ from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._wishart cimport pivot_floor
 
 from sklearn_subanneal.columns._base import as_grid
+from sklearn_subanneal.columns.gaussian import correlation_of
 
 cdef double LOG_PI = 1.1447298858494001741
-# As in `_prior_covariance`: correlations of the prior are at most this.
-cdef double SHRINKAGE = 1.0 - 1e-4
 
 
 cdef double log_leading_determinant(const double* factor, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
@@ -86,10 +85,7 @@ cdef class RealTable:
         deviation = np.sqrt(self.sigma2)
         correlation = np.eye(self.width)
         if self.n_shared:
-            vectors = np.asarray(self.vectors)
-            shared = vectors[:, :self.n_shared] / np.linalg.norm(vectors, axis=1)[:, None]
-            correlation = SHRINKAGE * shared @ shared.T
-            np.fill_diagonal(correlation, 1.0)
+            correlation = correlation_of(np.asarray(self.vectors), self.n_shared)
         self.scale = np.ascontiguousarray(correlation * np.outer(deviation, deviation))
 
     @property

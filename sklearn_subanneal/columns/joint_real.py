@@ -8,7 +8,6 @@ import numpy as np
 
 from sklearn_subanneal.columns._reals import RealTable
 from sklearn_subanneal.columns.gaussian import Gaussian
-from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 
 # Up to so many columns, and products of two cells of a row in all rows, full covariance is the default.
@@ -35,13 +34,7 @@ class JointReal(Real):
         Standard deviation of the other coordinates.
     """
 
-    kind, joint = "real", True
-    hyperparameters = {
-        "mu": Hyperparameter("finite"),
-        "kappa": Hyperparameter(),
-        "sigma2": Hyperparameter("positive"),
-        "nu": Hyperparameter(),
-    }
+    joint = True
 
     vector: np.ndarray = field(default_factory=lambda: np.ones(1))
     n_shared: int = 0
@@ -66,11 +59,23 @@ def bind_joint_reals(
         Hyperparameters that the user gives for each, in the units of the data.
     learn, grids
         See :meth:`ColumnModel.bind`.
+
+    Raises
+    ------
+    ValueError
+        If kappa or nu, which belong to views, differ between columns.
     """
     models = [
         Real.bind(name, (j,), x, own, n_categories=0, learn=learn, grids=grids)
         for name, j, x, own in zip(names, sources, cells.T, given, strict=True)
     ]
+    for key in ("kappa", "nu"):
+        if len(found := {model.parameters[key] for model in models}) > 1:
+            raise ValueError(
+                f"feature_params gives {key} = {sorted(found)} to real columns, but with full covariance the columns "
+                f"of a view share it: give one value by feature_params={{'real': {{{key!r}: ...}}}}, or set "
+                "covariance_type='diag'"
+            )
     block = Gaussian.bind("gaussian", sources, cells, {}, n_categories=0, learn=learn, grids=grids)
     stateful, out = bool(np.isnan(cells).any()), []
     for i, (model, own) in enumerate(zip(models, given, strict=True)):

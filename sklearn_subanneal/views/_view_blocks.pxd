@@ -13,7 +13,7 @@ cdef class ViewBlocks:
     cdef readonly double[::1] kappa, nu
     cdef int32_t[::1] stale
     cdef int32_t[::1] home                  # of each joint real: the number of its mixture
-    cdef int32_t[::1] order, joined, group  # room for columns
+    cdef int32_t[::1] joined, group         # room for columns
     # Of each mixture: its joint reals, the sums of these in its clusters, and whether they are of the present state.
     cdef int32_t[:, ::1] members
     cdef int32_t[::1] n_members

@@ -28,7 +28,7 @@ cdef class ViewBlocks:
         cdef Py_ssize_t d = reals.width
         self.reals, self.blocks = reals, []
         self.home = np.full(d, -1, np.int32)
-        self.order, self.joined, self.group = np.zeros((3, d + 1), np.int32)
+        self.joined, self.group = np.zeros((2, d + 1), np.int32)
         self.kappa = self.nu = np.zeros(0)
         self.stale = self.known = self.n_members = np.zeros(0, np.int32)
         self.members = np.zeros((0, d), np.int32)

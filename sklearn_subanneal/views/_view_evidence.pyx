@@ -133,11 +133,12 @@ cdef class ViewEvidence(ViewPool):
     cdef double allocate(
         self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
     ) except? -1.0 nogil:
-        """Partition the rows in a spare mixture by sequential allocation given at most one column.
+        """Partition the rows in a spare mixture by sequential allocation given some columns.
 
         ``like``: the number of a mixture whose partition and parameters are forced, or -1. Returns the log of
         p(partition) p(columns | partition) / q(partition), parameters of its prior included; without columns, both
-        come from their priors. A joint real counts by its observed cells.
+        come from their priors. At most one of the columns is a joint real;
+        it counts by its observed cells.
         """
         cdef Py_ssize_t i
         cdef bint has_columns = (<Mixture> self.mixture[number]).n_columns == n_members

@@ -455,3 +455,9 @@ def test_full_covariance_is_for_tables_of_moderate_size():
     wide, moderate = CrossCat(**options).fit(X), CrossCat(**options).fit(X[:, :4])
     assert (wide.covariance_type_, moderate.covariance_type_) == ("diag", "full")
     assert CrossCat(covariance_type="diag", **options).fit(X[:, :4]).covariance_type_ == "diag"
+
+
+def test_columns_of_a_view_share_kappa_and_nu():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(ValueError, match=r"nu = \[3.0, 5.0\] to real columns.*covariance_type='diag'"):
+        CrossCat(feature_params={"x0": {"nu": 3.0}}).fit(X)

@@ -349,6 +349,7 @@ VIEWS = [(params, message) for params, message in PARAMETERS if not {"partition"
     ({"column_pacing": ColumnPacing(rest_above=-1)}, "rest_above of ColumnPacing must be .* got -1"),
     ({"column_pacing": ColumnPacing(rest_above="none")}, "rest_above of ColumnPacing must be .* got 'none'"),
     ({"column_pacing": ColumnPacing(patience=0)}, "patience of ColumnPacing must be .* got 0"),
+    ({"covariance_type": "spherical"}, "'covariance_type' parameter .* Got 'spherical'"),
     ({"column_start": "random"}, "'column_start' parameter .* Got 'random'"),
     ({"column_partition": PitmanYor(-1.0)}, "concentration must satisfy concentration > -discount; got -1.0"),
     ({"column_partition": PitmanYor(discount=1.0)}, "discount must satisfy 0 <= discount < 1; got 1.0"),
