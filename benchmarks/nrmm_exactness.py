@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "mixtures
 
 from oracles.reference_chain import (
     noise_floor,
-    partition_autocorrelation_times,
+    partition_autocorrelation_time,
     partition_codes,
     partition_counts,
     total_variation,
@@ -32,7 +32,7 @@ def measure(likelihood: str, process: str, sampler: str, n_draws: int, n_rows: i
     _, mass, sigma = PROCESSES[process]
     law = posterior([LIKELIHOODS[likelihood](n_rows)[1]], mass, sigma)
     trial = sample(likelihood, process, sampler, N_TRIAL, n_rows, seed=1)
-    time = partition_autocorrelation_times(partition_codes(trial))[0]
+    time = partition_autocorrelation_time(partition_codes(trial))
     with Clock() as clock:
         draws = sample(likelihood, process, sampler, int(1.05 * n_draws * time), n_rows)
     n_effective = int(len(draws) / time)

@@ -32,7 +32,6 @@ from support.enumerated_chains import (
     Chain,
     check_distance,
     column,
-    in_batches,
 )
 
 from sklearn_subanneal.annealing import CyclicSubsampling, SubsampleAnneal
@@ -102,7 +101,7 @@ def check_hyperparameters(case, history):
     for name, law, codes in (own for own in laws if len(own[1]) > 1):
         law = dict(enumerate(law))
         counts = dict(enumerate(np.bincount(codes, minlength=len(law))))
-        floor = noise_floor(law, effective_draws(in_batches(codes)), 0.999, rng=rng)
+        floor = noise_floor(law, effective_draws(codes), 0.999, rng=rng)
         # A hyperparameter that is not learned has one value.
         assert total_variation(law, counts) <= 1.3 * floor + 1e-12, name
 
@@ -200,7 +199,7 @@ def test_random_churn_of_a_subsample_follows_its_stationary_law(n_assigned, tabl
     labels, _ = Chain(Case(table, prior, False, False), n_assigned).draws(FAST, 8)
     unique, inverse = np.unique(labels, axis=0, return_inverse=True)
     codes = np.array([place[canonical(state)] for state in unique])[inverse.ravel()]
-    check_distance(law, codes, effective_draws(in_batches(codes)))
+    check_distance(law, codes, effective_draws(codes))
 
 
 def test_missing_cells_of_a_block_follow_their_posterior():
@@ -271,4 +270,4 @@ def test_the_whole_chain_follows_the_posterior_in_the_units_of_the_data(covarian
     chain = MixtureChain(models, arrays, PitmanYor(0.6, 0.4).bind(), order, window, rng, moves=[Gibbs()], learn=False)
     result = chain.run(SubsampleAnneal(passes=5), n_draws=FAST, thin=8, time_limit=None, context=ChainContext())
     codes = partition_codes(result.labels)
-    check_distance(exact_posterior(exact, 0.6, 0.4), codes, effective_draws(in_batches(codes)))
+    check_distance(exact_posterior(exact, 0.6, 0.4), codes, effective_draws(codes))

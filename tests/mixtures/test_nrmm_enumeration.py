@@ -64,7 +64,8 @@ def proposals(make, n_proposals):
 
         def step():
             move.propose(mixture, n_proposals, 1.0, generator)
-            churn(mixture, *[generator.choice(rows, 1)] * 2, 1.0, generator)
+            row = rows[generator.integers(len(rows), size=1)]
+            churn(mixture, row, row, 1.0, generator)
 
         return step
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from oracles.enumeration import Partition, blocks, canonical, partitions
@@ -201,26 +201,49 @@ def integrated_autocorrelation_time(series: np.ndarray, window: float = 5.0) -> 
     return _windowed_time(_autocovariance(np.atleast_2d(series)), window)
 
 
-def partition_autocorrelation_times(codes: np.ndarray, n_probable: int = 5, window: float = 5.0) -> tuple[float, float]:
-    """Return the autocorrelation time of the partition itself: pooled over all partitions, and of the slowest one.
+def _partition_autocovariances(codes: np.ndarray) -> Iterator[float]:
+    """Yield, lag by lag, the autocovariance of the indicators 1{draw = partition}, summed over all partitions.
 
-    *Pooled*: the autocovariances of all indicators 1{draw = partition} summed before normalising, which weights each
-    by its variance p (1 - p). It is the factor by which correlation inflates the expected squared L2 distance of the
-    histogram from the posterior, and so the one to use for noise floors. *Slowest*: the longest time among the
-    `n_probable` most frequent partitions' indicators, which shows a mode that is seldom left; it is cautious.
+    The products of all indicators of two draws sum to 1 where the partitions are equal: no indicator is formed.
+    """
+    n = codes.shape[1]
+    _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    shares = counts / codes.size
+    codes = inverse.reshape(codes.shape).astype(np.int32)
+    expected = np.cumsum(shares[codes].mean(0))
+    squared = float(np.sum(shares**2))
+    for lag in range(n):
+        equal = np.count_nonzero(codes[:, : n - lag] == codes[:, lag:]) / len(codes)
+        first, last = expected[n - lag - 1], expected[-1] - (expected[lag - 1] if lag else 0.0)
+        yield (equal - first - last + (n - lag) * squared) / n
+
+
+def partition_autocorrelation_time(codes: np.ndarray, window: float = 5.0) -> float:
+    """Return the autocorrelation time of the partition itself, pooled over all partitions.
+
+    The autocovariances of all indicators 1{draw = partition} are summed before normalising, which weights each by its
+    variance p (1 - p). It is the factor by which correlation inflates the expected squared L2 distance of the
+    histogram from the posterior, and so the one to use for noise floors.
 
     Parameters
     ----------
     codes : int array of shape (n_draws,) or (n_chains, n_draws)
         See `partition_codes`.
+    window : float, default=5.0
+        Width of the window in autocorrelation times.
     """
-    codes = np.atleast_2d(codes)
-    visited, counts = np.unique(codes, return_counts=True)
-    covariances = [_autocovariance((codes == code).astype(float)) for code in visited[np.argsort(-counts)]]
-    slowest = max(_windowed_time(own, window) for own in covariances[:n_probable])
-    return _windowed_time(np.sum(covariances, axis=0), window), slowest
+    covariances = _partition_autocovariances(np.atleast_2d(codes))
+    variance = next(covariances)
+    if variance <= 0:
+        return 1.0
+    time = 1.0
+    for lag, covariance in enumerate(covariances, 1):
+        time += 2 * covariance / variance
+        if lag >= window * time:
+            break
+    return max(1.0, time)
 
 
 def effective_draws(codes: np.ndarray) -> float:
     """Return the number of independent draws whose histogram of partitions would be as noisy as these draws'."""
-    return np.size(codes) / partition_autocorrelation_times(codes)[0]
+    return np.size(codes) / partition_autocorrelation_time(codes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from oracles.reference_chain import (
     noise_floor,
-    partition_autocorrelation_times,
+    partition_autocorrelation_time,
     partition_codes,
     total_variation,
 )
@@ -18,7 +18,8 @@ from sklearn_subanneal.partitions import PitmanYor
 
 # The bar: 1.5 times what as many independent draws would show, draws thinned to independence.
 BAR, CORRELATION = 1.5, 1.2
-BATCH = 2000
+# Draws by which the thinning is chosen.
+PILOT = 4000
 NAN = np.nan
 
 
@@ -94,11 +95,6 @@ PRIOR_GRIDS = {
 }
 
 
-def in_batches(codes):
-    """Batches as if they were chains: the autocorrelation is over within a few draws, and long transforms are slow."""
-    return codes[: len(codes) // BATCH * BATCH].reshape(-1, BATCH)
-
-
 class Chain:
     """A mixture over one of the tables, with its window and its generator."""
 
@@ -153,16 +149,16 @@ class Chain:
         seen : list
             The parameters that went with them, where they are learned.
         """
-        thin, n_draws, observe = 1, 2 * BATCH, None
+        thin, n_draws, observe = 1, PILOT, None
         while True:
             labels, seen = self.draws(n_draws, thin, observe)
             codes = partition_codes(labels)
-            time = partition_autocorrelation_times(in_batches(codes))[0]
+            time = partition_autocorrelation_time(codes)
             # A pilot's estimate is rough: 0.05 off is likely.
             if time > CORRELATION - 0.05 * (n_draws < n_effective):
                 thin = int(np.ceil(1.5 * thin))
             elif len(codes) < n_effective * time:
-                n_draws = BATCH * int(np.ceil(max(1.02 * time, 1.1) * n_effective / BATCH))
+                n_draws = int(np.ceil(max(1.02 * time, 1.1) * n_effective))
                 observe = self.parameters if self.case.learned else None
             else:
                 return codes, len(codes) / time, seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from oracles.enumeration import canonical, partitions
 from oracles.reference_chain import effective_draws, noise_floor, total_variation
-from support.enumerated_chains import CORRELATION, Chain, check_distance, in_batches
+from support.enumerated_chains import CORRELATION, Chain, check_distance
 from support.view_moves import round_of_moves
 
 from sklearn_subanneal.views import ColumnBirthDeath, ColumnBlocks, ColumnGibbs, ColumnGroups, ViewSplitMerge
@@ -103,5 +103,5 @@ def check_marginal(name, law, seen, rng):
         return
     law = dict(enumerate(law))
     counts = dict(enumerate(np.bincount(seen, minlength=len(law))))
-    floor = noise_floor(law, effective_draws(in_batches(seen)), 0.999, rng=rng)
+    floor = noise_floor(law, effective_draws(seen), 0.999, rng=rng)
     assert total_variation(law, counts) <= 1.3 * floor, name
