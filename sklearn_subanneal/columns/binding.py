@@ -48,7 +48,7 @@ def bind_columns(
     arrays : list of ndarray
         Typed columns: reals float64 with NaN, codes and counts as integers with -1 for a missing cell.
     covariance_type : {"diag", "full"}
-        "full": all reals are one block, or those of each view.
+        "full": all reals are one block, or the real and skewed columns of each view are.
     in_views : bool
         Whether the columns are those of a cross-categorization: each has a model of its own then.
     feature_params : dict or None
@@ -63,11 +63,13 @@ def bind_columns(
     models : list of ColumnModel
     """
     given = checked_params(feature_params, names, kinds, "diag" if in_views else covariance_type)
-    block = tuple(j for j, kind in enumerate(kinds) if kind == "real") if covariance_type == "full" else ()
+    coupled = () if covariance_type == "diag" else ("real", "skewed") if in_views else ("real",)
+    block = tuple(j for j, kind in enumerate(kinds) if kind in coupled)
     cells = np.column_stack([arrays[j] for j in block]) if block else None
     if block and in_views:
-        own = [{**given.get("real", {}), **given.get(names[j], {})} for j in block]
-        joint = bind_joint_reals([names[j] for j in block], block, cells, own, learn=learn, grids=grids)
+        own = [{**given.get(kinds[j], {}), **given.get(names[j], {})} for j in block]
+        named = [names[j] for j in block], [kinds[j] for j in block]
+        joint = bind_joint_reals(*named, block, cells, own, learn=learn, grids=grids)
     models = []
     for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         if j not in block:

@@ -8,7 +8,9 @@ import numpy as np
 
 from sklearn_subanneal.columns._reals import RealTable
 from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.jitter import jittered
 from sklearn_subanneal.columns.real import Real
+from sklearn_subanneal.columns.skewed import Skewed
 
 # Up to so many columns, and products of two cells of a row in all rows, full covariance is the default.
 MOST_JOINT_REALS, MOST_PRODUCTS = 64, 1e8
@@ -22,7 +24,7 @@ class JointReal(Real):
     scale matrix psi_ij = nu sqrt(sigma2_i sigma2_j) R_ij and nu + |B| - 1 degrees of freedom: the prior of fewer
     columns is then the marginal of that of more columns, and a single column is a `Real`. `kappa` and `nu` belong to
     the view, `mu` and `sigma2` to the column, and so does a vector from which the correlations R follow
-    (`correlation_of`).
+    (`correlation_of`). Training cells whose values repeat are jittered (`jittered`).
 
     Attributes
     ----------
@@ -41,19 +43,47 @@ class JointReal(Real):
     spread: float = 1.0
 
     def units(self, arrays):
-        # Missing cells are part of the state, and so of its density.
-        return -np.log(self.scale[0])
+        # Missing cells are part of the state, and so of its density: in the units of the transformed data.
+        slope = self.transform.log_slope(self.transform.forward(arrays[self.sources[0]]))
+        return np.nan_to_num(slope) - np.log(self.scale[0])
+
+
+@dataclass(frozen=True)
+class JointSkewed(JointReal):
+    """A skewed column of a cross-categorization with full covariance: a :class:`JointReal` after a transformation.
+
+    The transformation is that of :class:`Skewed`. Predictions and imputations are those of the transformed data,
+    transformed back: the mean of their logarithms becomes a geometric mean. The uncertainty is half the distance between
+    the points that are one standard deviation below and above the mean of the transformed data.
+    """
+
+    kind = "skewed"
+    hyperparameters = Skewed.hyperparameters
+
+    def summary(self, first, second):
+        deviation = np.sqrt(np.maximum(second - first**2, 0.0))
+        return self.restore(first), 0.5 * (self.restore(first + deviation) - self.restore(first - deviation))
+
+
+JOINT = {"real": (Real, JointReal), "skewed": (Skewed, JointSkewed)}
 
 
 def bind_joint_reals(
-    names: list[str], sources: tuple[int, ...], cells: np.ndarray, given: list[dict], *, learn: bool, grids: str
+    names: list[str],
+    kinds: list[str],
+    sources: tuple[int, ...],
+    cells: np.ndarray,
+    given: list[dict],
+    *,
+    learn: bool,
+    grids: str,
 ) -> list[JointReal]:
     """The models of all joint reals of a table.
 
     Parameters
     ----------
-    names, sources : list of str, tuple of int
-        Name and place in the table of each.
+    names, kinds, sources : list of str, list of str, tuple of int
+        Name, type ("real" or "skewed") and place in the table of each.
     cells : ndarray of shape (n_rows, n_joint)
     given : list of dict
         Hyperparameters that the user gives for each, in the units of the data.
@@ -66,8 +96,8 @@ def bind_joint_reals(
         If kappa or nu, which belong to views, differ between columns.
     """
     models = [
-        Real.bind(name, (j,), x, own, n_categories=0, learn=learn, grids=grids)
-        for name, j, x, own in zip(names, sources, cells.T, given, strict=True)
+        JOINT[kind][0].bind(name, (j,), x, own, n_categories=0, learn=learn, grids=grids)
+        for name, kind, j, x, own in zip(names, kinds, sources, cells.T, given, strict=True)
     ]
     for key in ("kappa", "nu"):
         if len(found := {model.parameters[key] for model in models}) > 1:
@@ -76,6 +106,7 @@ def bind_joint_reals(
                 f"of a view share it: give one value by feature_params={{'real': {{{key!r}: ...}}}}, or set "
                 "covariance_type='diag'"
             )
+    cells = np.column_stack([model.transform.forward(x) for model, x in zip(models, cells.T, strict=True)])
     block = Gaussian.bind("gaussian", sources, cells, {}, n_categories=0, learn=learn, grids=grids)
     stateful, out = bool(np.isnan(cells).any()), []
     for i, (model, own) in enumerate(zip(models, given, strict=True)):
@@ -90,13 +121,15 @@ def bind_joint_reals(
             more = {key: block.parameters[key] for key in ("n_shared", "spread")}
             more["vector"] = block.parameters["vectors"][i]
         out.append(
-            JointReal(model.name, model.sources, parameters, axes, model.center, model.scale, stateful=stateful, **more)
+            JOINT[model.kind][1](
+                model.name, model.sources, parameters, axes, model.center, model.scale, stateful, model.transform, **more
+            )
         )
     return out
 
 
 def affordable_covariance(n_rows: int, n_reals: int) -> str:
-    """The covariance type of the reals of a view for which a chain takes a minute or two at most.
+    """The covariance type of the real and skewed columns of a view for which a chain takes a minute or two at most.
 
     Examples
     --------
@@ -129,5 +162,20 @@ def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarr
     if first.grids:
         grids = {key: np.array([model.grids[key] for model in models]) for key in ("mu", "sigma2")}
         grids |= {key: first.grids[key] for key in ("kappa", "nu", "spread")}
-    cells = np.column_stack([model.values(arrays)[:, 0] for model in models])
-    return RealTable(places, cells[order], parameters, grids)
+    return RealTable(places, modelled_cells(models, arrays)[order], parameters, grids)
+
+
+def modelled_cells(models: list[JointReal], arrays: list[np.ndarray]) -> np.ndarray:
+    """The cells of the joint reals of a training table as chains see them: in standard units, and jittered.
+
+    Parameters
+    ----------
+    models : list of JointReal
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns of the table.
+
+    Returns
+    -------
+    cells : ndarray of shape (n_rows, n_joint)
+    """
+    return jittered(np.hstack([np.empty((len(arrays[0]), 0)), *(model.values(arrays) for model in models)]))

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_columns
-from sklearn_subanneal.columns.joint_real import affordable_covariance
+from sklearn_subanneal.columns.joint_real import JOINT, affordable_covariance
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
@@ -228,7 +228,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     def _bind(self, table, arrays):
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
-            self.covariance_type_ = affordable_covariance(len(arrays[0]), table.kinds.count("real"))
+            self.covariance_type_ = affordable_covariance(len(arrays[0]), sum(kind in JOINT for kind in table.kinds))
         return bind_columns(
             table.names,
             table.kinds,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.joint_real import modelled_cells
 from sklearn_subanneal.mixtures.parts import joint_members
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.views.draws import ViewsDraw
@@ -24,7 +25,7 @@ class SeenRows:
     joint : list of int
         The joint reals of the table.
     cells : ndarray of shape (n_rows, n_joint)
-        Their cells in standard units, NaN where missing.
+        Their cells in standard units as the chains saw them, NaN where missing.
     places : ndarray of int, shape (n_rows, n_joint)
         Index of each missing cell in the array ``filled`` of the draws; the entries of observed cells are not used.
     """
@@ -52,10 +53,9 @@ class SeenRows:
             The rows that the chains modelled. A row is seen as its first copy was.
         """
         joint = joint_members(models, range(len(models)))
-        cells = np.hstack([np.empty((len(arrays[0]), 0)), *(models[j].values(arrays) for j in joint)])
-        modelled = cells[copies.rows]
-        places = (np.cumsum(np.isnan(modelled)) - 1).reshape(modelled.shape)
-        return cls(labels, joint, cells, copies.of_table(places.T, -1).T)
+        cells = modelled_cells([models[j] for j in joint], [array[copies.rows] for array in arrays])
+        places = (np.cumsum(np.isnan(cells)) - 1).reshape(cells.shape)
+        return cls(labels, joint, copies.of_table(cells.T, np.nan).T, copies.of_table(places.T, -1).T)
 
     def take(self, rows: np.ndarray | slice) -> SeenRows:
         """Some of the rows."""
