@@ -19,7 +19,14 @@ def main() -> None:
     example = Example(__doc__)
     X = load_hospitals().data.drop(index="United States US")
     X.insert(0, "STATE", X.index.str[-2:])
-    model = CrossCat(schedule=SubsampleAnneal(passes=200), n_chains=4, n_jobs=example.n_jobs, random_state=0).fit(X)
+    # Not the default: with full covariance, most columns would be in one view with a single cluster.
+    model = CrossCat(
+        covariance_type="diag",
+        schedule=SubsampleAnneal(passes=200),
+        n_chains=4,
+        n_jobs=example.n_jobs,
+        random_state=0,
+    ).fit(X)
     example.heading("views of the representative draw")
     for view in range(model.n_views_):
         print(model.view_labels_[:, view].max() + 1, "clusters:", *X.columns[model.column_labels_ == view])

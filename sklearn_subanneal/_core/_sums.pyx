@@ -1,4 +1,4 @@
-"""Sums, logarithms and exponentials over arrays of float64, in vectors."""
+"""Sums, logarithms and exponentials over arrays of float64, with vector instructions."""
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, simd_void
 
 

@@ -1,4 +1,4 @@
-"""The window of rows that form the subsample: the order in which rows enter and leave it."""
+"""Window: the rows in the subsample, and the plan of the rows that leave and enter it in the next step."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

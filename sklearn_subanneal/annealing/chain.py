@@ -1,4 +1,4 @@
-"""The loop of one annealed chain: it follows the schedule until all rows are included, then makes the draws."""
+"""AnnealedChain, the base class of chains: the loop that follows the schedule to its end, and then makes the draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of a running chain to scikit-learn's callbacks, with the state that scoring and saving it requires."""
+"""ChainReporter: reports of a chain to scikit-learn's callbacks, with the state that scoring and saving it requires."""
 
 from __future__ import annotations
 

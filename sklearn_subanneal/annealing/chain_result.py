@@ -1,4 +1,4 @@
-"""The result of a chain: its draws, its trace, and the state from which it can be continued."""
+"""ChainResult and ChainState: the draws and the trace of a chain, and the state from which it can be continued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains that a fit continues: those of the previous fit (warm start), or those saved by a checkpoint."""
+"""Continuation: the chains that a fit continues, either of the previous fit (warm start) or saved by a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list to which copies of a callback in worker processes append through a local socket."""
+"""Mailbox: a list to which copies in worker processes append through a local socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a chain along its schedule, by the number of assignments done or by the clock."""
+"""Pace: the steps of a chain along its schedule, by the row assignments done or, with a time limit, by the clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of a running fit for scikit-learn's callbacks: its tasks, and the steps within each task."""
+"""ProgressReporter: progress of a running fit for scikit-learn's callbacks, as tasks and the steps within each task."""
 
 from __future__ import annotations
 

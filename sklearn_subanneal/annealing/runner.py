@@ -1,4 +1,4 @@
-"""Parallel execution of several chains by joblib: random generators, cancellation and progress reports."""
+"""run_chains: chains in parallel by joblib, with their random generators, cancellation and progress reports."""
 
 from __future__ import annotations
 

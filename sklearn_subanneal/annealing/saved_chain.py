@@ -1,4 +1,4 @@
-"""Files of saved chains: replaced atomically, and verified by a digest when they are read."""
+"""SavedChain: the file of a saved chain, replaced atomically, and verified by a digest when it is read."""
 
 from __future__ import annotations
 

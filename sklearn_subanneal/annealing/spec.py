@@ -1,4 +1,4 @@
-"""Specification of a chain: everything needed to build and run it, in this process or in another."""
+"""ChainSpec: the specification of a chain, from which this or another process builds and runs it."""
 
 from __future__ import annotations
 

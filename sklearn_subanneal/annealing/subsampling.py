@@ -1,4 +1,4 @@
-"""Subsampling: the order in which rows enter and leave the subsample; cyclic, random or stratified."""
+"""Subsampling objects, which give the order in which rows enter and leave the subsample: cyclic, random, stratified."""
 
 from __future__ import annotations
 

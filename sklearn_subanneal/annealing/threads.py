@@ -1,4 +1,4 @@
-"""Execution of a numbered list of tasks by a few threads."""
+"""share_tasks: the execution of a numbered list of tasks by a few threads."""
 
 from __future__ import annotations
 

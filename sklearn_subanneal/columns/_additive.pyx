@@ -1,4 +1,4 @@
-"""Statistics that are sums over the rows of a cluster: memory, copies, merges, state, and grids of hyperparameters."""
+"""AdditiveStatistics, the base class of statistics that are sums over rows: memory, copies, merges, state, grids."""
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 from numpy.random cimport bitgen_t

@@ -1,4 +1,4 @@
-"""Bags of words: the sparse counts of every row, checked and laid out for the kernels."""
+"""BagOfWordsData: the sparse word counts of every row, checked and laid out for the kernels."""
 import numpy as np
 
 from sklearn_subanneal._core._math cimport log_double

@@ -1,4 +1,4 @@
-"""Bags of words with a Dirichlet prior: the words of a row in the order in which they stand, given their number.
+"""BagOfWordsStatistics: likelihood of the words of a row in a given order, with a Dirichlet prior; draws of new rows.
 
 A bag is its sparse counts. A word that is not in a bag occurs zero times: bags have no missing cells, and an empty bag
 has probability 1 in every cluster. The multinomial

@@ -1,4 +1,4 @@
-"""Cells of a block of reals one by one, each given the other cells of its row; and rows without themselves."""
+"""Scores of cells of a block of reals, each given the other cells of its row; and leave-one-out scores of rows."""
 from libc.stdint cimport int32_t
 
 import numpy as np

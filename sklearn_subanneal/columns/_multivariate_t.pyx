@@ -1,4 +1,4 @@
-"""Multivariate t density of a block of reals in each cluster, and of missing cells given the observed ones."""
+"""MultivariateT: densities, draws and conditional moments of rows of a block of reals in each cluster."""
 from libc.math cimport sqrt
 from numpy.random cimport bitgen_t
 

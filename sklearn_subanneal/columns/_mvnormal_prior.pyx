@@ -1,4 +1,4 @@
-"""Learning of the normal-inverse-Wishart prior of a block of reals: mu, kappa, nu, sigma2, and correlations.
+"""Sampling of the normal-inverse-Wishart prior of a block of reals: mu and kappa; the rest by `_prior_covariance`.
 
 The scale matrix is psi_ij = (nu - width + 1) sqrt(sigma2_i sigma2_j) R_ij with a correlation matrix R. All clusters are
 integrated out. With B = psi + the scatter of a cluster about its mean xbar, e = mu - xbar, c = kappa n / (kappa + n),

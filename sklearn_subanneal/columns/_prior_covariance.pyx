@@ -1,4 +1,4 @@
-"""The scale matrix that the clusters of a block of reals share: its degrees of freedom, variances and correlations.
+"""Sampling of the scale matrix shared by the clusters of a block of reals: nu, variances and correlations.
 
 psi_ij = (nu - width + 1) sqrt(sigma2_i sigma2_j) R_ij. The correlations have a factor model: every column has a vector
 v_i of independent normal coordinates, the first n_shared of variance 1 and the others of variance spread^2. With w_i,

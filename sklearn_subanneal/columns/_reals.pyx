@@ -1,4 +1,4 @@
-"""The joint reals of a table: their cells with fillings, their hyperparameters, and the evidence of a block of them.
+"""RealTable: the joint reals of a table, with fillings of missing cells, hyperparameters, and marginal likelihoods.
 
 A block of the columns B has the prior of `_mvnormal` with psi_ij = nu sqrt(sigma2_i sigma2_j) R_ij and nu + |B| - 1
 degrees of freedom, so that a part of a block has the prior of a smaller block. The cells of a column given those of B

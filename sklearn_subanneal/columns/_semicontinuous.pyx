@@ -1,4 +1,4 @@
-"""Atoms and reals: a symmetric Dirichlet over {the rest, each atom}, times the normal likelihood of the rest.
+"""Likelihood of semicontinuous columns: Dirichlet over {the rest, each atom}, times a normal likelihood of the rest.
 
 A cell is an atom, a value that cells take exactly, or it is one of the rest, which are normal given the cluster. The
 code of a cell is 0 if it is one of the rest, and 1 + v if it is atom v. Codes are counted here; the rest has

@@ -1,4 +1,4 @@
-"""The words of every cluster: counts, their logarithms, and a table of log Gamma, with copies, merges and state.
+"""WordCounts, the base class of `_bag_of_words`: word counts of every cluster, their logarithms, copies and merges.
 
 Nothing that is done to a cluster goes through the vocabulary: each cluster lists the words that it has.
 """

@@ -1,4 +1,4 @@
-"""Atoms of a column of reals: values that many cells take exactly, while most others hardly repeat."""
+"""find_atoms: the values of a column of reals that many cells take exactly, while most others hardly repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry of all types of columns, and the binding of types to the columns of a table."""
+"""bind_columns: the models of the columns of a table, by the registry of all types; checks of `feature_params`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Column type of a block of reals: hyperparameters, grids and units of a full-covariance normal (see `_mvnormal`)."""
+"""Gaussian, the model of a block of reals with full covariance: hyperparameters, grids and units (see `_mvnormal`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of reals that depend on one another within a cluster: those that share a view are one Gaussian block."""
+"""JointReal: columns of reals that form a Gaussian block with others of their view; the rule of "auto" covariance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes that the distribution of an ordinal column can have in a cluster: normals between cut points."""
+"""The grid of shapes (normals between cut points) that an ordinal column can have in a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The domain of one hyperparameter of ``feature_params``, and its check."""
+"""Hyperparameter: the domain of one hyperparameter of ``feature_params``, and its check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choice of the transformation of a skewed column: the highest marginal likelihood of a single normal."""
+"""Choice of the transformation of a skewed column, by the marginal likelihood of a single normal."""
 
 from __future__ import annotations
 

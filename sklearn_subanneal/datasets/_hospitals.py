@@ -1,4 +1,4 @@
-"""The Dartmouth Atlas table of United States hospital regions."""
+"""load_hospitals: Medicare statistics of United States hospital regions (Dartmouth Atlas)."""
 
 import csv
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Rows of weight 0: in no chain, they have predicted labels, and count as new where training rows are judged."""
+"""Rows of weight 0, which no chain contains: their predicted labels, and their scores as new rows with `seen=True`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing of the column names and the evidence (values of some columns) that users pass to queries."""
+"""Checks of the arguments of queries: column names as indices, and `given=` (values to condition on) as typed cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of a fitted VariationalTemperingFMM: activations of rows, rows of activations, densities."""
+"""FactorialModel, the methods of a fitted VariationalTemperingFMM: activations of rows, reconstructions, densities."""
 
 from __future__ import annotations
 

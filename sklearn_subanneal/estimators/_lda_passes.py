@@ -1,4 +1,4 @@
-"""Training passes of VariationalTemperingLDA: reports to callbacks, the stopping rule, fitted attributes."""
+"""The passes of a fit of VariationalTemperingLDA: reports to callbacks, the stopping rule, fitted attributes."""
 
 from __future__ import annotations
 

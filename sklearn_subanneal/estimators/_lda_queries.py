@@ -1,4 +1,4 @@
-"""Methods of a fitted VariationalTemperingLDA: proportions of documents, scores, top words, coherence."""
+"""TopicModel, the methods of a fitted VariationalTemperingLDA: topic proportions, scores, top words, coherence."""
 
 from __future__ import annotations
 

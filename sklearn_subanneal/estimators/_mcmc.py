@@ -1,4 +1,4 @@
-"""Code shared by the estimators sampled by Markov chains: reading tables, running chains, storing draws."""
+"""MCMCEstimator, the base class of estimators sampled by Markov chains: reads tables, runs chains, keeps the draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code shared by SubsampleAnnealedDPMM and TreeGuidedNRMM: column models, fitted attributes, predictions."""
+"""MixtureEstimator, the base class of SubsampleAnnealedDPMM and TreeGuidedNRMM: fitted attributes and predictions."""
 
 from __future__ import annotations
 

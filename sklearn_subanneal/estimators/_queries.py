@@ -1,4 +1,4 @@
-"""Methods of a fitted CrossCat about cells: densities, samples, imputations, predictions, surprisal."""
+"""PredictiveQueries, methods of a fitted CrossCat: densities, samples, imputations, predictions, surprisal, novelty."""
 
 from __future__ import annotations
 

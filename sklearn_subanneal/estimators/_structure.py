@@ -1,4 +1,4 @@
-"""Queries of a fitted CrossCat: dependence and mutual information of columns, similarity of rows, and confidence.
+"""StructureQueries, methods of a fitted CrossCat: dependence and information of columns, row similarity, confidence.
 
 Confidence is how far the draws agree on the clusters of each view.
 """

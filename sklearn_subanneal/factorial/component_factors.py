@@ -1,4 +1,4 @@
-"""Variational factors of the components of a factorial mixture, at a temperature: updates, bound, activations of rows.
+"""Components, the variational factors of a factorial mixture at a temperature: updates, bound, activations of rows.
 
 Row n is the sum of the components that are active in it, with noise (equation 12 of the paper, where all sigma are to
 be read as variances):

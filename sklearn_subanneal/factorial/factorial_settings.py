@@ -1,4 +1,4 @@
-"""Settings of a factorial mixture: start and updates of components (parameters given or learned), and temperature."""
+"""FactorialSettings: start and updates of the components of a factorial mixture; and its temperature by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions of a Gaussian process averaged over draws of its hyperparameters, in the units of the data."""
+"""AveragedRegression: Gaussian-process predictions averaged over draws of hyperparameters, in the units of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinates of total variance and signal-to-noise ratio, in which the posterior is nearer to a normal one."""
+"""TotalAndRatio: a model in coordinates (total variance, signal-to-noise ratio) with a posterior nearer to a normal."""
 
 from __future__ import annotations
 

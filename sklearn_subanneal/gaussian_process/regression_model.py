@@ -1,4 +1,4 @@
-"""Base class of the models of Gaussian-process regression: data, noise and what predictions need."""
+"""GaussianProcessModel, the base class of models of Gaussian-process regression: data, noise, what predictions need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequential allocation: a new partition of rows, each row drawn by its conditional given those before it."""
+"""allocate_rows: a new partition of rows, each row drawn by its conditional given those before it."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""The loop that removes and assigns rows: steps of subsample annealing, and Gibbs sampling as a special case."""
+"""churn, the loop that removes and assigns rows: steps of subsample annealing, and Gibbs sampling as a special case."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

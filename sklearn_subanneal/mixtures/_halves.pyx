@@ -1,4 +1,4 @@
-"""The two parts of a split-merge proposal: their members, the allocation of rows, and their probabilities."""
+"""Halves, the base class of split-merge moves: the two parts of a proposal, the allocation of rows to them."""
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy.random cimport bitgen_t

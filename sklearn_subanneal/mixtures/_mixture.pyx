@@ -1,4 +1,4 @@
-"""The state of a mixture: a partition of the rows, its prior, and the statistics of the columns by cluster."""
+"""Mixture, the state of a mixture: a partition of the rows, its prior, and the column statistics of each cluster."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc

@@ -1,4 +1,4 @@
-"""Slice sampling of a mixture: masses of clusters and of empty atoms are drawn, and rows are assigned to atoms."""
+"""SliceKernel, slice sampling: masses of clusters and of empty atoms are drawn, and rows are assigned to atoms."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.string cimport memmove

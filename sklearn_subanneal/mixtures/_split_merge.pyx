@@ -1,4 +1,4 @@
-"""Split-merge moves of clusters with sequential allocation of the rows."""
+"""SplitMergeKernel: split-merge moves of clusters with sequential allocation of the rows."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

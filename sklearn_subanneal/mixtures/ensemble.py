@@ -1,4 +1,4 @@
-"""The posterior predictive distribution as an average over draws, each a product of independent mixtures."""
+"""Ensemble, the posterior predictive averaged over draws: densities, samples, expectations and imputations of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Markov chain of a mixture of a table: its specification, its state, and its draws."""
+"""MixtureChain, the Markov chain of a mixture of a table; MixtureSpec, which builds it; Draw, one of its draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions for rows by the draws of a mixture: densities, assignments, samples, imputations."""
+"""Predictive, the predictive distribution of one draw; scores, samples, imputations and clusters of rows by draws."""
 
 from __future__ import annotations
 

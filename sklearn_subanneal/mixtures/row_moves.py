@@ -1,4 +1,4 @@
-"""Parameter objects of the moves of a mixture's rows: Gibbs sampling, slice sampling, split-merge."""
+"""Gibbs, Slice and SplitMerge: the parameter objects of the moves of a mixture's rows."""
 
 from __future__ import annotations
 

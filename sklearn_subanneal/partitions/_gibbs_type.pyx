@@ -1,4 +1,4 @@
-"""Priors of a partition with predictive weights n_k + offset: the Pitman-Yor and Dirichlet processes."""
+"""PartitionPrior, the base class of priors of a partition, and PitmanYorPrior, which includes the Dirichlet process."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

@@ -1,4 +1,4 @@
-"""The prior of a partition by a normalized generalized gamma process (NGGP), with sampling of its parameters.
+"""NGGPPrior: the prior of a partition by a normalized generalized gamma process, with sampling of its parameters.
 
 The Levy intensity is alpha sigma / Gamma(1 - sigma) w^(-1 - sigma) e^(-w), with mass alpha and 0 < sigma < 1. Given an
 auxiliary variable u the weights are n_k - sigma for a cluster and alpha sigma (1 + u)^sigma for a new one. The state is

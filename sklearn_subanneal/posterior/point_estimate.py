@@ -1,4 +1,4 @@
-"""Point estimates of a partition: the posterior draw with the smallest expected loss."""
+"""Point estimates of a partition: the draw with the smallest expected loss, and the labels of this draw."""
 
 from collections.abc import Sequence
 from typing import Literal

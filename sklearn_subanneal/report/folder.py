@@ -1,4 +1,4 @@
-"""The folder of a report: the model, tables of clusters and imputed cells, and the web page."""
+"""write_report: the folder of a report, with the model, tables of clusters and imputed cells, and the web page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fit of CrossCat for a report, with progress messages and an early end of the chains by Ctrl-C."""
+"""Plan and learn: the fit of CrossCat for a report, with progress messages and an early end of the chains by Ctrl-C."""
 
 from __future__ import annotations
 

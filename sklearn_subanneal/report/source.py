@@ -1,4 +1,4 @@
-"""Input tables of a report: reading files by pandas, and choosing a type for each column with its reason."""
+"""Source, the input table of a report: the file read by pandas, and a type for each column with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dependence of columns and convergence of chains, as numbers for a report."""
+"""find_structure: the dependence of columns and the convergence of chains, as numbers for a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The levels of an ordinal column."""
+"""ordered_levels: the levels of an ordinal column, as its dtype declares them, or its numbers sorted."""
 
 from __future__ import annotations
 

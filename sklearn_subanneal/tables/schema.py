@@ -1,4 +1,4 @@
-"""Schema of a table: reading arrays and DataFrames into typed columns, and writing typed columns back."""
+"""Table, the schema of a table: reading arrays and DataFrames into typed columns, and writing typed columns back."""
 
 from __future__ import annotations
 

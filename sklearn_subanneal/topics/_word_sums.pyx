@@ -1,4 +1,4 @@
-"""Sums over the words of documents, for scores and temperatures: log likelihoods and expected log joints."""
+"""Sums over the words of documents: their log likelihoods, and the expected log joints of words and assignments."""
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy

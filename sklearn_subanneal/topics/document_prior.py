@@ -1,4 +1,4 @@
-"""The Dirichlet prior of the topic proportions of documents, fixed or learned."""
+"""DocumentPrior: the Dirichlet prior of the topic proportions of documents, fixed or learned."""
 
 from __future__ import annotations
 

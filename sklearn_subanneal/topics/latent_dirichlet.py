@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation with learned topics: proportions, bounds, perplexity, held-out scores."""
+"""LatentDirichlet, the model with learned topics: topic proportions of documents, bounds, held-out scores."""
 
 from __future__ import annotations
 

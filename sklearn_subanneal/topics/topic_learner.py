@@ -1,4 +1,4 @@
-"""Stochastic variational inference of topics: the update by a minibatch, and passes over a corpus."""
+"""TopicLearner, stochastic variational inference of topics: the update by a minibatch, and passes over a corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of a topic model (priors, temperature, step sizes), and construction of its learner."""
+"""TopicSettings: priors, temperature and step sizes of a topic model with their defaults, and the learner they give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sufficient statistics of the words of each topic, with lazy decay, and the word weights computed from them."""
+"""Topics: sufficient statistics of the words of each topic, with lazy decay, and the word weights that they give."""
 
 from __future__ import annotations
 

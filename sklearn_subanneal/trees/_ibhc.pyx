@@ -1,4 +1,4 @@
-"""Incremental Bayesian hierarchical clustering: rows are inserted one by one into a forest of one tree per cluster."""
+"""IBHC, incremental Bayesian hierarchical clustering: inserts rows one by one into a forest; exports a `Hierarchy`."""
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -24,7 +24,7 @@ cdef class IBHC(Trees):
     n_rows : int
         Rows of the columns.
     prior : PartitionPrior
-        Where its weight of a new cluster depends on their number, trees take that beside one other cluster.
+        If the weight of a new cluster depends on the number of clusters, trees use the weight for one cluster.
     hierarchy : Hierarchy or None, default=None
         A forest over some of these rows, which is continued.
 

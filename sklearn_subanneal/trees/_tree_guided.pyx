@@ -1,4 +1,4 @@
-"""Tree-guided split-merge moves: splits proposed by a tree over some rows, and early rejection of poor proposals."""
+"""TreeGuidedKernel: split-merge moves with splits proposed by a tree over some rows, and early rejection."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from libc.stdlib cimport qsort

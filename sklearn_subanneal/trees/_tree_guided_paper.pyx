@@ -1,4 +1,4 @@
-"""The tree-guided sampler as printed in the paper, which is biased, to reproduce its figures."""
+"""TreeGuidedPaperKernel: the sampler as printed in Lee and Choi (2015), which is biased, to reproduce its figures."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
@@ -10,7 +10,7 @@ from sklearn_subanneal._core._random cimport integer_below, open_uniform, unifor
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
-from sklearn_subanneal.trees._revision cimport RevisedForest
+from sklearn_subanneal.trees._revised_forest cimport RevisedForest
 from sklearn_subanneal.trees._trees cimport log_sum, softplus
 
 

@@ -1,4 +1,4 @@
-"""Tree-guided split-merge moves with merges proposed by similarity: the paper's sampler, corrected to be exact."""
+"""TreeGuidedSimilarKernel: the sampler of Lee and Choi (2015), with merges by similarity, corrected to be exact."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from numpy.random cimport bitgen_t
 

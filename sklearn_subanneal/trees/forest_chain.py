@@ -1,4 +1,4 @@
-"""The chain of incremental hierarchical clustering: its only draw is the mixture given by a forest of trees."""
+"""ForestChain, the chain of incremental hierarchical clustering: its only draw is the mixture given by a forest."""
 
 from __future__ import annotations
 

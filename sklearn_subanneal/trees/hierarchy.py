@@ -53,7 +53,7 @@ class Hierarchy:
     def heights(self) -> np.ndarray:
         """Height of each merge, (n_rows - 1,): minus the log probability of one cluster, log(1 + d).
 
-        Where a merge is less dissimilar than one below it, it has the height of that.
+        Heights are made monotone: a merge is at least as high as the merges below it.
         """
         n = len(self.rows)
         heights = np.concatenate([np.zeros(n), np.logaddexp(0.0, self.log_d)])
@@ -103,7 +103,7 @@ class Hierarchy:
         Raises
         ------
         ValueError
-            If there is not one name a leaf.
+            If the number of names is not the number of leaves.
         """
         n = len(self.rows)
         names = [str(row) for row in self.rows] if names is None else [_quoted(str(name)) for name in names]

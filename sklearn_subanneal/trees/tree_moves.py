@@ -1,4 +1,4 @@
-"""Parameter objects of the tree-guided moves, and of incremental hierarchical clustering."""
+"""TreeGuided, TreeGuidedSimilar, TreeGuidedPaper and IncrementalHierarchy: the parameter objects of these moves."""
 
 from __future__ import annotations
 

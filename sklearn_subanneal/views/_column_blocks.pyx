@@ -1,4 +1,4 @@
-"""Block Gibbs sampling of the views of all columns, with a shared pool of new views."""
+"""ColumnBlocksKernel: Gibbs sampling of the views of all columns, with a shared pool of new views."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

@@ -1,4 +1,4 @@
-"""The Gaussian blocks of the views of a cross-categorization: their members, their evidence, and their statistics.
+"""ViewBlocks, the blocks of joint reals of the views: members, kappa and nu, marginal likelihoods, missing cells.
 
 Mixtures have the numbers that they have in `Views`; a spare mixture has no block, but a prior of its own. While columns
 move, the fillings of missing cells are those of the table of reals; while rows move, those of the blocks.

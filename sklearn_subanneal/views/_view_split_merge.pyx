@@ -1,4 +1,4 @@
-"""Split-merge moves of views, with new partitions of their rows."""
+"""ViewSplitMergeKernel: split-merge moves of views, with new partitions of their rows."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

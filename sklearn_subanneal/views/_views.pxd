@@ -1,6 +1,6 @@
 """The state of a cross-categorization, declared for its moves."""
-from sklearn_subanneal.views._view_evidence cimport ViewEvidence
+from sklearn_subanneal.views._view_steps cimport ViewSteps
 
 
-cdef class Views(ViewEvidence):
+cdef class Views(ViewSteps):
     pass

@@ -1,4 +1,4 @@
-"""The state of a cross-categorization: a partition of the columns into views, and a mixture in each view."""
+"""Views, the state of a cross-categorization: a partition of the columns into views, and a mixture in each view."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t, uintptr_t
 from numpy.random cimport bitgen_t
@@ -7,10 +7,10 @@ import numpy as np
 
 from sklearn_subanneal.mixtures._gibbs cimport churn_rows
 from sklearn_subanneal.mixtures._mixture cimport Mixture
-from sklearn_subanneal.views._view_evidence cimport ViewEvidence
+from sklearn_subanneal.views._view_steps cimport ViewSteps
 
 
-cdef class Views(ViewEvidence):
+cdef class Views(ViewSteps):
     """A partition of columns; the columns of a block, a *view*, share one mixture of the rows.
 
     All columns are in one view at first, and all rows unassigned.

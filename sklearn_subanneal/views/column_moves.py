@@ -1,4 +1,4 @@
-"""Parameter objects of the moves of columns between views, and the pacing of these moves."""
+"""ColumnGibbs and the other parameter objects of the moves of columns between views; ColumnPacing; their checks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.move import Move
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.views._column_blocks import ColumnBlocksKernel
-from sklearn_subanneal.views._column_gibbs import ColumnBirthDeathKernel, ColumnGibbsKernel
 from sklearn_subanneal.views._column_groups import ColumnGroupsKernel
+from sklearn_subanneal.views._single_columns import ColumnBirthDeathKernel, ColumnGibbsKernel
 from sklearn_subanneal.views._view_split_merge import ViewSplitMergeKernel
 
 # Where the row partitions of new views come from.

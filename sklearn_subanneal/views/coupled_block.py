@@ -1,4 +1,4 @@
-"""CoupledBlock: the joint reals of a view in a comparison of two groups of columns, given a third and known cells."""
+"""CoupledBlock: draws and densities of the joint reals of a view, for mutual information of two groups of columns."""
 
 from __future__ import annotations
 

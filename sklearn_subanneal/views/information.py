@@ -1,4 +1,4 @@
-"""Mutual information between columns, estimated from the draws, with its Monte Carlo error.
+"""mutual_information of groups of columns, estimated from the draws, with its Monte Carlo error; relatedness.
 
 In one draw the views are independent, so that I(a; b | c) is a sum over the views that hold columns of both a and b,
 each a finite mixture in which columns are independent given the cluster, except for joint reals.

@@ -1,4 +1,4 @@
-"""Relatedness of all pairs of columns of a cross-categorization, from the same samples."""
+"""relatedness_matrix: the relatedness of all pairs of columns of a cross-categorization, from the same samples."""
 
 from __future__ import annotations
 

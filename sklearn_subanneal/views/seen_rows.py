@@ -1,4 +1,4 @@
-"""SeenRows: training rows as the draws of a cross-categorization have them."""
+"""SeenRows: the cluster of each training row in each view and draw, and the sampled values of its missing reals."""
 
 from __future__ import annotations
 

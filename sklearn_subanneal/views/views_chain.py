@@ -1,4 +1,4 @@
-"""The Markov chain of a cross-categorization: its specification, its state, and its draws."""
+"""ViewsChain: the Markov chain over the views and clusters of a cross-categorization: its sweeps, trace and state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions by the draws of a cross-categorization: densities, samples, imputations, conditionals."""
+"""Log densities of rows (also given cells, or leave-one-out), predictions of a column, surprisal of cells, by draws."""
 
 from __future__ import annotations
 

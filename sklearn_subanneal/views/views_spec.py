@@ -1,4 +1,4 @@
-"""ViewsSpec, a chain over the views of one table that is still to be built."""
+"""ViewsSpec: the specification from which the chain of a cross-categorization is built, and its check."""
 
 from __future__ import annotations
 

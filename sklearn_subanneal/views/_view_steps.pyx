@@ -1,4 +1,4 @@
-"""ViewEvidence: how well columns fit the partitions of views, and new partitions of the rows for some columns."""
+"""ViewSteps, the steps of moves of columns: marginal likelihoods, new row partitions, the move, missing cells."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
 from libc.stdint cimport int32_t
@@ -15,7 +15,7 @@ from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.views._view_pool cimport ViewPool
 
 
-cdef class ViewEvidence(ViewPool):
+cdef class ViewSteps(ViewPool):
     """The methods for moves of columns; after ``begin`` no row moves until ``finish``. Parameters: those of `Views`."""
 
     def begin(self, Py_ssize_t n_spare, double inverse_temperature, generator):
@@ -116,7 +116,8 @@ cdef class ViewEvidence(ViewPool):
         return 0
 
     cdef double log_share(self, Py_ssize_t j, double difference) noexcept nogil:
-        # Log probability with which a column joins a proposed view whose evidence for it alone is less by so much.
+        # Log probability with which a column joins a proposed view. ``difference``: the log evidence of the column
+        # alone in the other view, minus that in the proposed view.
         if self.real_of[j] >= 0:
             # For a joint real the other columns of a view count as well: half of the time the evidence is ignored.
             return log_double(0.25 + 0.5 / (1.0 + exp_double(min(difference, 700.0))))

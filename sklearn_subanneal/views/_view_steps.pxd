@@ -1,4 +1,4 @@
-"""Evidence of columns under the partitions of views, declared for the moves of columns."""
+"""ViewSteps, declared for the moves of columns."""
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -6,7 +6,7 @@ from sklearn_subanneal.columns._reals cimport Rows
 from sklearn_subanneal.views._view_pool cimport ViewPool
 
 
-cdef class ViewEvidence(ViewPool):
+cdef class ViewSteps(ViewPool):
     cdef double evidence_of(self, Py_ssize_t j, Py_ssize_t number) except? -1.0 nogil
     cdef double log_weight(self, Py_ssize_t n_columns, Py_ssize_t n_views) noexcept nogil
     cdef Rows rows_in(self, Py_ssize_t number) noexcept nogil
