@@ -8,12 +8,17 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal.estimators._absent_rows import judge_training_rows
 from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
 from sklearn_subanneal.estimators._mcmc import sampling_generator
+from sklearn_subanneal.estimators._parts import (
+    parts_of_columns,
+    predicted_column,
+    surprisal_of_columns,
+    uncertainty_of_columns,
+)
+from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.views.views_predictive import (
     ensemble_of_views,
-    predict_column,
     score_rows_given,
     score_seen_rows,
-    surprisal,
     without,
 )
 
@@ -106,7 +111,8 @@ class PredictiveQueries:
         generator = sampling_generator(n_samples, random_state)
         cells = None if given is None else evidence(self, self._table, given, 1)
         average = ensemble_of_views(self._models, self._flat_draws())
-        return self._table.decode(average.sample(n_samples, generator, cells))
+        rows = average.sample(n_samples, generator, cells)
+        return self._table.decode(rows, made=np.ones((1, len(rows)), bool) if cells is None else missing(cells))
 
     def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
@@ -148,8 +154,8 @@ class PredictiveQueries:
         """
         arrays = self._encode(X)
         filled, uncertainty = ensemble_of_views(self._models, self._flat_draws()).impute(arrays, seen)
-        filled = self._table.decode(filled, like=X)
-        return (filled, np.column_stack(uncertainty)) if return_uncertainty else filled
+        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
+        return (filled, uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 
     def predict_column(self, column, X) -> np.ndarray:
         """Predict one column from the others.
@@ -291,7 +297,8 @@ class PredictiveQueries:
         arrays = self._encode(X, scored=True)
 
         def judge(rows=slice(None), known=None):
-            return surprisal(self._models, self._flat_draws(), [array[rows] for array in arrays], known)
+            cells = [array[rows] for array in arrays]
+            return surprisal_of_columns(self._table, self._models, self._flat_draws(), cells, known)
 
         return judge_training_rows(judge, self._seen_rows(arrays), self._copies.absent) if seen else judge()
 
@@ -330,7 +337,8 @@ class PredictiveQueries:
         """
         arrays = asked = self._encode(X, scored=True)
         if columns is not None:
-            asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
+            chosen = parts_of_columns(self._table, column_indices(self._table, "columns", columns))
+            asked = without(arrays, set(range(len(arrays))) - set(chosen))
 
         def judge(rows=slice(None), known=None):
             own, cells = [array[rows] for array in arrays], [array[rows] for array in asked]
@@ -344,4 +352,4 @@ class PredictiveQueries:
         """Index of a column, and its predictive distribution given the other columns."""
         arrays = self._encode(X)
         j = column_index(self._table, "column", column)
-        return j, predict_column(self._models, self._flat_draws(), arrays, j)[0]
+        return j, predicted_column(self._table, self._models, self._flat_draws(), arrays, j)

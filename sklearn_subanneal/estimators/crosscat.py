@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.columns.binding import bind_columns
+from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
@@ -185,6 +185,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
+        missing_indicator=None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -207,6 +208,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         self.feature_types = feature_types
         self.feature_params = feature_params
         self.grids = grids
+        self.missing_indicator = missing_indicator
         self.unseen = unseen
         self.n_chains = n_chains
         self.n_draws = n_draws
@@ -228,11 +230,10 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     def _bind(self, table, arrays):
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
-            self.covariance_type_ = affordable_covariance(len(arrays[0]), table.kinds.count("real"))
-        return bind_columns(
-            table.names,
-            table.kinds,
-            [0 if column.categories is None else len(column.categories) for column in table.columns],
+            n_reals = sum(part.kind == "real" for part in table.parts)
+            self.covariance_type_ = affordable_covariance(len(arrays[0]), n_reals)
+        return bind_table(
+            table,
             arrays,
             covariance_type=self.covariance_type_,
             in_views=True,

@@ -30,7 +30,9 @@ _DATES = (
 _SPELLINGS = [re.compile(r"\s*" + date + _TIME + r"\s*", re.IGNORECASE) for date in _DATES]
 
 
-def parse_datetimes(values: Sequence | np.ndarray, name: str = "values") -> np.ndarray | None:
+def parse_datetimes(
+    values: Sequence | np.ndarray, name: str = "values", day_first: bool | None = None
+) -> np.ndarray | None:
     """Read dates and times of the common spellings.
 
     Missing values are None, NaN, NA and NaT. A value is a ``datetime``, ``date`` or ``datetime64``, or a string of one
@@ -55,6 +57,8 @@ def parse_datetimes(values: Sequence | np.ndarray, name: str = "values") -> np.n
         The values.
     name : str, default="values"
         Name for error messages.
+    day_first : bool or None, default=None
+        Which of two numbers before a year is the day; None: the values decide.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def parse_datetimes(values: Sequence | np.ndarray, name: str = "values") -> np.n
     texts = {value for value in present if isinstance(value, str)}
     if not present or not all(isinstance(value, (str, datetime.date)) for value in present):
         return None
-    read = _read_texts(texts, name)
+    read = _read_texts(texts, name, day_first)
     if read is None:
         return None
     dates = [read[value] if isinstance(value, str) else _as_datetime(value) for value in values]
@@ -119,28 +123,48 @@ def _as_datetime(value) -> datetime.datetime | None:
     return datetime.datetime(value.year, value.month, value.day)
 
 
-def _read_texts(texts: set[str], name: str) -> dict[str, datetime.datetime] | None:
+def comes_day_first(values: Sequence, name: str = "values") -> bool | None:
+    """Which of two numbers before a year is the day, as strings decide together; None if there are no such numbers.
+
+    Raises
+    ------
+    ValueError
+        If it is undecided.
+    """
+    groups = filter(None, (_match(value) for value in values if isinstance(value, str)))
+    pairs = [(int(group["first"]), int(group["other"])) for group in groups if "first" in group]
+    if not pairs:
+        return None
+    day_first, month_first = any(a > 12 for a, _ in pairs), any(b > 12 for _, b in pairs)
+    if day_first or month_first:
+        return day_first
+    if all(a == b for a, b in pairs):
+        return None
+    raise ValueError(
+        f"The dates of {name!r} can be read day first and month first, since no number before the year is above "
+        "12: convert them, for example by pandas.to_datetime(..., dayfirst=True)."
+    )
+
+
+def _match(text: str) -> dict[str, str | None] | None:
+    match = next(filter(None, (spelling.fullmatch(text) for spelling in _SPELLINGS)), None)
+    return match and match.groupdict()
+
+
+def _read_texts(texts: set[str], name: str, day_first: bool | None) -> dict[str, datetime.datetime] | None:
     """The date of each string, None if one is not a date."""
     matches = {}
     for text in texts:
-        match = next(filter(None, (spelling.fullmatch(text) for spelling in _SPELLINGS)), None)
-        if match is None:
+        matches[text] = _match(text)
+        if matches[text] is None:
             return None
-        matches[text] = match.groupdict()
     compact = ["compact" in groups for groups in matches.values()]
     if any(compact) and not all(compact):
         return None
-    pairs = [(int(groups["first"]), int(groups["other"])) for groups in matches.values() if "first" in groups]
-    day_first, month_first = any(a > 12 for a, _ in pairs), any(b > 12 for _, b in pairs)
-    if day_first and month_first:
-        return None
-    if not day_first and not month_first and any(a != b for a, b in pairs):
-        raise ValueError(
-            f"The dates of {name!r} can be read day first and month first, since no number before the year is above "
-            "12: convert them, for example by pandas.to_datetime(..., dayfirst=True)."
-        )
+    if day_first is None:
+        day_first = comes_day_first(texts, name)
     try:
-        return {text: _datetime(groups, day_first) for text, groups in matches.items()}
+        return {text: _datetime(groups, bool(day_first)) for text, groups in matches.items()}
     except ValueError:
         return None
 
