@@ -238,7 +238,8 @@ class MixtureEstimator(MCMCEstimator):
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
 
         Missing cells are marginalised; a category, boolean or count has a probability, a real a density. All categories
-        that ``fit`` did not see are one value: with the known ones, their probabilities add up to 1.
+        that ``fit`` did not see are one value: with the known ones, their probabilities add up to 1. A date has the
+        product of the densities of its parts, per day.
 
         Parameters
         ----------
@@ -278,7 +279,8 @@ class MixtureEstimator(MCMCEstimator):
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
         column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
-        rounded, categories by the most probable one. Each row counts as one that ``fit`` has not seen: its missing
+        rounded, categories by the most probable one, dates by one near the mean that agrees with the other parts. Each
+        row counts as one that ``fit`` has not seen: its missing
         cells are predicted by the conditional of the density that ``score_samples`` gives.
 
         Parameters
@@ -290,9 +292,9 @@ class MixtureEstimator(MCMCEstimator):
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features)
         uncertainty : ndarray of shape (n_samples, n_features)
-            Only if ``return_uncertainty``: posterior standard deviation of reals and counts (the variance of a cluster
-            with fewer than three degrees of freedom is taken as for three), and for categories the probability that the
-            value is another; 0 where the cell was observed.
+            Only if ``return_uncertainty``: posterior standard deviation of reals, counts and, in days, dates (the
+            variance of a cluster with fewer than three degrees of freedom is taken as for three), and for categories
+            the probability that the value is another; 0 where the cell was observed.
         """
         if self._has_documents:
             raise ValueError("impute has nothing to fill: a word that does not occur in a document has the count 0.")

@@ -64,6 +64,10 @@ class TreeGuidedNRMM(MixtureEstimator):
         {"beta"} ("bag-of-words").
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
+    missing_indicator : None, "missing-only", or array-like or set of str or int, default=None
+        Columns beside which a boolean column is modelled that says which cells are missing: for cells that are missing
+        for a reason. "missing-only": all columns with missing cells. ``sample`` then leaves cells out as well, and
+        ``score_samples`` counts that a cell is missing or is not.
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
@@ -111,6 +115,8 @@ class TreeGuidedNRMM(MixtureEstimator):
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
     feature_types_ : dict of str to str
         Type of each column, by name and in the order of the columns.
+    part_types_ : dict of str to str
+        The same for the modelled columns: a date has several, and a missing indicator is one.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
