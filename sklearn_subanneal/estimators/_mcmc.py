@@ -202,6 +202,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         self._table, self._models, self._copies = table, models, copies
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
         self.part_types_ = {part.name: part.kind for part in table.parts}
+        self.part_columns_ = np.repeat(np.arange(len(table.columns)), [len(column.parts) for column in table.columns])
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])

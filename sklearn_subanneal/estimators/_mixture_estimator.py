@@ -117,6 +117,11 @@ class MixtureEstimator(MCMCEstimator):
 
     def _read(self, X):
         if self._has_documents:
+            if self.missing_indicator is not None:
+                raise ValueError(
+                    f"missing_indicator={self.missing_indicator!r} does not suit documents, in which nothing is "
+                    "missing: set it to None."
+                )
             return DocumentTable(), read_documents(self, X, reset=True)
         return super()._read(X)
 

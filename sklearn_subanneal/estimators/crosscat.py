@@ -144,6 +144,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         Type of each column, by name and in the order of the columns.
     part_types_ : dict of str to str
         The same for the modelled columns: a date has several, and a missing indicator is one.
+    part_columns_ : ndarray of int, shape (n_parts,)
+        The column to which each of these belongs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -35,9 +35,10 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"from_dtype", "bag-of-words"}, array-like of str or dict, default="from_dtype"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
-        "semicontinuous" (reals of which some values repeat, such as zeros) or "skewed" (reals that are modelled after a
-        transformation such as the logarithm) for each column, or a dict from names or indices to these. "from_dtype"
-        takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical. "bag-of-
+        "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a
+        transformation such as the logarithm) or "datetime" for each column, or a dict from names or indices to these.
+        "from_dtype" takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical,
+        dates of pandas or polars as datetime: modelled by parts, a real trend in days and cyclic columns. "bag-of-
         words" takes X as documents: sparse or dense counts of words.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
@@ -100,6 +101,8 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Type of each column, by name and in the order of the columns.
     part_types_ : dict of str to str
         The same for the modelled columns: a date has several, and a missing indicator is one.
+    part_columns_ : ndarray of int, shape (n_parts,)
+        The column to which each of these belongs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -128,7 +128,8 @@ class Datetime:
         data, and lies in the years 1 to 9999. A predicted cyclic part is heeded only if it is known better than the
         trend.
         """
-        trend, phases = arrays[0], dict(zip(self._cycles, arrays[1:], strict=False))
+        trend = np.where(made, np.clip(arrays[0], FIRST_DAY + 366, LAST_DAY - 366), arrays[0])
+        phases = dict(zip(self._cycles, arrays[1:], strict=False))
         dates = _from_days(trend)
         rows = np.flatnonzero(made)
         if rows.size:
@@ -136,7 +137,7 @@ class Datetime:
             if spreads is not None:
                 for part, spread in zip(self._cycles, spreads[1:], strict=False):
                     phases[part] = np.where(spread[rows] * PERIODS[part] < spreads[0][rows], phases[part], np.nan)
-            dates[rows] = self._composed(np.clip(trend[rows], FIRST_DAY + 366, LAST_DAY - 366), phases)
+            dates[rows] = self._composed(trend[rows], phases)
         return dates
 
     @property
