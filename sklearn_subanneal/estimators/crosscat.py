@@ -80,8 +80,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
     missing_indicator : None, "missing-only", or array-like or set of str or int, default=None
-        Columns beside which a boolean column is modelled that says which cells are missing: for cells that are missing
-        for a reason. "missing-only": all columns with missing cells. ``sample`` then leaves cells out, too.
+        Columns of which a boolean column, modelled as well, says which cells are missing, which may have a reason.
+        "missing-only": all with missing cells. ``sample`` then leaves cells out as well.
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``, ``surprisal``, ``novelty``) count it as one more value, which is rarer than every category
@@ -142,10 +142,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         That of the fitted model.
     feature_types_ : dict of str to str
         Type of each column, by name and in the order of the columns.
-    part_types_ : dict of str to str
-        The same for the modelled columns: a date has several, and a missing indicator is one.
-    part_columns_ : ndarray of int, shape (n_parts,)
-        The column to which each of these belongs.
+    part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
+        The same for the modelled columns, of which a date has several and a missing indicator is one; and the column to
+        which each of them belongs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -238,8 +237,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     def _bind(self, table, arrays):
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
-            n_reals = sum(part.kind == "real" for part in table.parts)
-            self.covariance_type_ = affordable_covariance(len(arrays[0]), n_reals)
+            self.covariance_type_ = affordable_covariance(len(arrays[0]), [p.kind for p in table.parts].count("real"))
         return bind_table(
             table,
             arrays,

@@ -115,7 +115,7 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
         CSV (separated by commas, semicolons, tabs or bars, possibly compressed) or Parquet.
     types : mapping of str to str, default=None
         From column names to "real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed",
-        "label" (it names the rows) or "ignore"; the types of other columns are inferred.
+        "datetime", "label" (it names the rows) or "ignore"; the types of other columns are inferred.
     missing : iterable of str, default=()
         Texts that mean a missing cell, in addition to "?", the empty cell and those that pandas knows.
 
