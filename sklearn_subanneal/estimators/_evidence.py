@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 
 from sklearn_subanneal.tables.cells import object_cells
-from sklearn_subanneal.tables.column import ABSENT, UNKNOWN, Column
+from sklearn_subanneal.tables.column import ABSENT, PRESENT, UNKNOWN, Column
 from sklearn_subanneal.tables.schema import Table
 
 # Names that an error message lists at most: those most similar to the requested one.
@@ -124,6 +124,16 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
         for column, at in zip(table.columns, table.places, strict=True)
         for part in _unknown_where_missing(column, [arrays[p] for p in at])
     ]
+
+
+def unknown_where_given(table: Table, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[np.ndarray]:
+    """Rows in which a cell is not missing, but unknown, if the evidence has its value."""
+    out = list(arrays)
+    for column, at in zip(table.columns, table.places, strict=True):
+        if column.indicator is not None:
+            is_free = (arrays[at[-1]] == ABSENT) & (given[at[-1]] == PRESENT)
+            out[at[-1]] = np.where(is_free, UNKNOWN, arrays[at[-1]]).astype(arrays[at[-1]].dtype)
+    return out
 
 
 def refuse_common(table: Table, groups: dict[str, list[int]]):

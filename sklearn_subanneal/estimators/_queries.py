@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._absent_rows import judge_training_rows
-from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
+from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence, unknown_where_given
 from sklearn_subanneal.estimators._mcmc import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given, score_seen_rows, without
@@ -63,7 +63,10 @@ class PredictiveQueries:
         True
         """
         arrays = self._encode(X, scored=True)
-        cells = None if given is None else evidence(self, self._table, given, len(arrays[0]))
+        cells = None
+        if given is not None:
+            cells = evidence(self, self._table, given, len(arrays[0]))
+            arrays = unknown_where_given(self._table, arrays, cells)
         return score_rows_given(self._models, self._flat_draws(), arrays, cells)
 
     def sample(self, n_samples: int = 1, given=None, random_state=None):

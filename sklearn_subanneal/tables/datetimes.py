@@ -61,6 +61,24 @@ class Datetime:
         The day of the week that all dates have, from Monday, 0.
     day_first : bool or None
         Which of two numbers is the day in the strings of the training data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.columns.binding import TYPES
+    >>> from sklearn_subanneal.tables.cells import Cells
+    >>> from sklearn_subanneal.tables.datetimes import Datetime
+    >>> dates = Cells("t", "datetime64[us]", np.array(["2021-03-04", "2021-03-20", "NaT"], dtype="datetime64[us]"))
+    >>> split = Datetime.split(dates, TYPES)
+    >>> [part.name for part in split.parts]
+    ['t (trend)', 't (day of the week)']
+    >>> split.separate(dates)
+    [array([18690., 18706.,    nan]), array([0.42857143, 0.71428571,        nan])]
+
+    A date that a model has made, the Saturday nearest to a Thursday:
+
+    >>> split.join([np.array([18690.0]), np.array([5 / 7])], np.array([True]), None).astype("datetime64[D]")
+    array(['2021-03-06'], dtype='datetime64[D]')
     """
 
     kind: ClassVar[str] = "datetime"

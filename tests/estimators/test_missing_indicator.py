@@ -67,6 +67,8 @@ def test_cells_missing_for_a_reason_inform(fitted):
     for table in (new[:1], {"age": None}):
         given = model.sample(400, given=table, random_state=0)["ill"].mean()
         assert given == pytest.approx(frame["ill"].mean(), abs=0.1)
+    rows = pd.DataFrame({"age": [np.nan, 50.0], "ill": [True, True], "group": pd.NA, "size": np.nan})
+    assert_allclose(*model.score_samples(rows, given={"age": 50.0}))
     known = model.sample(400, given={"age": 50.0}, random_state=0)
     assert (known["age"] == 50.0).all() and known["ill"].mean() < 0.25
 
