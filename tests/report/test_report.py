@@ -278,7 +278,7 @@ def test_parquet_without_gaps(tmp_path):
         (
             "a,b\n1.5,x\n2.5,y\n",
             ["-t", "b=grade"],
-            "types are real, categorical, boolean, count, cyclic, ordinal, semicontinuous, skewed, label, ignore",
+            "count, cyclic, ordinal, semicontinuous, skewed, datetime, label, ignore",
         ),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b"], "must be COLUMN=TYPE"),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b=real"], "'b' must be real but holds 'x'"),
