@@ -265,3 +265,15 @@ def test_tables_with_dates_can_be_pickled():
     estimator, table, arrays = read(MINUTES)
     table = pickle.loads(pickle.dumps(table))
     assert_array_equal(table.encode(estimator, pd.DataFrame({"t": MINUTES})), arrays)
+
+
+def test_new_rows_may_be_lists_of_objects():
+    estimator, table, _ = read(pd.DataFrame({"t": MINUTES, "x": 1.0}))
+    new = [
+        [datetime.date(2021, 3, 4), 1.0],
+        ["2021-03-04 12:00", None],
+        [np.datetime64("2021-03-05"), 2.0],
+        [None, 3.0],
+    ]
+    trend = table.encode(estimator, new)[0]
+    assert_array_equal(trend, [days("2021-03-04"), days("2021-03-04T12:00"), days("2021-03-05"), np.nan])
