@@ -275,5 +275,6 @@ def test_new_rows_may_be_lists_of_objects():
         [np.datetime64("2021-03-05"), 2.0],
         [None, 3.0],
     ]
-    trend = table.encode(estimator, new)[0]
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        trend = table.encode(estimator, new)[0]
     assert_array_equal(trend, [days("2021-03-04"), days("2021-03-04T12:00"), days("2021-03-05"), np.nan])
