@@ -15,14 +15,20 @@ from sklearn_subanneal.columns.ordinal import Ordinal
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous
 from sklearn_subanneal.columns.skewed import Skewed
+from sklearn_subanneal.tables.cell_type import CellType
+from sklearn_subanneal.tables.column import params_of_parts
+from sklearn_subanneal.tables.datetimes import Datetime
+from sklearn_subanneal.tables.schema import Table
 
-# All types, by name.
+# All types of modelled columns, by name.
 KINDS: dict[str, type[ColumnModel]] = {
     model.kind: model
     for model in (Real, Categorical, Boolean, Count, Cyclic, Ordinal, Semicontinuous, Skewed, Gaussian, BagOfWords)
 }
+# The same with the types that are modelled by columns of these types.
+TYPES: dict[str, CellType] = {**KINDS, Datetime.kind: Datetime}
 # Types that ``feature_types`` may name.
-DECLARED = tuple(kind for kind, model in KINDS.items() if model.declared)
+DECLARED = tuple(kind for kind, cells in TYPES.items() if cells.declared)
 
 
 def bind_columns(
@@ -82,6 +88,19 @@ def bind_columns(
         chosen = given.get("gaussian", {})
         models.append(Gaussian.bind("gaussian", block, cells, chosen, n_categories=0, learn=learn, grids=grids))
     return models
+
+
+def bind_table(table: Table, arrays: list[np.ndarray], *, feature_params: dict | None = None, **settings):
+    """The models of the parts of the columns of a table; see :func:`bind_columns` for the other arguments."""
+    parts = table.parts
+    return bind_columns(
+        [part.name for part in parts],
+        [part.kind for part in parts],
+        [0 if part.categories is None else len(part.categories) for part in parts],
+        arrays,
+        feature_params=params_of_parts(table.columns, feature_params),
+        **settings,
+    )
 
 
 def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool = True) -> list[ColumnModel]:

@@ -39,6 +39,8 @@ class ColumnModel:
         Whether the values that occur in the table are its categories.
     ordered : bool
         Whether these have an order: that of the dtype, or of the numbers.
+    split : None
+        A column of the table is modelled by one column; see :class:`~sklearn_subanneal.tables.cell_type.CellType`.
     discrete : bool
         Whether predictions are probabilities of few values, and not moments.
     single : bool
@@ -75,6 +77,7 @@ class ColumnModel:
     categories: ClassVar[tuple | None] = None
     coded: ClassVar[bool] = False
     ordered: ClassVar[bool] = False
+    split: ClassVar[None] = None
     discrete: ClassVar[bool] = False
     single: ClassVar[bool] = True
     joint: ClassVar[bool] = False

@@ -9,8 +9,9 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from sklearn_subanneal.tables.cells import encoded, object_cells
-from sklearn_subanneal.tables.schema import Column, Table
+from sklearn_subanneal.tables.cells import object_cells
+from sklearn_subanneal.tables.column import ABSENT, PRESENT, UNKNOWN, Column
+from sklearn_subanneal.tables.schema import Table
 
 # Names that an error message lists at most: those most similar to the requested one.
 MOST_NAMES = 10
@@ -56,8 +57,8 @@ def column_indices(table: Table, parameter: str, columns) -> list[int]:
     return indices
 
 
-def typed_cell(column: Column, value) -> np.ndarray:
-    """A value of a column as its typed cell, shape (1,); None, NaN and NA are missing.
+def typed_cell(column: Column, value) -> list[np.ndarray]:
+    """A value of a column as the typed cells of its parts, shape (1,) each; None, NaN and NA are unknown.
 
     Raises
     ------
@@ -65,17 +66,22 @@ def typed_cell(column: Column, value) -> np.ndarray:
         If the value is outside the column's domain.
     """
     cell = object_cells(column.name, "object", [value])
-    if column.type.coded:
-        array, categories, unknown = encoded(cell, column.categories)
-        if unknown:
-            some = ", ".join(map(repr, categories[:10].tolist())) + ", ..." * (len(categories) > 10)
-            raise ValueError(
-                f"given has {value!r} for column {column.name!r}, a category that fit did not see; give one of {some}, "
-                "or leave the column out."
-            )
-        return array
     assert_all_finite(cell.floats(), allow_nan=True, input_name=f"given for column {column.name!r}")
-    return cell.numbers(column.type)
+    arrays, unknown = column.encode(cell)
+    if unknown:
+        some = ", ".join(map(repr, column.categories[:10].tolist())) + ", ..." * (len(column.categories) > 10)
+        raise ValueError(
+            f"given has {value!r} for column {column.name!r}, a category that fit did not see; give one of {some}, "
+            "or leave the column out."
+        )
+    return _unknown_where_missing(column, arrays)
+
+
+def _unknown_where_missing(column: Column, arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """In evidence, a cell that is missing is unknown: it may be missing or not."""
+    if column.indicator is None:
+        return arrays
+    return [*arrays[:-1], np.where(arrays[-1] == ABSENT, UNKNOWN, arrays[-1]).astype(arrays[-1].dtype)]
 
 
 def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
@@ -103,7 +109,7 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
             if j in values:
                 raise ValueError(f"given names the column {table.names[j]!r} twice; keep one of the two.")
             values[j] = value
-        return [typed_cell(column, values.get(j)) for j, column in enumerate(table.columns)]
+        return [part for j, column in enumerate(table.columns) for part in typed_cell(column, values.get(j))]
     try:
         arrays = table.encode(estimator, given, unseen="error")
     except ValueError as error:
@@ -113,4 +119,44 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
     if len(arrays[0]) not in (1, n_rows):
         rows = "one row" if n_rows == 1 else f"one row, or one for each of the {n_rows} of X"
         raise ValueError(f"given must have {rows}, got {len(arrays[0])}.")
-    return arrays
+    return [
+        part
+        for column, at in zip(table.columns, table.places, strict=True)
+        for part in _unknown_where_missing(column, [arrays[p] for p in at])
+    ]
+
+
+def unknown_where_given(table: Table, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[np.ndarray]:
+    """Rows in which a cell is not missing, but unknown, if the evidence has its value."""
+    out = list(arrays)
+    for column, at in zip(table.columns, table.places, strict=True):
+        if column.indicator is not None:
+            is_free = (arrays[at[-1]] == ABSENT) & (given[at[-1]] == PRESENT)
+            out[at[-1]] = np.where(is_free, UNKNOWN, arrays[at[-1]]).astype(arrays[at[-1]].dtype)
+    return out
+
+
+def refuse_common(table: Table, groups: dict[str, list[int]]):
+    """Refuse a column in two of the groups."""
+    owner: dict[int, str] = {}
+    for parameter, columns in groups.items():
+        for j in columns:
+            if j in owner:
+                raise ValueError(
+                    f"{parameter} has the column {table.names[j]!r}, which {owner[j]} has as well; name it in one of "
+                    "them only."
+                )
+            owner[j] = parameter
+
+
+def row_indices(parameter: str, rows, n_samples: int) -> np.ndarray:
+    """Indices of rows given by index, indices or mask."""
+    rows = np.atleast_1d(np.asarray(rows))
+    if rows.dtype.kind == "b" and rows.shape == (n_samples,):
+        return np.flatnonzero(rows)
+    if rows.ndim == 1 and (not rows.size or (rows.dtype.kind in "iu" and 0 <= rows.min() and rows.max() < n_samples)):
+        return rows.astype(np.intp)
+    raise ValueError(
+        f"{parameter} must be indices from 0 to {n_samples - 1} of rows of the training table, or a mask of shape "
+        f"({n_samples},), got {rows!r}."
+    )

@@ -21,9 +21,10 @@ from sklearn_subanneal.annealing.continuation import Continuation, table_digest
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
-from sklearn_subanneal.columns.binding import KINDS
+from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.partitions import Partition
+from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
@@ -49,6 +50,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         "feature_types": [StrOptions({"from_dtype"}), dict, "array-like"],
         "feature_params": [dict, None],
         "grids": [StrOptions({"data", "fixed"})],
+        "missing_indicator": [StrOptions({MISSING_ONLY}), None, set, "array-like"],
         "unseen": [StrOptions({"novel", "missing", "error"})],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
@@ -135,7 +137,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
 
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""
-        return read_table(self, X, self.feature_types, types=KINDS)
+        return read_table(self, X, self.feature_types, types=TYPES, missing_indicator=self.missing_indicator)
 
     def _read_weighted(self, X, weights):
         """The schema, the typed columns of the table of repeated rows, and those of X itself.
@@ -166,10 +168,11 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
             raise ValueError(
                 f"StratifiedSubsampling(column={column!r}) is no column of the table; it has {table.names}"
             )
-        if arrays[column].dtype.kind == "i" and table.columns[column].categories is None:
+        cells = arrays[table.places[column][0]]
+        if cells.dtype.kind == "i" and table.columns[column].categories is None:
             # Numbers, unlike codes: strata are their quantile bins.
-            return np.where(arrays[column] < 0, np.nan, arrays[column])
-        return arrays[column]
+            return np.where(cells < 0, np.nan, cells)
+        return cells
 
     def _contexts(self, fit, specs, table, models, identity) -> list[ChainContext]:
         """One context a chain, with a reporter where there are callbacks."""
@@ -198,6 +201,8 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models, self._copies = table, models, copies
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
+        self.part_types_ = {part.name: part.kind for part in table.parts}
+        self.part_columns_ = np.repeat(np.arange(len(table.columns)), [len(column.parts) for column in table.columns])
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
@@ -263,7 +268,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
 
 def _identified(table) -> list[tuple[str, int]]:
     """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
-    return [(column.name, 0 if column.categories is None else len(column.categories)) for column in table.columns]
+    return [(part.name, 0 if part.categories is None else len(part.categories)) for part in table.parts]
 
 
 def as_evidence(unseen: str) -> str:

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.columns.binding import bind_bags, bind_columns
+from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._mcmc import (
     MCMCEstimator,
@@ -18,7 +18,9 @@ from sklearn_subanneal.estimators._mcmc import (
     partition_hyperparameters,
     sampling_generator,
 )
+from sklearn_subanneal.estimators._parts import uncertainty_of_columns
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
+from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
     assign_rows,
@@ -67,6 +69,7 @@ class MixtureEstimator(MCMCEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
+        missing_indicator=None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -86,6 +89,7 @@ class MixtureEstimator(MCMCEstimator):
         self.feature_types = feature_types
         self.feature_params = feature_params
         self.grids = grids
+        self.missing_indicator = missing_indicator
         self.unseen = unseen
         self.n_chains = n_chains
         self.n_draws = n_draws
@@ -113,16 +117,19 @@ class MixtureEstimator(MCMCEstimator):
 
     def _read(self, X):
         if self._has_documents:
+            if self.missing_indicator is not None:
+                raise ValueError(
+                    f"missing_indicator={self.missing_indicator!r} does not suit documents, in which nothing is "
+                    "missing: set it to None."
+                )
             return DocumentTable(), read_documents(self, X, reset=True)
         return super()._read(X)
 
     def _bind(self, table, arrays):
         if self._has_documents:
             return bind_bags(self.n_features_in_, feature_params=self.feature_params, learn=self.learn_hyperparameters)
-        return bind_columns(
-            table.names,
-            table.kinds,
-            [0 if column.categories is None else len(column.categories) for column in table.columns],
+        return bind_table(
+            table,
             arrays,
             covariance_type=self.covariance_type,
             feature_params=self.feature_params,
@@ -236,7 +243,8 @@ class MixtureEstimator(MCMCEstimator):
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
 
         Missing cells are marginalised; a category, boolean or count has a probability, a real a density. All categories
-        that ``fit`` did not see are one value: with the known ones, their probabilities add up to 1.
+        that ``fit`` did not see are one value: with the known ones, their probabilities add up to 1. A date has the
+        product of the densities of its parts, per day.
 
         Parameters
         ----------
@@ -268,15 +276,16 @@ class MixtureEstimator(MCMCEstimator):
             # The lengths of documents are not modelled: they are drawn from those of the training documents.
             lengths = generator.choice(self._lengths, n_samples)
             return sample_bags(self._models, self._flat_draws(), lengths, generator)
-        rows = sample_rows(self._models, self._flat_draws(), n_samples, len(self._table.columns), generator)
-        return self._table.decode(rows)
+        rows = sample_rows(self._models, self._flat_draws(), n_samples, len(self._table.parts), generator)
+        return self._table.decode(rows, made=np.ones((1, len(rows)), bool))
 
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
         column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
-        rounded, categories by the most probable one. Each row counts as one that ``fit`` has not seen: its missing
+        rounded, categories by the most probable one, dates by one near the mean that agrees with the other parts. Each
+        row counts as one that ``fit`` has not seen: its missing
         cells are predicted by the conditional of the density that ``score_samples`` gives.
 
         Parameters
@@ -288,13 +297,13 @@ class MixtureEstimator(MCMCEstimator):
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features)
         uncertainty : ndarray of shape (n_samples, n_features)
-            Only if ``return_uncertainty``: posterior standard deviation of reals and counts (the variance of a cluster
-            with fewer than three degrees of freedom is taken as for three), and for categories the probability that the
-            value is another; 0 where the cell was observed.
+            Only if ``return_uncertainty``: posterior standard deviation of reals, counts and, in days, dates (the
+            variance of a cluster with fewer than three degrees of freedom is taken as for three), and for categories
+            the probability that the value is another; 0 where the cell was observed.
         """
         if self._has_documents:
             raise ValueError("impute has nothing to fill: a word that does not occur in a document has the count 0.")
         arrays = self._encode(X)
         filled, uncertainty = impute_rows(self._models, self._flat_draws(), arrays)
-        filled = self._table.decode(filled, like=X)
-        return (filled, np.column_stack(uncertainty)) if return_uncertainty else filled
+        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
+        return (filled, uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled

@@ -5,17 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._absent_rows import judge_training_rows
-from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence
+from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence, unknown_where_given
 from sklearn_subanneal.estimators._mcmc import sampling_generator
-from sklearn_subanneal.views.views_predictive import (
-    ensemble_of_views,
-    predict_column,
-    score_rows_given,
-    score_seen_rows,
-    surprisal,
-    without,
-)
+from sklearn_subanneal.mixtures.ensemble import missing
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given, score_seen_rows, without
 
 
 class PredictiveQueries:
@@ -37,8 +32,8 @@ class PredictiveQueries:
 
         Missing cells are marginalised; a category, boolean or count has a probability, a real a density. A cell of a
         semicontinuous column has a probability where it is an atom, and a density elsewhere. All categories that
-        ``fit`` did not see are one value: with the known ones, their probabilities add up to 1. A row with all cells
-        missing scores 0.
+        ``fit`` did not see are one value: with the known ones, their probabilities add up to 1. A date has the product
+        of the densities of its parts, per day. A row with all cells missing scores 0 if there is no missing indicator.
 
         Parameters
         ----------
@@ -68,7 +63,10 @@ class PredictiveQueries:
         True
         """
         arrays = self._encode(X, scored=True)
-        cells = None if given is None else evidence(self, self._table, given, len(arrays[0]))
+        cells = None
+        if given is not None:
+            cells = evidence(self, self._table, given, len(arrays[0]))
+            arrays = unknown_where_given(self._table, arrays, cells)
         return score_rows_given(self._models, self._flat_draws(), arrays, cells)
 
     def sample(self, n_samples: int = 1, given=None, random_state=None):
@@ -106,15 +104,17 @@ class PredictiveQueries:
         generator = sampling_generator(n_samples, random_state)
         cells = None if given is None else evidence(self, self._table, given, 1)
         average = ensemble_of_views(self._models, self._flat_draws())
-        return self._table.decode(average.sample(n_samples, generator, cells))
+        rows = average.sample(n_samples, generator, cells)
+        return self._table.decode(rows, made=np.ones((1, len(rows)), bool) if cells is None else missing(cells))
 
     def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):
         """Fill the missing cells of X, given the other cells of their rows.
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
         column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
-        rounded, categories by the most probable one, under the conditional of the density that ``score_samples``
-        reports: the weight of a draw is the density of all observed cells of the row, which is exact for new rows.
+        rounded, categories by the most probable one, dates by one near the mean that agrees with the other parts, under
+        the conditional of the density that ``score_samples`` reports: the weight of a draw is the density of all
+        observed cells of the row, which is exact for new rows.
 
         Parameters
         ----------
@@ -128,9 +128,9 @@ class PredictiveQueries:
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features)
         uncertainty : ndarray of shape (n_samples, n_features)
-            Only if ``return_uncertainty``: posterior standard deviation of reals and counts (the variance of a cluster
-            with fewer than three degrees of freedom is taken as for three), and for categories the probability that the
-            value is another; 0 where the cell was observed.
+            Only if ``return_uncertainty``: posterior standard deviation of reals, counts and, in days, dates (the
+            variance of a cluster with fewer than three degrees of freedom is taken as for three), and for categories
+            the probability that the value is another; 0 where the cell was observed.
 
         Examples
         --------
@@ -148,8 +148,8 @@ class PredictiveQueries:
         """
         arrays = self._encode(X)
         filled, uncertainty = ensemble_of_views(self._models, self._flat_draws()).impute(arrays, seen)
-        filled = self._table.decode(filled, like=X)
-        return (filled, np.column_stack(uncertainty)) if return_uncertainty else filled
+        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
+        return (filled, _parts.uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 
     def predict_column(self, column, X) -> np.ndarray:
         """Predict one column from the others.
@@ -165,7 +165,7 @@ class PredictiveQueries:
         -------
         values : ndarray of shape (n_samples,)
             The posterior mean of a real or a count, the median of a skewed column, the most probable value of a
-            categorical, ordinal or boolean column.
+            categorical, ordinal or boolean column, a date as ``impute`` has it.
 
         Raises
         ------
@@ -291,7 +291,8 @@ class PredictiveQueries:
         arrays = self._encode(X, scored=True)
 
         def judge(rows=slice(None), known=None):
-            return surprisal(self._models, self._flat_draws(), [array[rows] for array in arrays], known)
+            cells = [array[rows] for array in arrays]
+            return _parts.surprisal_of_columns(self._table, self._models, self._flat_draws(), cells, known)
 
         return judge_training_rows(judge, self._seen_rows(arrays), self._copies.absent) if seen else judge()
 
@@ -330,7 +331,8 @@ class PredictiveQueries:
         """
         arrays = asked = self._encode(X, scored=True)
         if columns is not None:
-            asked = without(arrays, set(range(len(arrays))) - set(column_indices(self._table, "columns", columns)))
+            chosen = _parts.parts_of_columns(self._table, column_indices(self._table, "columns", columns))
+            asked = without(arrays, set(range(len(arrays))) - set(chosen))
 
         def judge(rows=slice(None), known=None):
             own, cells = [array[rows] for array in arrays], [array[rows] for array in asked]
@@ -344,4 +346,4 @@ class PredictiveQueries:
         """Index of a column, and its predictive distribution given the other columns."""
         arrays = self._encode(X)
         j = column_index(self._table, "column", column)
-        return j, predict_column(self._models, self._flat_draws(), arrays, j)[0]
+        return j, _parts.predicted_column(self._table, self._models, self._flat_draws(), arrays, j)

@@ -11,14 +11,12 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal import posterior
 from sklearn_subanneal.annealing.runner import spawn_generators
-from sklearn_subanneal.estimators._evidence import column_indices, typed_cell
+from sklearn_subanneal.estimators._evidence import column_indices, refuse_common, row_indices, typed_cell
+from sklearn_subanneal.estimators._parts import dependence_of_columns, parts_of_columns, relatedness_of_columns
 from sklearn_subanneal.posterior import similarity
 from sklearn_subanneal.tables.cells import is_missing
-from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.views import information
-from sklearn_subanneal.views.relatedness_matrix import relatedness_matrix
 
 
 class StructureQueries:
@@ -32,11 +30,13 @@ class StructureQueries:
     def dependence_(self) -> np.ndarray:
         """Fraction of the draws in which two columns are in the same view, (n_features, n_features).
 
+        Of columns that are modelled by several: in which a part of one and a part of the other are.
+
         A value of 0 means that separate views fit better, not that the columns are uncorrelated: each of them may have
         other columns that explain it better. To measure the dependence among a few columns, fit them alone.
         """
         check_is_fitted(self)
-        return posterior.co_clustering(self.posterior_column_labels_, max_rows=self.n_features_in_)
+        return dependence_of_columns(self._table, self.posterior_column_labels_)
 
     @property
     def view_confidence_(self) -> np.ndarray:
@@ -110,14 +110,12 @@ class StructureQueries:
         check_is_fitted(self)
         a, b = self._column_indices("a", a), self._column_indices("b", b)
         averaged, evidence = self._conditions(given)
-        _refuse_common(self._table, {"a": a, "b": b, "given": averaged + list(evidence)})
+        refuse_common(self._table, {"a": a, "b": b, "given": averaged + list(evidence)})
         return information.mutual_information(
             self._models,
             self._flat_draws(),
-            a,
-            b,
-            averaged,
-            evidence,
+            *(parts_of_columns(self._table, columns) for columns in (a, b, averaged)),
+            {p: part for j, cells in evidence.items() for p, part in zip(self._table.places[j], cells, strict=True)},
             n_samples=_positive("n_samples", n_samples),
             generator=spawn_generators(random_state, 1)[0],
         )
@@ -198,10 +196,11 @@ class StructureQueries:
         """
         check_is_fitted(self)
         chosen = range(self.n_features_in_) if columns is None else self._column_indices("columns", columns)
-        return relatedness_matrix(
+        return relatedness_of_columns(
+            self._table,
             self._models,
             self._flat_draws(),
-            np.array(chosen),
+            chosen,
             n_samples=_positive("n_samples", n_samples),
             generator=spawn_generators(random_state, 1)[0],
         )
@@ -248,16 +247,17 @@ class StructureQueries:
         """
         check_is_fitted(self)
         n_samples = self._row_labels[0][0].shape[1]
-        rows = _row_indices("rows", rows, n_samples)
-        others = rows if others is None else _row_indices("others", others, n_samples)
+        rows = row_indices("rows", rows, n_samples)
+        others = rows if others is None else row_indices("others", others, n_samples)
         if len(rows) * len(others) > max_rows**2:
             raise ValueError(
                 f"row_similarity of {len(rows)} rows with {len(others)} fills a matrix of so many cells, and "
                 f"max_rows={max_rows} allows {max_rows} x {max_rows}. Pass fewer rows= or others= (indices of the rows "
                 "of interest, or a random subset), or raise max_rows."
             )
-        chosen = None if columns is None else self._column_indices("columns", columns)
-        return similarity.row_similarity(self._flat_row_labels(), self._flat_column_labels(), rows, others, chosen)
+        if columns is not None:
+            columns = parts_of_columns(self._table, self._column_indices("columns", columns))
+        return similarity.row_similarity(self._flat_row_labels(), self._flat_column_labels(), rows, others, columns)
 
     def typed_columns(self, X) -> list[np.ndarray]:
         """The columns of a table as the model reads them.
@@ -269,7 +269,7 @@ class StructureQueries:
         Returns
         -------
         columns : list of ndarray of shape (n_samples,)
-            Of the types in ``feature_types_``: reals as numbers, cyclic columns as angles in radians, NaN where
+            Of the types in ``part_types_``: reals as numbers, cyclic columns as angles in radians, NaN where
             missing; counts, and categories as codes in their order, -1 where missing or not seen by
             ``fit``.
 
@@ -285,20 +285,20 @@ class StructureQueries:
         # The period of a cyclic column is known to its model.
         return [
             model.values(arrays)[:, 0] if kind == "cyclic" else cells
-            for model, kind, cells in zip(self._models, self._table.kinds, arrays, strict=True)
+            for model, kind, cells in zip(self._models, self.part_types_.values(), arrays, strict=True)
         ]
 
     def _flat_row_labels(self) -> list[np.ndarray]:
         return [labels for chain in self._row_labels for labels in chain]
 
     def _flat_column_labels(self) -> np.ndarray:
-        return self.posterior_column_labels_.reshape(-1, self.n_features_in_)
+        return self.posterior_column_labels_.reshape(-1, len(self._table.parts))
 
     def _column_indices(self, parameter: str, columns) -> list[int]:
         return column_indices(self._table, parameter, columns)
 
-    def _conditions(self, given) -> tuple[list[int], dict[int, np.ndarray]]:
-        """Columns to average over, and the typed cells of those that are known."""
+    def _conditions(self, given) -> tuple[list[int], dict[int, list[np.ndarray]]]:
+        """Columns to average over, and the typed cells of the parts of those that are known."""
         if given is None:
             return [], {}
         indices = self._column_indices("given", given)
@@ -310,38 +310,12 @@ class StructureQueries:
                 averaged.append(j)
                 continue
             known[j] = typed_cell(self._table.columns[j], value)
-            if is_missing(known[j])[0]:
+            if is_missing(known[j][0])[0]:
                 raise ValueError(
                     f"given has {value!r} for column {self._table.names[j]!r}, which is no value; give one, or None to "
                     "average over the column."
                 )
         return averaged, known
-
-
-def _refuse_common(table: Table, groups: dict[str, list[int]]):
-    """Refuse a column in two of the groups."""
-    owner: dict[int, str] = {}
-    for parameter, columns in groups.items():
-        for j in columns:
-            if j in owner:
-                raise ValueError(
-                    f"{parameter} has the column {table.names[j]!r}, which {owner[j]} has as well; name it in one of "
-                    "them only."
-                )
-            owner[j] = parameter
-
-
-def _row_indices(parameter: str, rows, n_samples: int) -> np.ndarray:
-    """Indices of rows given by index, indices or mask."""
-    rows = np.atleast_1d(np.asarray(rows))
-    if rows.dtype.kind == "b" and rows.shape == (n_samples,):
-        return np.flatnonzero(rows)
-    if rows.ndim == 1 and (not rows.size or (rows.dtype.kind in "iu" and 0 <= rows.min() and rows.max() < n_samples)):
-        return rows.astype(np.intp)
-    raise ValueError(
-        f"{parameter} must be indices from 0 to {n_samples - 1} of rows of the training table, or a mask of shape "
-        f"({n_samples},), got {rows!r}."
-    )
 
 
 def _positive(parameter: str, value) -> int:

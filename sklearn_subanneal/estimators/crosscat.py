@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.columns.binding import bind_columns
+from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import JOINT, affordable_covariance
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
@@ -16,7 +16,7 @@ from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters, nearest_of_training
 from sklearn_subanneal.posterior import relabel, representative_draw
-from sklearn_subanneal.posterior.point_estimate import typical_draw
+from sklearn_subanneal.posterior.point_estimate import typical_draw_with_views
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_chain import STARTS
@@ -66,9 +66,10 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : "from_dtype", array-like of str or dict, default="from_dtype"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
-        "semicontinuous" (reals of which some values repeat, such as zeros) or "skewed" (reals that are modelled after a
-        transformation such as the logarithm) for each column, or a dict from names or indices to these. "from_dtype"
-        takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical.
+        "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a
+        transformation such as the logarithm) or "datetime" for each column, or a dict from names or indices to these.
+        "from_dtype" takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical,
+        dates of pandas or polars as datetime: modelled by parts, a real trend in days and cyclic columns.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
@@ -78,6 +79,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         of the transformed data).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
+    missing_indicator : None, "missing-only", or array-like or set of str or int, default=None
+        Columns of which a boolean column, modelled as well, says which cells are missing, which may have a reason.
+        "missing-only": all with missing cells. ``sample`` then leaves cells out as well.
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``, ``surprisal``, ``novelty``) count it as one more value, which is rarer than every category
@@ -106,8 +110,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
 
     Attributes
     ----------
-    column_labels_ : ndarray of int64, shape (n_features,)
-        View of each column in the draw that represents the posterior; view 0 has the most columns.
+    column_labels_ : ndarray of int64, shape (n_parts,)
+        View of each modelled column (``part_types_``) in the draw that represents the posterior; view 0 has the most.
     n_views_ : int
         Number of views in that draw.
     view_labels_ : ndarray of int64, shape (n_samples, n_views)
@@ -119,7 +123,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         Clusters of the training rows in view 0: ``predict(X)``.
     n_clusters_ : int
         Number of clusters in ``labels_``.
-    posterior_column_labels_ : ndarray of int32, shape (n_chains, n_draws, n_features)
+    posterior_column_labels_ : ndarray of int32, shape (n_chains, n_draws, n_parts)
         Views in every draw; their numbers cannot be compared between draws.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters, in every draw, in the view that holds the first column of view 0.
@@ -129,8 +133,8 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         Log joint density of partitions and data.
     hyperparameters_ : dict
         The parameters of ``column_partition``, "column_concentration" and "column_discount", (n_chains, n_draws); those
-        of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_features), of the view that holds
-        each column; "columns": for each column a dict of its hyperparameters.
+        of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_parts), of the view that holds each
+        part; "columns": for each part a dict of its hyperparameters.
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds (of rows, views and hyperparameters), progress, rows assigned,
         log joint, numbers of views and clusters, columns moved, ...
@@ -138,6 +142,9 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         That of the fitted model.
     feature_types_ : dict of str to str
         Type of each column, by name and in the order of the columns.
+    part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
+        The same for the modelled columns, of which a date has several and a missing indicator is one; and the column to
+        which each of them belongs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -185,6 +192,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
+        missing_indicator=None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -207,6 +215,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         self.feature_types = feature_types
         self.feature_params = feature_params
         self.grids = grids
+        self.missing_indicator = missing_indicator
         self.unseen = unseen
         self.n_chains = n_chains
         self.n_draws = n_draws
@@ -228,11 +237,10 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     def _bind(self, table, arrays):
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
-            self.covariance_type_ = affordable_covariance(len(arrays[0]), sum(kind in JOINT for kind in table.kinds))
-        return bind_columns(
-            table.names,
-            table.kinds,
-            [0 if column.categories is None else len(column.categories) for column in table.columns],
+            n_joint = sum(part.kind in JOINT for part in table.parts)
+            self.covariance_type_ = affordable_covariance(len(arrays[0]), n_joint)
+        return bind_table(
+            table,
             arrays,
             covariance_type=self.covariance_type_,
             in_views=True,
@@ -274,14 +282,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             ]
         )
         # Among the draws with this partition of the columns, choose one with representative partitions of the rows.
-        same = [
-            at
-            for at in np.ndindex(self.posterior_column_labels_.shape[:2])
-            if np.array_equal(relabel(self.posterior_column_labels_[at]), columns)
-        ]
-        firsts = np.unique(columns, return_index=True)[1]
-        in_order = [modelled[i][k][self.posterior_column_labels_[i, k, firsts]] for i, k in same]
-        chain, draw = same[typical_draw(in_order)]
+        chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled)
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
         self._kept, self.view_labels_ = [], np.empty((len(arrays[0]), self.n_views_), np.int64)

@@ -11,12 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
-from sklearn_subanneal.columns.binding import KINDS
+from sklearn_subanneal.columns.binding import KINDS, TYPES
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._mcmc import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
-from sklearn_subanneal.tables.schema import Column, Table, read_table
+from sklearn_subanneal.tables.schema import Table, read_table
 from sklearn_subanneal.views.views_predictive import predict_column
 
 
@@ -44,7 +45,9 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         """Fit the table, of which y is the last column, typed; weights are positive, or None if all are 1."""
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
         repeated = X if weights is None else repeated_rows(X, weights)
-        self._table, arrays = read_table(self, repeated, inner.feature_types, types=KINDS)
+        self._table, arrays = read_table(
+            self, repeated, inner.feature_types, types=TYPES, missing_indicator=inner.missing_indicator
+        )
         if weights is not None:
             arrays = self._table.encode(self, X)
         check_consistent_length(arrays[0], y)

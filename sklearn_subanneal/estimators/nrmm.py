@@ -50,9 +50,10 @@ class TreeGuidedNRMM(MixtureEstimator):
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"from_dtype", "bag-of-words"}, array-like of str or dict, default="from_dtype"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
-        "semicontinuous" (reals of which some values repeat, such as zeros) or "skewed" (reals that are modelled after a
-        transformation such as the logarithm) for each column, or a dict from names or indices to these. "from_dtype"
-        takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical. "bag-of-
+        "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a
+        transformation such as the logarithm) or "datetime" for each column, or a dict from names or indices to these.
+        "from_dtype" takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical,
+        dates of pandas or polars as datetime: modelled by parts, a real trend in days and cyclic columns. "bag-of-
         words" takes X as documents: sparse or dense counts of words.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
@@ -64,6 +65,10 @@ class TreeGuidedNRMM(MixtureEstimator):
         {"beta"} ("bag-of-words").
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
+    missing_indicator : None, "missing-only", or array-like or set of str or int, default=None
+        Columns beside which a boolean column is modelled that says which cells are missing: for cells that are missing
+        for a reason. "missing-only": all columns with missing cells. ``sample`` then leaves cells out as well, and
+        ``score_samples`` counts that a cell is missing or is not.
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
@@ -111,6 +116,10 @@ class TreeGuidedNRMM(MixtureEstimator):
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
     feature_types_ : dict of str to str
         Type of each column, by name and in the order of the columns.
+    part_types_ : dict of str to str
+        The same for the modelled columns: a date has several, and a missing indicator is one.
+    part_columns_ : ndarray of int, shape (n_parts,)
+        The column to which each of these belongs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -150,6 +159,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
+        missing_indicator=None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -170,6 +180,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             feature_types=feature_types,
             feature_params=feature_params,
             grids=grids,
+            missing_indicator=missing_indicator,
             unseen=unseen,
             n_chains=n_chains,
             n_draws=n_draws,

@@ -65,7 +65,7 @@ class DependenceDisplay:
         Parameters
         ----------
         estimator : fitted CrossCat
-            With `dependence_`, `column_labels_` and `feature_types_`.
+            With `dependence_`, `column_labels_`, `feature_types_` and `part_columns_`.
         order : {"views", "hierarchical"}, default="views"
             Whether columns are ordered by the views of the representative draw, which are framed, or by hierarchical
             clustering.
@@ -98,7 +98,10 @@ class DependenceDisplay:
         require_attributes(estimator, "dependence_", "feature_types_", remedy="fit it first, and use CrossCat")
         if order not in ("views", "hierarchical"):
             raise ValueError(f"order must be 'views' or 'hierarchical', got {order!r}.")
-        labels = estimator.column_labels_ if order == "views" else None
+        labels = None
+        if order == "views":
+            # Of a column with several parts, the view of the first.
+            labels = estimator.column_labels_[np.unique(estimator.part_columns_, return_index=True)[1]]
         return cls.from_matrix(estimator.dependence_, list(estimator.feature_types_), labels, ax=ax, **kwargs)
 
     @classmethod

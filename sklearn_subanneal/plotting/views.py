@@ -96,7 +96,7 @@ class ViewsDisplay:
         Parameters
         ----------
         estimator : fitted CrossCat
-            With `column_labels_`, `feature_types_`, `typed_columns` and `predict_views`.
+            With `column_labels_`, `part_types_`, `typed_columns` and `predict_views`.
         X : array-like or DataFrame of shape (n_samples, n_features)
             The training table, or new rows.
         max_rows : int, default=1000
@@ -127,15 +127,15 @@ class ViewsDisplay:
         >>> display.column_order_
         array([0, 1, 2, 3, 4])
         """
-        require_attributes(estimator, "column_labels_", "feature_types_", remedy="fit it first, and use CrossCat")
+        require_attributes(estimator, "column_labels_", "part_types_", remedy="fit it first, and use CrossCat")
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         n_shown = min(max_rows, n_samples)
         if n_shown < n_samples:
             X = _rows_of(X, np.arange(n_shown) * n_samples // n_shown)
         return cls.from_arrays(
             estimator.typed_columns(X),
-            list(estimator.feature_types_.values()),
-            list(estimator.feature_types_),
+            list(estimator.part_types_.values()),
+            list(estimator.part_types_),
             estimator.column_labels_,
             estimator.predict_views(X),
             ax=ax,

@@ -107,6 +107,29 @@ def point_partition(
     return relabel(np.asarray(labels)[chain, draw], order)
 
 
+def typical_draw_with_views(
+    columns: NDArray, column_labels: NDArray, row_labels: Sequence[Sequence[NDArray]]
+) -> tuple[int, int]:
+    """Among the draws with given views, the one whose partitions of the rows are the most typical.
+
+    Parameters
+    ----------
+    columns : ndarray of int, shape (n_columns,)
+        View of each column, as :func:`relabel` numbers them; at least one draw has these views.
+    column_labels : ndarray of int, shape (n_chains, n_draws, n_columns)
+        View of each column in each draw.
+    row_labels : sequence of sequence of ndarray of int, shape (n_views, n_samples)
+        Clusters of the rows in each view, for each draw of each chain.
+
+    Returns
+    -------
+    chain, draw : int
+    """
+    same = [at for at in np.ndindex(column_labels.shape[:2]) if np.array_equal(relabel(column_labels[at]), columns)]
+    firsts = np.unique(columns, return_index=True)[1]
+    return same[typical_draw([row_labels[i][k][column_labels[i, k, firsts]] for i, k in same])]
+
+
 def typical_draw(row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_references: int = 60) -> int:
     """The draw of least expected variation of information, summed over views, among draws with the same views.
 

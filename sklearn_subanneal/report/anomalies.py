@@ -146,7 +146,7 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int)
         AnomalousCell(int(rows[i]), names[j], brief(X.iloc[i, j]), text, float(excess[i, j]))
         for (i, j), text in zip(at, expected, strict=True)
     ]
-    singletons = _singletons(model, names)
+    singletons = _singletons(model, list(model.part_types_))
     return Anomalies(rows_found, cells_found, len(rows), singletons[:most], len(singletons))
 
 
@@ -188,4 +188,6 @@ def prediction_text(value, uncertainty: float, kind: str) -> str:
     """A predicted value with its standard deviation, or a predicted category with its probability."""
     if kind in ("real", "count", "cyclic", "semicontinuous", "skewed"):
         return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))}"
+    if kind == "datetime":
+        return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))} days"
     return f"{brief(value)} ({1.0 - uncertainty:.0%})"

@@ -60,8 +60,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="COLUMN=TYPE",
-        help="real, categorical, boolean, count, cyclic, ordinal, semicontinuous, skewed, label (names the rows) or "
-        "ignore; may be repeated",
+        help="real, categorical, boolean, count, cyclic, ordinal, semicontinuous, skewed, datetime, label (names "
+        "the rows) or ignore; may be repeated",
     )
     report.add_argument(
         "--missing",

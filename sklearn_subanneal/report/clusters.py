@@ -94,7 +94,7 @@ def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: 
     -------
     list of ViewSummary
     """
-    names, views, agreement = np.array(list(source.feature_types), dtype=object), [], model.view_confidence_
+    names, views, agreement = np.array(list(model.part_types_), dtype=object), [], model.view_confidence_
     for number in range(model.n_views_):
         members = names[model.column_labels_ == number].tolist()
         labels, confidence = model.view_labels_[:, number], agreement[:, number]
@@ -117,6 +117,8 @@ def _traits(source: Source, members: list[str], inside: np.ndarray) -> list[Trai
     found = [
         trait
         for name in members
+        # Parts of dates and missing indicators are no columns of the file.
+        if name in source.feature_types
         for trait in [_trait(source.frame[name], source.feature_types[name], inside)]
         if trait is not None and abs(trait.difference) >= LEAST_DIFFERENCE
     ]

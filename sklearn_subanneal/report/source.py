@@ -40,7 +40,7 @@ class ColumnDescription:
     Attributes
     ----------
     name : str
-    kind : {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "label", "ignore"}
+    kind : {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "datetime", "label", "ignore"}
     reason : str
         Reason for the type.
     n_missing, n_distinct : int
@@ -115,7 +115,7 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
         CSV (separated by commas, semicolons, tabs or bars, possibly compressed) or Parquet.
     types : mapping of str to str, default=None
         From column names to "real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed",
-        "label" (it names the rows) or "ignore"; the types of other columns are inferred.
+        "datetime", "label" (it names the rows) or "ignore"; the types of other columns are inferred.
     missing : iterable of str, default=()
         Texts that mean a missing cell, in addition to "?", the empty cell and those that pandas knows.
 
@@ -229,8 +229,10 @@ def _inferred(series: pd.Series) -> tuple[str, str]:
         return "boolean", "true or false"
     if pd.api.types.is_numeric_dtype(series):
         return _inferred_number(series, seen.to_numpy(np.float64), n_distinct)
-    if inferred.startswith(("date", "time", "period")):
-        return IGNORED, "dates: to model them, add a column of the number of days since a fixed day"
+    if inferred in ("date", "datetime", "datetime64"):
+        return "datetime", "dates"
+    if inferred.startswith(("time", "period")):
+        return IGNORED, "times or periods: to model them, convert them to dates or numbers"
     if n_distinct == len(series):
         return LABEL, "text, different in each row"
     if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):

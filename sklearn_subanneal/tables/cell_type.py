@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -26,6 +27,9 @@ class CellType(Protocol):
         Whether the values that occur are its categories.
     ordered : bool
         Whether these have an order: that of the dtype, or of the numbers.
+    split : callable or None
+        ``split(cells, types)`` is the :class:`~sklearn_subanneal.tables.column.Split` of a column of training data that
+        is modelled by several columns, of these types; None: by one.
     """
 
     kind: str
@@ -36,3 +40,4 @@ class CellType(Protocol):
     categories: tuple | None
     coded: bool
     ordered: bool
+    split: Callable | None

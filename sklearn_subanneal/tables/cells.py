@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 
 import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
+from sklearn_subanneal.tables.date_dtypes import pandas_dates, polars_dates, with_pandas_dtype, with_polars_dtype
 from sklearn_subanneal.tables.value_order import is_number, sorted_values, type_names
 
 
@@ -16,7 +18,7 @@ from sklearn_subanneal.tables.value_order import is_number, sorted_values, type_
 class Cells:
     """One column as read: numbers in their own dtype, or codes into a list of the distinct values that occur.
 
-    Missing are NaN among floats, True in `missing` among integers and booleans, and -1 among codes.
+    Missing are NaN among floats, NaT among dates, True in `missing` among integers and booleans, and -1 among codes.
     """
 
     name: str
@@ -31,7 +33,7 @@ class Cells:
     def kind(self) -> str:
         """The kind of column that the dtype and the values suggest."""
         if self.codes is None:
-            return "boolean" if self.values.dtype.kind == "b" else "real"
+            return {"b": "boolean", "M": "datetime"}.get(self.values.dtype.kind, "real")
         types = {type(value) for value in self.values}
         if self.is_category or types == {str}:
             return "categorical"
@@ -39,6 +41,8 @@ class Cells:
             return "boolean"
         if all(map(is_number, self.values)):
             return "real"
+        if all(isinstance(value, (date, np.datetime64)) for value in self.values):
+            return "datetime"
         raise ValueError(
             f"Column {self.name!r} holds objects of type {type_names(types)}: make them all strings or all numbers"
             f"{', or declare the column categorical in feature_types' if len(types) == 1 else ''}."
@@ -50,9 +54,21 @@ class Cells:
             return self.values if self.values.dtype.kind == "f" else np.empty(0)
         return np.array([value for value in self.values if isinstance(value, (float, np.floating))])
 
+    def gaps(self) -> np.ndarray:
+        """Which cells are missing."""
+        if self.codes is not None:
+            return self.codes < 0
+        if self.missing is not None:
+            return self.missing
+        return is_missing(self.values) if self.values.dtype.kind in "fM" else np.zeros(len(self.values), bool)
+
     def numbers(self, model: CellType) -> np.ndarray:
         """The cells as numbers of a type of column."""
         values, missing = self.values, self.missing
+        if self.codes is None and values.dtype.kind == "M":
+            raise ValueError(
+                f"Column {self.name!r} must be {model.kind} but holds dates: declare it 'datetime', or convert it."
+            )
         if self.codes is not None:
             for value in values:
                 if not is_number(value):
@@ -85,6 +101,10 @@ class Cells:
         if self.codes is not None:
             return self.values, self.codes
         values = self.values
+        if values.dtype.kind == "M":
+            distinct, codes = np.unique(values, return_inverse=True)
+            codes[np.isnat(values)] = -1
+            return _occurring(distinct.astype(object).tolist(), codes)
         if values.dtype.kind == "f":
             distinct, codes = np.unique(values, return_inverse=True)
             if np.isnan(distinct[-1]):
@@ -168,6 +188,8 @@ def pandas_cells(name: str, series) -> Cells:
         levels = dtype.categories.tolist()
         values, codes = _occurring(levels, series.cat.codes.to_numpy())
         return Cells(name, str(dtype), values, codes, None, tuple(levels), bool(dtype.ordered), is_category=True)
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return Cells(name, str(dtype), pandas_dates(series))
     if isinstance(dtype, np.dtype):
         if dtype.kind in "biuf":
             return Cells(name, str(dtype), series.to_numpy())
@@ -193,6 +215,8 @@ def polars_cells(name: str, series) -> Cells:
         series = series.cast(pl.Float64)
         dtype = series.dtype
     label = dtype.base_type().__name__
+    if dtype in (pl.Date, pl.Datetime):
+        return Cells(name, *polars_dates(series))
     if dtype.is_float():
         return Cells(name, label, series.to_numpy())
     if dtype.is_integer() or dtype == pl.Boolean:
@@ -224,7 +248,7 @@ def is_missing(array: np.ndarray) -> np.ndarray:
     Returns
     -------
     missing : ndarray of bool of shape (n_samples,)
-        NaN in a float array, negative in an integer one.
+        NaN in a float array, NaT among dates, negative in an integer array.
 
     Examples
     --------
@@ -233,6 +257,8 @@ def is_missing(array: np.ndarray) -> np.ndarray:
     >>> is_missing(np.array([0, -1], dtype=np.int8))
     array([False,  True])
     """
+    if array.dtype.kind == "M":
+        return np.isnat(array)
     return np.isnan(array) if array.dtype.kind == "f" else array < 0
 
 
@@ -240,6 +266,8 @@ def pandas_series(column, array: np.ndarray):
     """Write a column, a `sklearn_subanneal.tables.schema.Column`, for pandas."""
     import pandas as pd
 
+    if array.dtype.kind == "M":
+        return with_pandas_dtype(array, column.dtype)
     if array.dtype.kind == "f":
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
         is_float = column.dtype.lower().startswith("float")
@@ -261,6 +289,8 @@ def polars_series(column, array: np.ndarray):
     """Write a column, a `sklearn_subanneal.tables.schema.Column`, for polars."""
     import polars as pl
 
+    if array.dtype.kind == "M":
+        return with_polars_dtype(array, column.dtype).alias(column.name)
     dtype = _held_dtype(column, array)
     if array.dtype.kind == "f":
         series = pl.Series(array).fill_nan(None).cast(pl.Float32 if dtype == "Float32" else pl.Float64)
@@ -278,8 +308,8 @@ def unsupported(name: str, dtype) -> ValueError:
     if getattr(dtype, "kind", "") == "c":
         return ValueError(f"Complex data not supported: column {name!r} has dtype {dtype}.")
     return ValueError(
-        f"Column {name!r} has dtype {dtype}, which is neither numeric nor categorical: convert it to numbers "
-        "(a date, say, to days since some day), strings or booleans, or drop it."
+        f"Column {name!r} has dtype {dtype}, which is neither numeric nor categorical: convert it to numbers, strings, "
+        "booleans or, in a DataFrame, dates, or drop it."
     )
 
 
@@ -305,7 +335,7 @@ def _is_missing(value) -> bool:
     # By name, because pandas need not be installed: pandas.NA and pandas.NaT.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating, Decimal)) and value != value
+    return isinstance(value, (float, np.floating, Decimal, np.datetime64)) and value != value
 
 
 def _is_hashable(value) -> bool:

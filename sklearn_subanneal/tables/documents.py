@@ -52,6 +52,7 @@ class DocumentTable:
     columns: tuple = ()
     names: tuple = ()
     kinds: tuple = ()
+    parts: tuple = ()
 
     def encode(self, estimator, X, unseen: str = "missing") -> list[Documents]:
         """Type new bags of words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -23,42 +23,9 @@ from sklearn_subanneal.tables.cells import (
     polars_series,
     unsupported,
 )
+from sklearn_subanneal.tables.column import Column, refuse_equal_names
+from sklearn_subanneal.tables.missing_indicators import indicated_columns
 from sklearn_subanneal.tables.ordinal_levels import ordered_levels
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One feature as `fit` saw it.
-
-    Attributes
-    ----------
-    name : str
-        The feature name; "x0", "x1", ... where the data have none.
-    type : CellType
-        The type of its cells.
-    categories : ndarray of shape (n_categories,) or None
-        The sorted values of a categorical column, those included that its dtype declares and that do not occur; the
-        levels of an ordinal one in their order;
-        ``array([False, True])`` for a boolean one.
-    dtype : str
-        Name of the dtype of the column given to `fit`.
-    levels : tuple or None
-        All values that a pandas or polars categorical dtype declares, in its own order.
-    ordered : bool
-        Whether the dtype calls its levels ordered.
-    """
-
-    name: str
-    type: CellType
-    categories: np.ndarray | None = None
-    dtype: str = "float64"
-    levels: tuple | None = None
-    ordered: bool = False
-
-    @property
-    def kind(self) -> str:
-        """The name of the type."""
-        return self.type.kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +56,17 @@ class Table:
         """The name of each column."""
         return [column.name for column in self.columns]
 
+    @property
+    def parts(self) -> list[Column]:
+        """The modelled columns: the parts of the first column, those of the second, ..."""
+        return [part for column in self.columns for part in column.parts]
+
+    @property
+    def places(self) -> list[list[int]]:
+        """Where the parts of each column are among all parts."""
+        ends = np.cumsum([len(column.parts) for column in self.columns]).tolist()
+        return [list(range(end - len(column.parts), end)) for column, end in zip(self.columns, ends, strict=True)]
+
     def encode(self, estimator, X, unseen: str = "missing") -> list[np.ndarray]:
         """Type the cells of new data.
 
@@ -104,7 +82,8 @@ class Table:
         Returns
         -------
         arrays : list of ndarray of shape (n_samples,)
-            As of :func:`read_table`. With "novel", a category that `fit` did not see has the code n_categories.
+            Of each part, as of :func:`read_table`. With "novel", a category that `fit` did not see has the code
+            n_categories.
 
         Raises
         ------
@@ -129,16 +108,11 @@ class Table:
         _, _, cells = _read(estimator, X, self.names, objects=self.container != "array")
         arrays, strangers = [], []
         for column, cell in zip(self.columns, cells, strict=True):
-            if column.type.coded:
-                array, _, unknown = encoded(
-                    cell, column.categories, reserved=unseen == "novel" and not column.type.ordered
-                )
-                if unknown:
-                    listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-                    strangers.append(f"{listed} in column {column.name!r}")
-            else:
-                array = cell.numbers(column.type)
-            arrays.append(array)
+            parts, unknown = column.encode(cell, reserved=unseen == "novel")
+            if unknown:
+                listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
+                strangers.append(f"{listed} in column {column.name!r}")
+            arrays += parts
         if strangers and unseen == "error":
             raise ValueError(
                 f"X holds categories that fit did not see: {'; '.join(strangers)}. "
@@ -147,19 +121,27 @@ class Table:
             )
         return arrays
 
-    def decode(self, arrays: Sequence[np.ndarray], like=None):
+    def decode(
+        self,
+        arrays: Sequence[np.ndarray],
+        like=None,
+        made: np.ndarray | None = None,
+        spreads: Sequence[np.ndarray] | None = None,
+    ):
         """Put typed arrays back into the container that `fit` was given.
 
         Missing cells come back as NaN, NA or null, and columns in the dtype they had where it can hold the values:
         integers modelled as real are floating, and in pandas integers with missing cells are floating too,
-        and booleans with missing cells nullable.
+        and booleans with missing cells nullable. Dates that were strings or objects come back as dates.
 
         Parameters
         ----------
         arrays : sequence of ndarray of shape (n_samples,)
-            One typed array for each column.
+            One typed array for each part.
         like : array-like or DataFrame of n_samples rows, default=None
             If this and the result are of pandas, the result has its row labels.
+        made, spreads
+            Which cells of the parts a model has made, and their uncertainty; see :meth:`Column.decode`.
 
         Returns
         -------
@@ -176,6 +158,14 @@ class Table:
         array([[0.5, 7. ],
                [1.5, 9. ]])
         """
+        arrays = [
+            column.decode(
+                [arrays[p] for p in at],
+                None if made is None else made[:, at],
+                None if spreads is None else [spreads[p] for p in at],
+            )
+            for column, at in zip(self.columns, self.places, strict=True)
+        ]
         if self.container == "pandas":
             import pandas as pd
 
@@ -195,7 +185,7 @@ class Table:
 
 
 def read_table(
-    estimator, X, feature_types="from_dtype", *, types: Mapping[str, CellType]
+    estimator, X, feature_types="from_dtype", *, types: Mapping[str, CellType], missing_indicator=None
 ) -> tuple[Table, list[np.ndarray]]:
     """Learn the schema of the data given to `fit`, and type their cells.
 
@@ -209,22 +199,25 @@ def read_table(
     X : array-like or DataFrame (pandas, polars) of shape (n_samples, n_features)
         The data. Arrays must be numeric; DataFrames may hold strings, categories, booleans and numbers.
     feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
-        "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical". A sequence has one
-        of "real", "categorical", "boolean", "count", "cyclic", "ordinal", ... (the keys of ``types`` that may be
-        declared) for each feature; a dict goes from a name or an index (the name wins) to one of them, and the features
-        it does not mention go by dtype. The levels of an ordinal column are those that its ordered dtype declares, or
-        the numbers that occur.
+        "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical", dates "datetime". A
+        sequence has one of "real", "categorical", "boolean", "count", "cyclic", "ordinal", ... (the keys of ``types``
+        that may be declared) for each feature; a dict goes from a name or an index (the name wins) to one of them, and
+        the features it does not mention go by dtype. The levels of an ordinal column are those that its ordered dtype
+        declares, or the numbers that occur.
     types : mapping of str to CellType
         The types of columns that there are.
+    missing_indicator : default=None
+        The columns that have an indicator of missing cells; see
+        :func:`~sklearn_subanneal.tables.missing_indicators.indicated_columns`.
 
     Returns
     -------
     table : Table
         The schema.
     arrays : list of ndarray of shape (n_samples,)
-        For each feature, contiguous: float64 with NaN for missing if real (possibly a read-only view of X); codes,
-        with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or boolean; int32 with -1
-        for missing if count; float64 if cyclic, semicontinuous or skewed.
+        For each feature, or each of its parts, contiguous: float64 with NaN for missing if real (possibly a read-only
+        view of X); codes, with -1 for missing, of the smallest of int8, int16 and int32 if categorical, ordinal or
+        boolean; int32 with -1 for missing if count; float64 if cyclic, semicontinuous or skewed.
 
     Raises
     ------
@@ -249,20 +242,32 @@ def read_table(
     """
     container, labels, cells = _read(estimator, X)
     names = _feature_names(estimator)
-    columns, arrays = [], []
+    columns, arrays, gaps = [], [], []
     declared = _declared_kinds(feature_types, names, [kind for kind, cells in types.items() if cells.declared])
     for name, given, cell in zip(names, declared, cells, strict=True):
-        model = types[given or cell.kind()]
-        if model.coded:
-            array, categories, _ = encoded(cell, ordered_levels(cell) if model.ordered else None)
-        else:
-            array = cell.numbers(model)
-            categories = None if model.categories is None else np.array(model.categories)
-        if is_missing(array).all():
+        model, missing = types[given or cell.kind()], cell.gaps()
+        if missing.all():
             raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
-        columns.append(Column(name, model, categories, cell.dtype, cell.levels, cell.ordered))
-        arrays.append(array)
-    return Table(columns, container, labels), arrays
+        column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered)
+        if model.split is not None:
+            column = replace(column, split=model.split(cell, types))
+            parts = column.encode(cell)[0]
+        elif model.coded:
+            codes, categories, _ = encoded(cell, ordered_levels(cell) if model.ordered else None)
+            column, parts = replace(column, categories=categories), [codes]
+        else:
+            categories = None if model.categories is None else np.array(model.categories)
+            column, parts = replace(column, categories=categories), [cell.numbers(model)]
+        columns.append(column)
+        arrays.append(parts)
+        gaps.append(None if missing_indicator is None else missing)
+    for j in indicated_columns(missing_indicator, names, gaps):
+        boolean = types["boolean"]
+        indicator = Column(f"{names[j]} (missing)", boolean, np.array(boolean.categories), "bool")
+        columns[j] = replace(columns[j], indicator=indicator)
+        arrays[j].append(gaps[j].astype(boolean.dtype))
+    refuse_equal_names(columns)
+    return Table(columns, container, labels), [part for parts in arrays for part in parts]
 
 
 def _feature_names(estimator) -> list[str]:

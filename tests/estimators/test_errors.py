@@ -56,7 +56,8 @@ TABLES = {
     "a missing column": (lambda: np.column_stack([X, np.full(40, NAN)]), "'x2' has no value.*drop it"),
     "a missing column of a frame": (lambda: frame(a=None), "'a' has no value.*drop it"),
     "strings": (lambda: np.array([["a", "b"], ["c", "d"]]), "Convert your data to numeric values"),
-    "dates": (lambda: frame(a=np.datetime64("2020-01-01")), "'a' has dtype datetime64.*convert it to numbers"),
+    "durations": (lambda: frame(a=np.timedelta64(1, "D")), "'a' has dtype timedelta64.*convert it to numbers"),
+    "an array of dates": (lambda: np.array([["2020-01-01"]] * 9, "M8[D]"), "'x0' has dtype datetime64.*in a DataFrame"),
     "complex numbers": (lambda: X + 1j, "Complex data not supported"),
 }
 

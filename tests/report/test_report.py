@@ -278,7 +278,7 @@ def test_parquet_without_gaps(tmp_path):
         (
             "a,b\n1.5,x\n2.5,y\n",
             ["-t", "b=grade"],
-            "types are real, categorical, boolean, count, cyclic, ordinal, semicontinuous, skewed, label, ignore",
+            "count, cyclic, ordinal, semicontinuous, skewed, datetime, label, ignore",
         ),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b"], "must be COLUMN=TYPE"),
         ("a,b\n1.5,x\n2.5,y\n", ["-t", "b=real"], "'b' must be real but holds 'x'"),
@@ -373,3 +373,19 @@ def test_interrupt_of_a_process(long_table, tmp_path, times):
 )
 def test_predictions_are_written_by_type(value, uncertainty, kind, text):
     assert prediction_text(value, uncertainty, kind) == text
+
+
+def test_dates_are_reported(table, tmp_path):
+    """Text that is declared to be dates: in the file with some cells missing, and as other columns in the page."""
+    frame = table[1][["size", "day"]].copy()
+    frame.loc[[0, 9], "day"] = None
+    path = tmp_path / "days.csv"
+    frame.to_csv(path, index=False)
+    arguments = [str(path), "-o", str(tmp_path / "out"), "--types", "day=datetime", "--chains", "1", "--quiet"]
+    assert main(["report", *arguments]) == 0
+    read = "".join(Page((tmp_path / "out" / "report.html").read_text(encoding="utf-8")).text)
+    assert "datetime" in read and "day (trend)" in read
+    imputed = pd.read_csv(tmp_path / "out" / "imputed.csv")["day"]
+    assert imputed.notna().all() and imputed[3] == "2020-01-04"
+    assert pd.to_datetime(imputed[[0, 9]]).dt.year.between(2019, 2021).all()
+    assert prediction_text(pd.Timestamp("2020-02-29"), 12.34, "datetime") == "2020-02-29 00:00:00 ± 12 days"

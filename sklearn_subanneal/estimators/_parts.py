@@ -1,0 +1,134 @@
+"""Answers about columns of the user's table that are modelled by several columns, their parts, as about one column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from sklearn_subanneal import posterior
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures.ensemble import missing
+from sklearn_subanneal.tables.schema import Table
+from sklearn_subanneal.views.draws import ViewsDraw
+from sklearn_subanneal.views.information import mutual_information, relatedness
+from sklearn_subanneal.views.relatedness_matrix import relatedness_matrix
+from sklearn_subanneal.views.seen_rows import SeenRows
+from sklearn_subanneal.views.views_predictive import (
+    predict_column,
+    score_rows_given,
+    score_seen_rows,
+    surprisal,
+    without,
+)
+
+
+def parts_of_columns(table: Table, columns: Sequence[int]) -> list[int]:
+    """Indices of the parts of some columns."""
+    places = table.places
+    return [p for j in columns for p in places[j]]
+
+
+def uncertainty_of_columns(table: Table, uncertainty: list[np.ndarray]) -> np.ndarray:
+    """Uncertainty (n_rows, n_columns) of imputed cells from that of their parts: that of the first part."""
+    return np.column_stack([uncertainty[at[0]] for at in table.places])
+
+
+def predicted_column(
+    table: Table, models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray], column: int
+) -> np.ndarray:
+    """One column given the others: dates, or what :func:`predict_column` gives."""
+    arrays, found = without(arrays, table.places[column]), table.columns[column]
+    if found.split is None:
+        return predict_column(models, draws, arrays, table.places[column][0])[0]
+    at = table.places[column][: len(found.split.parts)]
+    values, spreads = zip(*(predict_column(models, draws, arrays, p) for p in at), strict=True)
+    return found.split.join(list(values), np.ones(len(arrays[0]), bool), list(spreads))
+
+
+def surprisal_of_columns(
+    table: Table,
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    arrays: list[np.ndarray],
+    seen: SeenRows | None = None,
+) -> np.ndarray:
+    """-log p(all parts of a cell | the other cells of its row), as :func:`surprisal` gives it where there is one part.
+
+    Returns
+    -------
+    surprisal : ndarray of shape (n_rows, n_columns)
+        In nats; NaN where all parts are missing.
+    """
+    out = surprisal(models, draws, arrays, seen)
+    places = table.places
+    if len(places) == len(arrays):
+        return out
+    out = out[:, [at[0] for at in places]]
+
+    def score(cells):
+        if seen is None:
+            return score_rows_given(models, draws, cells)
+        return score_seen_rows(models, draws, seen, arrays, cells)
+
+    whole = score(arrays)
+    for j, at in enumerate(places):
+        if len(at) > 1:
+            out[:, j] = score(without(arrays, at)) - whole
+            out[missing([arrays[p] for p in at]).all(axis=1), j] = np.nan
+    return out
+
+
+def dependence_of_columns(table: Table, labels: np.ndarray) -> np.ndarray:
+    """Fraction of the draws in which a part of one column is in the same view as a part of another.
+
+    Parameters
+    ----------
+    table : Table
+    labels : ndarray of int, shape (n_chains, n_draws, n_parts)
+        View of each part in each draw.
+
+    Returns
+    -------
+    dependence : ndarray of shape (n_columns, n_columns)
+    """
+    n_parts = labels.shape[-1]
+    if len(table.columns) == n_parts:
+        return posterior.co_clustering(labels, max_rows=n_parts)
+    owner = np.repeat(np.arange(len(table.columns)), [len(at) for at in table.places])
+    draws = labels.reshape(-1, n_parts)
+    together = np.zeros((len(table.columns), len(table.columns)))
+    for views in draws:
+        holds = np.zeros((len(table.columns), views.max() + 1))
+        holds[owner, views] = 1.0
+        together += holds @ holds.T > 0.0
+    return together / len(draws)
+
+
+def relatedness_of_columns(
+    table: Table,
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    columns: Sequence[int],
+    *,
+    n_samples: int,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Relatedness of all pairs of columns, (n_columns, n_columns).
+
+    Columns of one part share their samples; each pair with a column of several parts has its own.
+    """
+    groups = [table.places[j] for j in columns]
+    single = [i for i, group in enumerate(groups) if len(group) == 1]
+    related = np.eye(len(groups))
+    if single:
+        own = np.array([groups[i][0] for i in single])
+        found = relatedness_matrix(models, draws, own, n_samples=n_samples, generator=generator)
+        related[np.ix_(single, single)] = found
+    for i, k in combinations(range(len(groups)), 2):
+        if len(groups[i]) > 1 or len(groups[k]) > 1:
+            pair = groups[i], groups[k]
+            found = relatedness(mutual_information(models, draws, *pair, n_samples=n_samples, generator=generator))
+            related[i, k] = related[k, i] = found.value
+    return related

@@ -1,0 +1,183 @@
+"""Column: one feature of a table as `fit` saw it, and the modelled columns that stand for it, its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sklearn_subanneal.tables.cell_type import CellType
+from sklearn_subanneal.tables.cells import Cells, encoded
+
+# Integer cells that say whether another cell is missing.
+PRESENT, ABSENT, UNKNOWN = 0, 1, -1
+
+
+class Split(Protocol):
+    """How a column of the user's table is modelled by several columns.
+
+    The attribute ``split`` of a :class:`CellType` makes one from the training data.
+
+    Attributes
+    ----------
+    parts : tuple of Column
+        The modelled columns. The first is that by which the uncertainty of a cell is measured.
+    params : dict of str to dict
+        Hyperparameters that the split determines, by the names of parts, as ``feature_params`` has them.
+    """
+
+    parts: tuple[Column, ...]
+    params: dict[str, dict]
+
+    def separate(self, cells: Cells) -> list[np.ndarray]:
+        """The typed cells of each part; a missing cell is missing in all of them."""
+
+    def join(self, arrays: list[np.ndarray], made: np.ndarray, spreads: list[np.ndarray] | None) -> np.ndarray:
+        """The cells of the column from those of its parts.
+
+        Parameters
+        ----------
+        arrays : list of ndarray of shape (n_rows,)
+            Typed cells of the parts.
+        made : ndarray of bool, shape (n_rows,)
+            Cells whose parts were drawn or predicted by a model, each part for itself: they need not agree. Those of
+            the other cells are as ``separate`` gave them, and the cell must be the one that was given.
+        spreads : list of ndarray of shape (n_rows,), or None
+            Uncertainty of the parts where they were predicted.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One feature as `fit` saw it, or one of its parts.
+
+    Attributes
+    ----------
+    name : str
+        The feature name; "x0", "x1", ... where the data have none.
+    type : CellType
+        The type of its cells.
+    categories : ndarray of shape (n_categories,) or None
+        The sorted values of a categorical column, those included that its dtype declares and that do not occur; the
+        levels of an ordinal one in their order;
+        ``array([False, True])`` for a boolean one.
+    dtype : str
+        Name of the dtype of the column given to `fit`.
+    levels : tuple or None
+        All values that a pandas or polars categorical dtype declares, in its own order.
+    ordered : bool
+        Whether the dtype calls its levels ordered.
+    split : Split or None
+        How it is modelled by several columns; None: by itself.
+    indicator : Column or None
+        The boolean column, modelled as well, that says which of its cells are missing.
+    """
+
+    name: str
+    type: CellType
+    categories: np.ndarray | None = None
+    dtype: str = "float64"
+    levels: tuple | None = None
+    ordered: bool = False
+    split: Split | None = None
+    indicator: Column | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of the type."""
+        return self.type.kind
+
+    @property
+    def parts(self) -> tuple[Column, ...]:
+        """The modelled columns that stand for this one; the indicator is the last of them."""
+        own = (self,) if self.split is None else self.split.parts
+        return own if self.indicator is None else (*own, self.indicator)
+
+    def encode(self, cells: Cells, *, reserved: bool = False) -> tuple[list[np.ndarray], list]:
+        """Typed cells of each part, and the values that are no category of the column.
+
+        Parameters
+        ----------
+        cells : Cells
+        reserved : bool, default=False
+            Whether such a value has the code n_categories, and not that of a missing cell.
+        """
+        unknown: list = []
+        if self.split is not None:
+            arrays = self.split.separate(cells)
+        elif self.type.coded:
+            codes, _, unknown = encoded(cells, self.categories, reserved=reserved and not self.type.ordered)
+            arrays = [codes]
+        else:
+            arrays = [cells.numbers(self.type)]
+        if self.indicator is not None:
+            arrays.append(cells.gaps().astype(np.int8))
+        return arrays, unknown
+
+    def decode(
+        self, arrays: list[np.ndarray], made: np.ndarray | None = None, spreads: list[np.ndarray] | None = None
+    ) -> np.ndarray:
+        """The typed cells of the column from those of its parts.
+
+        Parameters
+        ----------
+        arrays : list of ndarray of shape (n_rows,)
+            Of each part.
+        made : ndarray of bool, shape (n_rows or 1, n_parts), or None
+            Cells of the parts that were drawn or predicted by a model. Where the indicator was drawn, and is true, the
+            cell is missing. None: no cell was.
+        spreads : list of ndarray of shape (n_rows,), or None
+            Uncertainty of the parts.
+        """
+        n_rows = len(arrays[0])
+        made = np.zeros((1, len(arrays)), bool) if made is None else made
+        made = np.broadcast_to(made, (n_rows, len(arrays)))
+        cells = arrays[0] if self.split is None else self.split.join(arrays, made[:, 0], spreads)
+        if self.indicator is None or not made[:, -1].any():
+            return cells
+        nothing = {"f": np.nan, "M": np.datetime64("NaT")}.get(cells.dtype.kind, -1)
+        return np.where(made[:, -1] & (arrays[-1] == ABSENT), np.array(nothing, cells.dtype), cells)
+
+
+def params_of_parts(columns: Sequence[Column], given: Mapping[str, dict] | None) -> dict[str, dict]:
+    """``feature_params`` for the parts of columns: those of the user, and those that splits determine.
+
+    Raises
+    ------
+    ValueError
+        If the user gives a hyperparameter that a split determines, or one for a column that is modelled by others.
+    """
+    params = dict(given or {})
+    for column in columns:
+        if column.split is None:
+            continue
+        for key in {column.name, column.kind} & params.keys():
+            raise ValueError(
+                f"feature_params has the key {key!r}, but column {column.name!r} is modelled by its parts: use the "
+                f"keys {', '.join(repr(part.name) for part in column.parts)}."
+            )
+        for name, fixed in column.split.params.items():
+            own = params.get(name, {})
+            if common := set(own) & set(fixed):
+                raise ValueError(
+                    f"feature_params[{name!r}] has {common.pop()!r}, which the column {column.name!r} determines: "
+                    "remove it."
+                )
+            params[name] = {**own, **fixed}
+    return params
+
+
+def refuse_equal_names(columns: Sequence[Column]):
+    """Raise ValueError if a part has the name of another column or part."""
+    names = {column.name for column in columns}
+    for column in columns:
+        for part in column.parts:
+            if part is column:
+                continue
+            if part.name in names:
+                raise ValueError(
+                    f"Column {column.name!r} has a part {part.name!r}, and another column has that name: rename it."
+                )
+            names.add(part.name)

@@ -1,0 +1,208 @@
+"""Dates and times of the common spellings, as an array of datetime64."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH_NAME = (
+    r"(?P<month_name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_WEEKDAY = r"(?:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?,?\s+)?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_TIME = (
+    r"(?:(?:t|,?\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
+    r"(?:\s*(?P<half>[ap])\.?m\.?)?\s*(?P<zone>z|utc|gmt|[+-]\d\d(?::?\d\d)?)?)?"
+)
+_DATES = (
+    r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})",
+    r"(?P<compact>(?P<year>(?:1[89]|2[01])\d\d)(?P<month>\d\d)(?P<day>\d\d))",
+    r"(?P<first>\d{1,2})(?P<mark>[-/])(?P<other>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)",
+    r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
+    _WEEKDAY + _DAY + r"(?P<mark>\s+|-)" + _MONTH_NAME + r"(?:(?P=mark)|,\s*)(?P<year>\d{4}|\d\d)",
+    _WEEKDAY + _MONTH_NAME + r"\s+" + _DAY + r"(?:,\s*|\s+)(?P<year>\d{4})",
+)
+_SPELLINGS = [re.compile(r"\s*" + date + _TIME + r"\s*", re.IGNORECASE) for date in _DATES]
+
+
+def parse_datetimes(
+    values: Sequence | np.ndarray, name: str = "values", day_first: bool | None = None
+) -> np.ndarray | None:
+    """Read dates and times of the common spellings.
+
+    Missing values are None, NaN, NA and NaT. A value is a ``datetime``, ``date`` or ``datetime64``, or a string of one
+    of the spellings
+
+    - 2021-03-04, 2021/03/04, 2021.03.04;
+    - 20210304, where all values are of this spelling, for the years 1800 to 2199;
+    - 04/03/2021, 4-3-21, 04.03.2021;
+    - 4 Mar 2021, 4-Mar-21, 4th March 2021, Thu, 4 Mar 2021;
+    - Mar 4, 2021, March 4 2021,
+
+    each alone or with a time of day 14:05, 14:05:09, 14:05:09.123456 or 2:05 PM after "T", space or comma, and with the
+    time zone Z, UTC, GMT, +01:00, +0100 or +01 after that. Years of two digits are 1969 to 2068, as in POSIX. Times
+    with a zone are converted to UTC; times without are kept as they are.
+
+    Of two numbers with slashes or hyphens before a year, the values together decide which is the day: the one that is
+    above 12 somewhere. Numbers with dots are day, month, year.
+
+    Parameters
+    ----------
+    values : sequence or ndarray of shape (n_values,)
+        The values.
+    name : str, default="values"
+        Name for error messages.
+    day_first : bool or None, default=None
+        Which of two numbers before a year is the day; None: the values decide.
+
+    Returns
+    -------
+    dates : ndarray of datetime64[us] of shape (n_values,), or None
+        The dates, NaT where missing; None if a value is not a date, or all are missing and the dtype is not of dates.
+
+    Raises
+    ------
+    ValueError
+        If all values are dates but it is undecided which number is the day, or if some have a time zone and others
+        have none.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.dates import parse_datetimes
+    >>> parse_datetimes(["2021-03-04", None, "Mar 14, 2021 2:30 PM"])
+    array(['2021-03-04T00:00:00.000000',                        'NaT',
+           '2021-03-14T14:30:00.000000'], dtype='datetime64[us]')
+    >>> parse_datetimes(["04/03/2021", "28/02/2021"]).astype("datetime64[D]")
+    array(['2021-03-04', '2021-02-28'], dtype='datetime64[D]')
+    >>> parse_datetimes(["v1.0", "2021-03-04"]) is None
+    True
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        return values.astype("datetime64[us]")
+    values = [_plain(value) for value in values]
+    present = [value for value in values if value is not None]
+    texts = {value for value in present if isinstance(value, str)}
+    if not present or not all(isinstance(value, (str, datetime.date)) for value in present):
+        return None
+    read = _read_texts(texts, name, day_first)
+    if read is None:
+        return None
+    dates = [read[value] if isinstance(value, str) else _as_datetime(value) for value in values]
+    zoned = [value.tzinfo is not None for value in dates if value is not None]
+    if any(zoned) and not all(zoned):
+        raise ValueError(
+            f"The dates of {name!r} have a time zone in some rows and none in others: convert them to one zone, or "
+            "remove the zones."
+        )
+    if any(zoned):
+        dates = [value and value.astimezone(datetime.UTC).replace(tzinfo=None) for value in dates]
+    return np.array(dates, dtype="datetime64[us]")
+
+
+def _plain(value):
+    """A value as a string, date or datetime, None if it is missing."""
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    # NaN and NaT differ from themselves; the comparison of NA has no truth value.
+    if value is None or value is not value or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, (float, np.floating)) and np.isnan(value) else value
+
+
+def _as_datetime(value) -> datetime.datetime | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime.datetime):
+        # A Timestamp of pandas is a datetime whose nanoseconds fall away here.
+        return value.to_pydatetime(warn=False) if hasattr(value, "to_pydatetime") else value
+    return datetime.datetime(value.year, value.month, value.day)
+
+
+def comes_day_first(values: Sequence, name: str = "values") -> bool | None:
+    """Which of two numbers before a year is the day, as strings decide together; None if there are no such numbers.
+
+    Raises
+    ------
+    ValueError
+        If it is undecided.
+    """
+    groups = filter(None, (_match(value) for value in values if isinstance(value, str)))
+    pairs = [(int(group["first"]), int(group["other"])) for group in groups if "first" in group]
+    if not pairs:
+        return None
+    day_first, month_first = any(a > 12 for a, _ in pairs), any(b > 12 for _, b in pairs)
+    if day_first or month_first:
+        return day_first
+    if all(a == b for a, b in pairs):
+        return None
+    raise ValueError(
+        f"The dates of {name!r} can be read day first and month first, since no number before the year is above "
+        "12: convert them, for example by pandas.to_datetime(..., dayfirst=True)."
+    )
+
+
+def _match(text: str) -> dict[str, str | None] | None:
+    match = next(filter(None, (spelling.fullmatch(text) for spelling in _SPELLINGS)), None)
+    return match and match.groupdict()
+
+
+def _read_texts(texts: set[str], name: str, day_first: bool | None) -> dict[str, datetime.datetime] | None:
+    """The date of each string, None if one is not a date."""
+    matches = {}
+    for text in texts:
+        matches[text] = _match(text)
+        if matches[text] is None:
+            return None
+    compact = ["compact" in groups for groups in matches.values()]
+    if any(compact) and not all(compact):
+        return None
+    if day_first is None:
+        day_first = comes_day_first(texts, name)
+    try:
+        return {text: _datetime(groups, bool(day_first)) for text, groups in matches.items()}
+    except ValueError:
+        return None
+
+
+def _datetime(groups: dict[str, str | None], day_first: bool) -> datetime.datetime:
+    """The date of one match; ValueError for a day, hour, ... that does not exist."""
+    year = int(groups["year"])
+    if len(groups["year"]) == 2:
+        year += 2000 if year < 69 else 1900
+    if "first" in groups:
+        month, day = (groups["other"], groups["first"]) if day_first else (groups["first"], groups["other"])
+    elif "month_name" in groups:
+        month, day = _MONTHS.index(groups["month_name"][:3].lower()) + 1, groups["day"]
+    else:
+        month, day = groups["month"], groups["day"]
+    hour = int(groups["hour"] or 0)
+    if groups["half"]:
+        if not 1 <= hour <= 12:
+            raise ValueError("An hour before AM or PM is from 1 to 12.")
+        hour = hour % 12 + (12 if groups["half"].lower() == "p" else 0)
+    micros = int((groups["fraction"] or "0").ljust(6, "0")[:6])
+    return datetime.datetime(
+        year,
+        int(month),
+        int(day),
+        hour,
+        int(groups["minute"] or 0),
+        int(groups["second"] or 0),
+        micros,
+        tzinfo=_zone(groups["zone"]),
+    )
+
+
+def _zone(zone: str | None) -> datetime.timezone | None:
+    if zone is None:
+        return None
+    if zone[0] not in "+-":
+        return datetime.UTC
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    offset = datetime.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return datetime.timezone(-offset if zone[0] == "-" else offset)
