@@ -128,16 +128,17 @@ def bind_joint_reals(
     return out
 
 
-def affordable_covariance(n_rows: int, n_reals: int) -> str:
+def affordable_covariance(n_rows: int, kinds: list[str]) -> str:
     """The covariance type of the real and skewed columns of a view for which a chain takes a minute or two at most.
 
     Examples
     --------
     >>> from sklearn_subanneal.columns.joint_real import affordable_covariance
-    >>> affordable_covariance(300, 60), affordable_covariance(500_000, 30)
+    >>> affordable_covariance(300, ["real"] * 60), affordable_covariance(500_000, ["real"] * 30)
     ('full', 'diag')
     """
-    return "full" if n_reals <= MOST_JOINT_REALS and n_rows * n_reals**2 <= MOST_PRODUCTS else "diag"
+    n_joint = sum(kind in JOINT for kind in kinds)
+    return "full" if n_joint <= MOST_JOINT_REALS and n_rows * n_joint**2 <= MOST_PRODUCTS else "diag"
 
 
 def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarray], order: np.ndarray) -> RealTable:

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_table
-from sklearn_subanneal.columns.joint_real import JOINT, affordable_covariance
+from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
@@ -237,8 +237,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     def _bind(self, table, arrays):
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
-            n_joint = sum(part.kind in JOINT for part in table.parts)
-            self.covariance_type_ = affordable_covariance(len(arrays[0]), n_joint)
+            self.covariance_type_ = affordable_covariance(len(arrays[0]), [part.kind for part in table.parts])
         return bind_table(
             table,
             arrays,
