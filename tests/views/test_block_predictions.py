@@ -47,7 +47,8 @@ class Fitted(PredictiveQueries, StructureQueries, BaseEstimator):
         self._models = bind_columns(self._table.names, self._table.kinds, [0] * 5, arrays)
         if joint:
             cells = np.column_stack([arrays[j] for j in REALS])
-            models = bind_joint_reals([f"x{j}" for j in REALS], REALS, cells, [{}] * 4, learn=True, grids="data")
+            names = [f"x{j}" for j in REALS]
+            models = bind_joint_reals(names, ["real"] * 4, REALS, cells, [{}] * 4, learn=True, grids="data")
             for j, model in zip(REALS, models, strict=True):
                 self._models[j] = model
         z = np.hstack([model.values(arrays) for model in self._models])
