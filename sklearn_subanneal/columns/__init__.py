@@ -15,6 +15,8 @@ from sklearn_subanneal.columns.semicontinuous import Semicontinuous
 from sklearn_subanneal.columns.skewed import Skewed
 from sklearn_subanneal.columns.transform_choice import choose_transform, transform_evidence
 from sklearn_subanneal.columns.transforms import Logarithm, Transform, YeoJohnson
+from sklearn_subanneal.columns.type_choice import choose_type
+from sklearn_subanneal.columns.type_evidence import TypeEvidence
 
 __all__ = [
     "KINDS",
@@ -32,10 +34,12 @@ __all__ = [
     "Semicontinuous",
     "Skewed",
     "Transform",
+    "TypeEvidence",
     "YeoJohnson",
     "bind_bags",
     "bind_columns",
     "choose_transform",
+    "choose_type",
     "find_atoms",
     "transform_evidence",
 ]

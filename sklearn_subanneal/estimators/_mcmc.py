@@ -22,6 +22,7 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressRe
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.columns.binding import TYPES
+from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
@@ -47,7 +48,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
     _parameter_constraints: dict = {
         "schedule": [StrOptions(set(schedules.NAMED)), HasMethods(["subsample_size", "n_assignments"])],
         "subsampling": [StrOptions(set(subsampling.NAMED)), HasMethods("bind")],
-        "feature_types": [StrOptions({"from_dtype"}), dict, "array-like"],
+        "feature_types": [StrOptions({"auto", "from_dtype"}), dict, "array-like"],
         "feature_params": [dict, None],
         "grids": [StrOptions({"data", "fixed"})],
         "missing_indicator": [StrOptions({MISSING_ONLY}), None, set, "array-like"],
@@ -137,7 +138,14 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
 
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""
-        return read_table(self, X, self.feature_types, types=TYPES, missing_indicator=self.missing_indicator)
+        return read_table(
+            self,
+            X,
+            self.feature_types,
+            types=TYPES,
+            choose=choose_type,
+            missing_indicator=self.missing_indicator,
+        )
 
     def _read_weighted(self, X, weights):
         """The schema, the typed columns of the table of repeated rows, and those of X itself.
@@ -201,6 +209,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models, self._copies = table, models, copies
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
+        self.feature_type_reasons_ = table.reasons
         self.part_types_ = {part.name: part.kind for part in table.parts}
         self.part_columns_ = np.repeat(np.arange(len(table.columns)), [len(column.parts) for column in table.columns])
         self._results = [result.cut(n_draws) for result in results]

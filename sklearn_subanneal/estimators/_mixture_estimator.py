@@ -55,7 +55,7 @@ class MixtureEstimator(MCMCEstimator):
         **MCMCEstimator._parameter_constraints,
         "partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
         "covariance_type": [StrOptions({"diag", "full"})],
-        "feature_types": [StrOptions({"from_dtype", BAG_OF_WORDS}), dict, "array-like"],
+        "feature_types": [StrOptions({"auto", "from_dtype", BAG_OF_WORDS}), dict, "array-like"],
     }
 
     def __init__(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS, TYPES
+from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._mcmc import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
@@ -46,8 +47,15 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
         repeated = X if weights is None else repeated_rows(X, weights)
         self._table, arrays = read_table(
-            self, repeated, inner.feature_types, types=TYPES, missing_indicator=inner.missing_indicator
+            self,
+            repeated,
+            inner.feature_types,
+            types=TYPES,
+            choose=choose_type,
+            missing_indicator=inner.missing_indicator,
         )
+        self.feature_types_ = dict(zip(self._table.names, self._table.kinds, strict=True))
+        self.feature_type_reasons_ = self._table.reasons
         if weights is not None:
             arrays = self._table.encode(self, X)
         check_consistent_length(arrays[0], y)
@@ -94,7 +102,8 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     missing.
 
     Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the class poorly.
+    "categorical" or "count", or let ``feature_types="auto"`` choose: as reals, each value tends to form its own
+    cluster, which predicts the class poorly.
 
     Parameters
     ----------
@@ -109,6 +118,8 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     crosscat_ : CrossCat
         Fitted on [X | y], rows of weight 0 left out. The last column is y: in DataFrames the class, in arrays its index
         in ``classes_``.
+    feature_types_, feature_type_reasons_ : dict of str to str
+        Type of each column of X, and the reason for it, by name.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.
@@ -199,7 +210,8 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     the observed cells of a row, averaged over draws and chains. Columns may be of any type, and cells may be missing.
 
     Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the target poorly.
+    "categorical" or "count", or let ``feature_types="auto"`` choose: as reals, each value tends to form its own
+    cluster, which predicts the target poorly.
 
     Parameters
     ----------
@@ -212,6 +224,8 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     ----------
     crosscat_ : CrossCat
         Fitted on [X | y], rows of weight 0 left out. The last column is y.
+    feature_types_, feature_type_reasons_ : dict of str to str
+        Type of each column of X, and the reason for it, by name.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X has names.

@@ -33,13 +33,14 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
-    feature_types : {"from_dtype", "bag-of-words"}, array-like of str or dict, default="from_dtype"
+    feature_types : {"from_dtype", "auto", "bag-of-words"}, array-like of str or dict, default="from_dtype"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
         "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a
-        transformation such as the logarithm) or "datetime" for each column, or a dict from names or indices to these.
-        "from_dtype" takes numbers as real, bool as boolean, strings and categories of pandas or polars as categorical,
-        dates of pandas or polars as datetime: modelled by parts, a real trend in days and cyclic columns. "bag-of-
-        words" takes X as documents: sparse or dense counts of words.
+        transformation such as the logarithm) or "datetime" (modelled by a real trend in days and cyclic columns) for
+        each column, or a dict from names or indices to these. "from_dtype" takes numbers as real, bool as boolean,
+        strings and categories as categorical, dates as datetime. "auto" chooses by dtype, values and evidence: see
+        :func:`~sklearn_subanneal.columns.choose_type`. "bag-of-words" takes X as documents: sparse or dense counts of
+        words.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
@@ -97,8 +98,8 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         With moves=["incremental-hierarchy"]: the trees, with ``linkage()`` for SciPy and ``newick()``.
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
-    feature_types_ : dict of str to str
-        Type of each column, by name and in the order of the columns.
+    feature_types_, feature_type_reasons_ : dict of str to str
+        Type of each column and the reason for it, by name and in the order of the columns.
     part_types_ : dict of str to str
         The same for the modelled columns: a date has several, and a missing indicator is one.
     part_columns_ : ndarray of int, shape (n_parts,)

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.columns.binding import DECLARED
+from sklearn_subanneal.columns.type_choice import choose_type
+from sklearn_subanneal.tables.cells import pandas_cells
+from sklearn_subanneal.tables.numerals import numeric_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,12 +26,8 @@ SEPARATORS = ",;\t|"
 PARQUET, SPREADSHEETS = (".parquet", ".pq"), (".xlsx", ".xls", ".ods")
 # Texts of missing cells, in addition to those of pandas.
 MISSING = ("?",)
-# A number with so few values is taken as a code or a grade: as a real, each value would become a cluster.
-MOST_GRADES, FEWEST_ROWS_A_GRADE = 30, 5
 # Text is a category, unless it has more values than this, or more than some and these mostly different.
 MOST_TEXTS, FEW_TEXTS = 1000, 20
-# A value that is more frequent than this among numbers is mentioned.
-MANY = 0.3
 # Text of which this share can be read as numbers is probably a number with a mark for missing cells.
 MOSTLY = 0.8
 
@@ -207,51 +206,41 @@ def _describe(frame: pd.DataFrame, types: Mapping[str, str]) -> list[ColumnDescr
     has_label, columns = LABEL in types.values(), []
     for name in frame.columns:
         series = frame[name]
-        kind, reason = (types[name], "as declared") if name in types else _inferred(series)
+        kind, reason, spelled = (types[name], "as declared", False) if name in types else _inferred(series)
         if kind == LABEL and name not in types:
             kind = IGNORED if has_label else LABEL
             has_label = True
+        if spelled:
+            frame[name] = numeric_cells(pandas_cells(name, series))[0].values
+            series = frame[name]
         seen = series.dropna()
         columns.append(ColumnDescription(name, kind, reason, int(series.isna().sum()), seen.nunique(), _values(seen)))
     return columns
 
 
-def _inferred(series: pd.Series) -> tuple[str, str]:
-    """The type of a column, and the reason."""
-    import pandas as pd
-
+def _inferred(series: pd.Series) -> tuple[str, str, bool]:
+    """The type of a column, the reason, and whether its strings are to be read as the numbers that they spell."""
     seen = series.dropna()
     n_distinct = seen.nunique()
     if n_distinct < 2:
-        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no values"
-    inferred = pd.api.types.infer_dtype(seen, skipna=True)
-    if inferred == "boolean":
-        return "boolean", "true or false"
-    if pd.api.types.is_numeric_dtype(series):
-        return _inferred_number(series, seen.to_numpy(np.float64), n_distinct)
-    if inferred in ("date", "datetime", "datetime64"):
-        return "datetime", "dates"
-    if inferred.startswith(("time", "period")):
-        return IGNORED, "times or periods: to model them, convert them to dates or numbers"
-    if n_distinct == len(series):
-        return LABEL, "text, different in each row"
-    if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):
-        return IGNORED, "text, mostly different in each row"
-    return "categorical", "text" + _marks(seen)
-
-
-def _inferred_number(series: pd.Series, seen: np.ndarray, n_distinct: int) -> tuple[str, str]:
-    if np.isinf(seen).any():
+        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no values", False
+    if series.dtype.kind == "f" and np.isinf(seen).any():
         raise ValueError(f"Column {series.name!r} holds infinity: correct it, or leave it empty.")
-    if set(np.unique(seen).tolist()) == {0.0, 1.0}:
-        return "boolean", "zeros and ones"
-    if len(seen) == len(series) and seen[0] in (0, 1) and (np.diff(seen) == 1).all():
-        return LABEL, "it numbers the rows"
-    if n_distinct <= MOST_GRADES and len(seen) >= FEWEST_ROWS_A_GRADE * n_distinct:
-        return "categorical", f"a number with {n_distinct} values only"
-    values, counts = np.unique(seen, return_counts=True)
-    share = counts.max() / len(seen)
-    return "real", "numbers" + (f", {share:.0%} of them {brief(values[counts.argmax()])}" if share > MANY else "")
+    try:
+        chosen = choose_type(pandas_cells(series.name, series))
+    except (TypeError, ValueError) as error:
+        return IGNORED, str(error), False
+    if chosen.kind == "categorical" and series.dtype.kind not in "iuf":
+        if n_distinct == len(series):
+            return LABEL, "text, different in each row", False
+        if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):
+            return IGNORED, "text, mostly different in each row", False
+        return chosen.kind, "text" + _marks(seen), False
+    if series.dtype.kind in "iu" and seen.iloc[0] in (0, 1) and (np.diff(seen) == 1).all() and len(seen) > 2:
+        return LABEL, "it numbers the rows", False
+    if chosen.warning and n_distinct == len(series):
+        return LABEL, chosen.reason, False
+    return chosen.kind, chosen.reason, chosen.spelled
 
 
 def _marks(seen: pd.Series) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.cells import Cells, encoded
+from sklearn_subanneal.tables.numerals import numeric_cells
 
 # Integer cells that say whether another cell is missing.
 PRESENT, ABSENT, UNKNOWN = 0, 1, -1
@@ -73,6 +74,10 @@ class Column:
         How it is modelled by several columns; None: by itself.
     indicator : Column or None
         The boolean column, modelled as well, that says which of its cells are missing.
+    reason : str
+        Why it has this type.
+    marks : tuple of str or None
+        If its cells are strings that spell numbers, the strings that mean missing cells.
     """
 
     name: str
@@ -83,6 +88,8 @@ class Column:
     ordered: bool = False
     split: Split | None = None
     indicator: Column | None = None
+    reason: str = ""
+    marks: tuple[str, ...] | None = None
 
     @property
     def kind(self) -> str:
@@ -105,6 +112,8 @@ class Column:
             Whether such a value has the code n_categories, and not that of a missing cell.
         """
         unknown: list = []
+        if self.marks is not None:
+            cells, _ = numeric_cells(cells, self.marks)
         if self.split is not None:
             arrays = self.split.separate(cells)
         elif self.type.coded:

@@ -54,6 +54,11 @@ class DocumentTable:
     kinds: tuple = ()
     parts: tuple = ()
 
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Empty: there are no columns with a type of their own."""
+        return {}
+
     def encode(self, estimator, X, unseen: str = "missing") -> list[Documents]:
         """Type new bags of words."""
         return read_documents(estimator, X, reset=False)

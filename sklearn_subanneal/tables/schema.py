@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import narwhals.stable.v2 as nw
@@ -23,8 +23,10 @@ from sklearn_subanneal.tables.cells import (
     polars_series,
     unsupported,
 )
+from sklearn_subanneal.tables.chosen_type import FROM_DTYPE, ChosenType, declared_types, typed_by
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
+from sklearn_subanneal.tables.numerals import numeric_cells
 from sklearn_subanneal.tables.ordinal_levels import ordered_levels
 
 
@@ -55,6 +57,11 @@ class Table:
     def names(self) -> list[str]:
         """The name of each column."""
         return [column.name for column in self.columns]
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why each column has its type, by name."""
+        return {column.name: column.reason for column in self.columns}
 
     @property
     def parts(self) -> list[Column]:
@@ -185,7 +192,13 @@ class Table:
 
 
 def read_table(
-    estimator, X, feature_types="from_dtype", *, types: Mapping[str, CellType], missing_indicator=None
+    estimator,
+    X,
+    feature_types=FROM_DTYPE,
+    *,
+    types: Mapping[str, CellType],
+    choose: Callable[[Cells], ChosenType] | None = None,
+    missing_indicator=None,
 ) -> tuple[Table, list[np.ndarray]]:
     """Learn the schema of the data given to `fit`, and type their cells.
 
@@ -198,14 +211,17 @@ def read_table(
         The estimator that is being fitted.
     X : array-like or DataFrame (pandas, polars) of shape (n_samples, n_features)
         The data. Arrays must be numeric; DataFrames may hold strings, categories, booleans and numbers.
-    feature_types : "from_dtype", sequence of str of length n_features, or dict, default="from_dtype"
-        "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical", dates "datetime". A
-        sequence has one of "real", "categorical", "boolean", "count", "cyclic", "ordinal", ... (the keys of ``types``
-        that may be declared) for each feature; a dict goes from a name or an index (the name wins) to one of them, and
-        the features it does not mention go by dtype. The levels of an ordinal column are those that its ordered dtype
-        declares, or the numbers that occur.
+    feature_types : {"from_dtype", "auto"}, sequence of str of length n_features, or dict, default="from_dtype"
+        "from_dtype" makes numbers "real", booleans "boolean", strings and categories "categorical", dates "datetime".
+        "auto" has each type chosen by ``choose``. A sequence has one of "real", "categorical", "boolean", "count",
+        "cyclic", "ordinal", ... (the keys of ``types`` that may be declared), "auto" or "from_dtype" for each feature;
+        a dict goes from a name or an index (the name wins) to one of them, and the features it does not mention have
+        the rule that is the default of estimators (without ``choose``, "from_dtype"). The levels of an ordinal column
+        are those that its ordered dtype declares, or the numbers that occur.
     types : mapping of str to CellType
         The types of columns that there are.
+    choose : callable, Cells -> ChosenType, or None
+        The choice of "auto"; None: that may not be given.
     missing_indicator : default=None
         The columns that have an indicator of missing cells; see
         :func:`~sklearn_subanneal.tables.missing_indicators.indicated_columns`.
@@ -227,6 +243,11 @@ def read_table(
     TypeError
         If a column holds unhashable objects, or an array cells that are neither string nor number.
 
+    Warns
+    -----
+    UserWarning
+        If ``choose`` has advice, for example that a column of names should be dropped.
+
     Examples
     --------
     >>> import pandas as pd
@@ -243,12 +264,14 @@ def read_table(
     container, labels, cells = _read(estimator, X)
     names = _feature_names(estimator)
     columns, arrays, gaps = [], [], []
-    declared = _declared_kinds(feature_types, names, [kind for kind, cells in types.items() if cells.declared])
+    declared = declared_types(feature_types, names, [kind for kind, model in types.items() if model.declared], choose)
     for name, given, cell in zip(names, declared, cells, strict=True):
-        model, missing = types[given or cell.kind()], cell.gaps()
+        chosen = typed_by(given, cell, choose)
+        cell, marks = numeric_cells(cell) if chosen.spelled else (cell, None)
+        model, missing = types[chosen.kind], cell.gaps()
         if missing.all():
             raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
-        column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered)
+        column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered, reason=chosen.reason, marks=marks)
         if model.split is not None:
             column = replace(column, split=model.split(cell, types))
             parts = column.encode(cell)[0]
@@ -274,38 +297,6 @@ def _feature_names(estimator) -> list[str]:
     if hasattr(estimator, "feature_names_in_"):
         return estimator.feature_names_in_.tolist()
     return [f"x{j}" for j in range(estimator.n_features_in_)]
-
-
-def _declared_kinds(feature_types, names: list[str], known: list[str]) -> list[str | None]:
-    """The declared kind of each column, None where the dtype decides."""
-    if isinstance(feature_types, str) and feature_types == "from_dtype":
-        return [None] * len(names)
-    kinds = ", ".join(map(repr, known))
-    if isinstance(feature_types, str) or not isinstance(feature_types, Iterable):
-        raise ValueError(
-            f"feature_types must be 'from_dtype', a sequence of types or a dict from name or index to type, "
-            f"got {feature_types!r}. Types are {kinds}."
-        )
-    if isinstance(feature_types, Mapping):
-        unknown = [key for key in feature_types if key not in {*names, *range(len(names))}]
-        if unknown:
-            raise ValueError(
-                f"feature_types names the unknown feature {unknown[0]!r}. Features are "
-                f"{', '.join(map(repr, names))}, or the indices 0 to {len(names) - 1}."
-            )
-        declared = [feature_types.get(name, feature_types.get(j)) for j, name in enumerate(names)]
-        given = feature_types.values()
-    else:
-        declared = given = list(feature_types)
-        if len(declared) != len(names):
-            raise ValueError(
-                f"feature_types has {len(declared)} types, but X has {len(names)} features. Give one of {kinds} for "
-                "each feature, or a dict of the features that shall not go by their dtype."
-            )
-    for kind in given:
-        if kind not in known:
-            raise ValueError(f"feature_types holds the unknown type {kind!r}. Types are {kinds}.")
-    return declared
 
 
 def _read(estimator, X, names=None, objects=False) -> tuple[str, list, Iterator[Cells]]:
