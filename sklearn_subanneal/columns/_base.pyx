@@ -33,6 +33,10 @@ cdef void flush_logs(LogQueue* logs) noexcept nogil:
     logs.n = 0
 
 
+# MAX_GRID for callers in Python.
+MOST_GRID_VALUES = MAX_GRID
+
+
 def as_grid(values):
     """A grid of hyperparameters, or one for each row, as the kernels take it: float64, not too long."""
     grid = np.ascontiguousarray(values, np.float64)

@@ -95,6 +95,24 @@ def bind_joint_reals(
     return out
 
 
+def require_common_grids(models: list[JointReal]) -> None:
+    """Raise ValueError if grids of kappa or nu, which belong to views, differ between columns."""
+    for key in ("kappa", "nu"):
+        if any(key in model.grids and not np.array_equal(model.grids[key], models[0].grids[key]) for model in models):
+            raise ValueError(
+                f"feature_grids gives different grids of {key} to real columns, but with full covariance the columns "
+                f"of a view share it: give one grid by feature_grids={{'real': {{{key!r}: ...}}}}, or set "
+                "covariance_type='diag'"
+            )
+    for key in ("mu", "sigma2"):
+        if len(lengths := {len(model.grids[key]) for model in models if key in model.grids}) > 1:
+            raise ValueError(
+                f"feature_grids gives grids of {key} with {sorted(lengths)} values to real columns, but with full "
+                "covariance all of them need as many: give each real column a grid, of the same length, or set "
+                "covariance_type='diag'"
+            )
+
+
 def affordable_covariance(n_rows: int, n_reals: int) -> str:
     """The covariance type of the reals of a view for which a chain takes a minute or two at most.
 

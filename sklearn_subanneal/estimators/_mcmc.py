@@ -49,6 +49,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         "feature_types": [StrOptions({"from_dtype"}), dict, "array-like"],
         "feature_params": [dict, None],
         "grids": [StrOptions({"data", "fixed"})],
+        "feature_grids": [dict, None],
         "unseen": [StrOptions({"novel", "missing", "error"})],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],

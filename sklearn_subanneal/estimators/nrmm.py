@@ -64,6 +64,11 @@ class TreeGuidedNRMM(MixtureEstimator):
         {"beta"} ("bag-of-words").
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
+    feature_grids : dict or None, default=None
+        Grids in place of these: a dict like ``feature_params``, from a type or a column's name to the values, in the
+        units of the data, that a hyperparameter may take, all with the same prior probability. With "gaussian" it is
+        "sigma2", the variance psi_jj / (nu - n_columns + 1) of a column, that has a grid, and not "psi". Period, cut
+        points, atoms, transforms and the weight of unseen categories are not learned, and have none.
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
@@ -150,6 +155,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         feature_types="from_dtype",
         feature_params: dict | None = None,
         grids: str = "data",
+        feature_grids: dict | None = None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -170,6 +176,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             feature_types=feature_types,
             feature_params=feature_params,
             grids=grids,
+            feature_grids=feature_grids,
             unseen=unseen,
             n_chains=n_chains,
             n_draws=n_draws,
