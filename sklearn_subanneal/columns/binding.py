@@ -88,12 +88,11 @@ def bind_columns(
     if block and not in_views:
         chosen = given.get("gaussian", {})
         models.append(Gaussian.bind("gaussian", block, cells, chosen, n_categories=0, learn=learn, grids=grids))
-    if not learn:
-        return models
     models = [
-        model.with_grids(wanted, cells if model.sources == block and not in_views else arrays[model.sources[0]])
-        if (wanted := {**own_grids.get(model.kind, {}), **own_grids.get(model.name, {})})
-        else model
+        model.with_grids(
+            {**own_grids.get(model.kind, {}), **own_grids.get(model.name, {})} if learn else {},
+            arrays[model.sources[0]] if model.single else cells,
+        )
         for model in models
     ]
     require_common_grids([model for model in models if model.joint])

@@ -57,11 +57,6 @@ class Categorical(ColumnModel):
         model = cls._with(name, sources, np.broadcast_to(alpha, n_categories).copy(), learn)
         least = min(values.min() for values in [alpha, *model.grids.values()])
         unseen = float(given.get("unseen", min(UNSEEN, least / 2.0)))
-        if unseen >= least:
-            raise ValueError(
-                f"unseen of column {name!r} must be less than every alpha of its categories, of which the least is "
-                f"{least:g}, got {unseen:g}: lower it, or a category that was not seen is no rarer than one that was"
-            )
         model.parameters["unseen"] = unseen
         return model
 
@@ -72,11 +67,12 @@ class Categorical(ColumnModel):
 
     def with_grids(self, given, cells):
         model = super().with_grids(given, cells)
-        least, unseen = model.grids["alpha"].min(), model.parameters["unseen"]
-        if unseen >= least:
+        least = min(values.min() for values in [model.parameters["alpha"], *model.grids.values()])
+        if (unseen := model.parameters["unseen"]) >= least:
             raise ValueError(
-                f"unseen of column {self.name!r} is {unseen:g}, and must be less than every alpha of its categories, "
-                f"of which feature_grids has {least:g}: give a lower unseen by feature_params, or raise the grid"
+                f"unseen of column {self.name!r} must be less than every alpha of its categories, of which the least "
+                f"is {least:g}, got {unseen:g}: lower it by feature_params, or a category that was not seen is no "
+                "rarer than one that was"
             )
         return model
 
@@ -124,6 +120,8 @@ class Boolean(Categorical):
         return cls._with(name, sources, alpha, learn)
 
     def with_grids(self, given, cells):
+        if not given:
+            return self
         rows = [np.asarray(given.get(name, ALPHA_GRID), np.float64) for name in ("beta", "alpha")]
         # The kernel takes as many values of one as of the other. To repeat each equally often is the same prior.
         length = np.lcm(*map(len, rows))

@@ -133,6 +133,8 @@ class ColumnModel:
         ValueError
             If a grid does not suit the other hyperparameters or the cells.
         """
+        if not given:
+            return self
         grids = {name: self.standard_grid(name, np.asarray(values, np.float64)) for name, values in given.items()}
         start = {name: nearest_on_grid(grid, self.parameters[name]) for name, grid in grids.items()}
         return replace(self, parameters=self.parameters | start, grids=self.grids | grids)

@@ -80,6 +80,8 @@ class Gaussian(ColumnModel):
         return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()))
 
     def with_grids(self, given, cells):
+        if not given:
+            return self
         d = len(self.sources)
         grids = self.grids | {
             name: self.standard_grid(name, np.asarray(values, np.float64)) for name, values in given.items()
@@ -114,7 +116,7 @@ class Gaussian(ColumnModel):
         """Vectors are normal, and determine the correlations; the other hyperparameters are uniform on their grids."""
         drawn, d = super().draw_parameters(generator), len(self.sources)
         sigma2 = drawn.pop("sigma2")
-        vectors = draw_vectors(d, drawn["n_shared"], drawn["vectors"].shape[1], drawn["spread"], generator)
+        vectors = draw_vectors(*drawn["vectors"].shape, drawn["n_shared"], drawn["spread"], generator)
         correlation = correlation_of(vectors, drawn["n_shared"])
         psi = (drawn["nu"] - d + 1) * correlation * np.sqrt(np.outer(sigma2, sigma2))
         return drawn | {"vectors": vectors, "psi": psi}
@@ -167,7 +169,7 @@ def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
 
 
 def draw_vectors(
-    n_columns: int, n_shared: int, n_coordinates: int, spread: float, generator: np.random.Generator
+    n_columns: int, n_coordinates: int, n_shared: int, spread: float, generator: np.random.Generator
 ) -> np.ndarray:
     """Vectors of columns from their prior, (n_columns, n_coordinates): normal, of deviation 1 or ``spread``."""
     vectors = generator.standard_normal((n_columns, n_coordinates))

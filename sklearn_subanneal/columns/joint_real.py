@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sklearn_subanneal.columns._reals import RealTable
-from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
+from sklearn_subanneal.columns.parameters import draw_on_grid
 from sklearn_subanneal.columns.real import Real
 
 # Up to so many columns, and products of two cells of a row in all rows, full covariance is the default.
@@ -123,6 +124,18 @@ def affordable_covariance(n_rows: int, n_reals: int) -> str:
     ('full', 'diag')
     """
     return "full" if n_reals <= MOST_JOINT_REALS and n_rows * n_reals**2 <= MOST_PRODUCTS else "diag"
+
+
+def draw_real_parameters(models: list[JointReal], generator: np.random.Generator) -> dict:
+    """Hyperparameters of joint reals from their priors, those of views apart, as :class:`RealTable` has them."""
+    first, drawn = models[0], [model.draw_parameters(generator) for model in models]
+    out = {key: np.array([own[key] for own in drawn]) for key in ("mu", "sigma2")}
+    out |= {"vectors": np.array([model.vector for model in models])}
+    out |= {"n_shared": first.n_shared, "spread": first.spread}
+    if first.n_shared and first.grids:
+        out["spread"] = draw_on_grid(first.grids["spread"], generator)
+        out["vectors"] = draw_vectors(*out["vectors"].shape, first.n_shared, out["spread"], generator)
+    return out
 
 
 def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarray], order: np.ndarray) -> RealTable:

@@ -52,6 +52,8 @@ class Real(ColumnModel):
         return NormalData(self.values(arrays)[:, 0].astype(np.float32))
 
     def with_grids(self, given, cells):
+        if not given:
+            return self
         model = super().with_grids(given, cells)
         z = (self.transform.forward(cells) - self.center[0]) / self.scale[0]
         grids = model.grids

@@ -204,7 +204,7 @@ def test_errors_of_reals(feature_grids, message):
     "kind, grids, message",
     [
         ("categorical", {"unseen": [0.001]}, "['unseen'] can be given by feature_params alone"),
-        ("categorical", {"alpha": [0.005, 1.0]}, "unseen of column 'x' is 0.01, and must be less than every alpha"),
+        ("categorical", {"alpha": [0.005, 1.0]}, "the least is 0.005, got 0.01: lower it by feature_params"),
         ("categorical", {"alpha": [[1.0], [2.0]]}, "for each of its 3 categories, got an array of shape (2, 1)"),
         ("boolean", {"alpha": np.arange(1.0, 32.0), "beta": np.arange(1.0, 30.0)}, "have 31 and 29 values"),
         ("cyclic", {"mu": [0.0, 24.0]}, "must lie within one period, 24, got values from 0 to 24"),
