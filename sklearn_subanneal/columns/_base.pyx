@@ -258,6 +258,10 @@ cdef class ColumnStatistics:
         with generator.bit_generator.lock, nogil:
             self.resample_prior(n_clusters, power, bits)
 
+    def is_incomplete(self, Py_ssize_t row):
+        """Whether missing cells of this row are part of a chain's state."""
+        return self.incomplete(row)
+
     def twin(self):
         """Empty statistics over the same data, with the same hyperparameters and the same fillings of missing cells."""
         return type(self)(self.data, self.parameters)

@@ -16,6 +16,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_subanneal.diagnostics.named_statistics import holm_adjusted, values_in_order
 from sklearn_subanneal.diagnostics.rank_uniformity import uniformity_p_value
 
+# Values that differ by less than this part of the 0.9-quantile of all values are ties.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class CalibrationResult:
@@ -26,8 +29,9 @@ class CalibrationResult:
     names : tuple of str
         The statistics.
     ranks : ndarray of int64, shape (n_replications, n_statistics)
-        How many of the posterior draws are below the draw from the prior, from 0 to ``n_draws``; ties are broken at
-        random. Uniform if the posterior is right.
+        How many of the posterior draws are below the draw from the prior, from 0 to ``n_draws``; uniform if the
+        posterior is right. Ties are broken at random, among them differences of less than 1e-9 of the 0.9-quantile of
+        the absolute values of the statistic.
     n_draws : int
         Number of posterior draws in each replication.
     """
@@ -178,36 +182,40 @@ def calibrate(
     if n_replications < 1:
         raise ValueError(f"n_replications must be at least 1, got {n_replications}.")
     entropy = check_random_state(random_state).randint(0, 2**32, 4, np.uint32)
-    jobs = (
-        delayed(_replicate)(draw_prior, draw_posterior, statistics, seed)
-        for seed in SeedSequence(entropy).spawn(n_replications)
-    )
+    own_seed, *seeds = SeedSequence(entropy).spawn(1 + n_replications)
+    jobs = (delayed(_replicate)(draw_prior, draw_posterior, statistics, seed) for seed in seeds)
     replications = Parallel(n_jobs=n_jobs)(jobs)
-    names, _, n_draws = replications[0]
-    for other_names, _, other_n_draws in replications:
-        if set(other_names) != set(names):
+    names, n_draws = tuple(replications[0]), len(next(iter(replications[0].values()))) - 1
+    for own in replications:
+        if own.keys() != set(names):
+            raise ValueError(f"statistics must return the same names always, got {sorted(own)} after {sorted(names)}.")
+        if (other := len(own[names[0]]) - 1) != n_draws:
             raise ValueError(
-                f"statistics must return the same names always, got {sorted(other_names)} after {sorted(names)}."
+                f"draw_posterior must return the same number of draws always, got {other} after {n_draws}."
             )
-        if other_n_draws != n_draws:
-            raise ValueError(
-                f"draw_posterior must return the same number of draws always, got {other_n_draws} after {n_draws}."
-            )
-    ranks = np.array([[own[name] for name in names] for _, own, _ in replications], np.int64)
-    return CalibrationResult(names, ranks, n_draws)
+    values = np.array([[own[name] for name in names] for own in replications])
+    return CalibrationResult(names, _ranks(values, np.random.default_rng(own_seed)), n_draws)
 
 
-def _replicate(draw_prior, draw_posterior, statistics, seed) -> tuple[tuple[str, ...], dict[str, int], int]:
-    """The names of the statistics, the rank of each in one replication, and the number of draws."""
+def _replicate(draw_prior, draw_posterior, statistics, seed) -> dict[str, NDArray[np.float64]]:
+    """The values of each statistic in one replication: that of the prior draw, then those of the posterior draws."""
     rng = np.random.default_rng(seed)
     parameters, data = draw_prior(rng)
     named = statistics(parameters, data)
     names = tuple(named)
     if not names:
         raise ValueError("statistics must return at least one named number, got none.")
-    truth = np.array(values_in_order(named, names))
-    draws = np.array([values_in_order(statistics(draw, data), names) for draw in draw_posterior(data, rng)])
-    if not len(draws):
+    values = [values_in_order(named, names)]
+    values += [values_in_order(statistics(draw, data), names) for draw in draw_posterior(data, rng)]
+    if len(values) == 1:
         raise ValueError("draw_posterior must return at least one draw, got none.")
-    ranks = (draws < truth).sum(axis=0) + rng.integers((draws == truth).sum(axis=0) + 1)
-    return names, dict(zip(names, ranks.tolist(), strict=True)), len(draws)
+    return dict(zip(names, np.transpose(values), strict=True))
+
+
+def _ranks(values: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
+    """Ranks of the first of values of shape (n_replications, n_statistics, 1 + n_draws) among the others."""
+    truth, draws = values[..., :1], values[..., 1:]
+    # Values are equal but for rounding that are close compared with most values of the statistic.
+    size = np.quantile(np.abs(values), 0.9, axis=(0, 2))[:, None]
+    ties = np.abs(draws - truth) <= ROUNDING * size
+    return ((draws < truth) & ~ties).sum(axis=-1) + rng.integers(ties.sum(axis=-1) + 1)

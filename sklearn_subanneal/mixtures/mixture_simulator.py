@@ -13,8 +13,8 @@ from sklearn_subanneal.mixtures.prior_draws import (
     draw_column,
     full_window,
     hide_cells,
+    log_likelihood,
     partition_statistics,
-    rounded,
 )
 
 
@@ -89,7 +89,10 @@ class MixtureSimulator:
         return out
 
     def statistics(self, parameters: tuple[Draw, np.ndarray], arrays: list[np.ndarray]) -> dict[str, float]:
-        """Clusters, hyperparameters that are learned, and densities, of which the likelihood depends on the table.
+        """Clusters, hyperparameters that are learned, and densities.
+
+        The log joint is the one that the chain reports; the log likelihood is computed from the table, of which a wrong
+        posterior may not know all.
 
         Parameters
         ----------
@@ -101,14 +104,16 @@ class MixtureSimulator:
         statistics : dict of str to float
         """
         (draw, labels), spec = parameters, self.spec
-        prior = spec.partition.bind(spec.learn)
-        prior.parameters = draw.prior
+        statistics = [
+            model.statistics(model.data(arrays), state["parameters"])
+            for model, state in zip(spec.models, draw.columns, strict=True)
+        ]
         out = {
             "n_clusters": len(draw.sizes),
             "largest cluster": draw.sizes.max() / spec.n_rows,
             "first rows together": labels[0] == labels[min(1, spec.n_rows - 1)],
-            "log joint": rounded(draw.log_joint),
-            "log likelihood": rounded(draw.log_joint - prior.log_eppf(draw.sizes)),
+            "log joint": draw.log_joint,
+            "log likelihood": sum(log_likelihood(column, labels) for column in statistics),
         }
         if spec.learn:
             out |= partition_statistics(spec.partition, draw.prior)

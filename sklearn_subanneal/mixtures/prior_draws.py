@@ -75,10 +75,20 @@ def full_window(n_rows: int) -> Window:
     return window
 
 
+def log_likelihood(statistics: ColumnStatistics, labels: np.ndarray) -> float:
+    """Log marginal likelihood of a column given its hyperparameters and a partition of the rows.
+
+    In a block of reals, of the rows without missing cells alone.
+    """
+    complete = np.array([not statistics.is_incomplete(row) for row in range(len(labels))])
+    statistics.rebuild(np.where(complete, labels, -1))
+    return float(statistics.log_marginals(labels.max() + 1).sum())
+
+
 def partition_statistics(partition: Partition, values: dict, prefix: str = "") -> dict[str, float]:
     """The parameters of a bound prior that are learned, and its auxiliary variable, if it has one."""
     learned = {name for name, value in partition.get_params(deep=False).items() if is_learned(value)}
-    return {prefix + name: rounded(values[name]) for name in values if name in learned or name == "log_u"}
+    return {prefix + name: values[name] for name in values if name in learned or name == "log_u"}
 
 
 def column_statistics(model: ColumnModel, parameters: dict) -> dict[str, float]:
@@ -88,10 +98,5 @@ def column_statistics(model: ColumnModel, parameters: dict) -> dict[str, float]:
         if name == "psi" or model.hyperparameters[name].learned:
             entries = np.ravel(value)[:N_ENTRIES]
             for i, entry in enumerate(entries):
-                out[f"{model.name} {name}" + f"[{i}]" * (len(entries) > 1)] = rounded(entry)
+                out[f"{model.name} {name}" + f"[{i}]" * (len(entries) > 1)] = entry
     return out
-
-
-def rounded(value: float) -> float:
-    """Eight digits of a number: what is equal but for rounding is a tie."""
-    return float(f"{value:.8g}")

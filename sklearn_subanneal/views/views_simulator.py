@@ -16,8 +16,8 @@ from sklearn_subanneal.mixtures.prior_draws import (
     draw_rows,
     full_window,
     hide_cells,
+    log_likelihood,
     partition_statistics,
-    rounded,
 )
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.views_spec import ViewsSpec
@@ -126,6 +126,9 @@ class ViewsSimulator:
     def statistics(self, parameters: tuple[ViewsDraw, np.ndarray], arrays: list[np.ndarray]) -> dict[str, float]:
         """Views, clusters, hyperparameters that are learned, missing cells, and densities.
 
+        The log joint is the one that the chain reports; the log likelihood is computed from the table, of which a wrong
+        posterior may not know all.
+
         Parameters
         ----------
         parameters : tuple of ViewsDraw and ndarray of shape (n_views, n_rows)
@@ -146,8 +149,8 @@ class ViewsSimulator:
             "n_clusters of the first view": len(first.sizes),
             "largest cluster": first.sizes.max() / spec.n_rows,
             "first rows together": own[0] == own[min(1, spec.n_rows - 1)],
-            "log joint": rounded(draw.log_joint),
-            "log likelihood": rounded(draw.log_joint - self._log_prior(draw)),
+            "log joint": draw.log_joint,
+            "log likelihood": self._log_likelihood(draw, labels, arrays),
         }
         if draw.filled is not None:
             out |= {"first filled cell": draw.filled[0], "mean square of filled cells": np.mean(draw.filled**2)}
@@ -160,15 +163,21 @@ class ViewsSimulator:
                 out["correlation"] = _prior_correlation(draw, spec.models, *joint[:2])
         return out
 
-    def _log_prior(self, draw):
-        """Log probability of all partitions of a draw."""
-        prior = self.spec.column_partition.bind(self.spec.learn)
-        prior.parameters = draw.prior
-        out = prior.log_eppf(np.bincount(draw.column_labels).astype(np.int32))
-        prior = self.spec.row_partition.bind(self.spec.learn)
-        for view in draw.views:
-            prior.parameters = view.prior
-            out += prior.log_eppf(view.sizes)
+    def _log_likelihood(self, draw, labels, arrays):
+        """Log marginal likelihood of all columns; of blocks, the rows without missing cells."""
+        out, models = 0.0, self.spec.models
+        for v, view in enumerate(draw.views):
+            members = draw.members(v)
+            block = joint_members(models, members)
+            states = iter(view.columns)
+            for j in members:
+                if j not in block:
+                    statistics = models[j].statistics(models[j].data(arrays), next(states)["parameters"])
+                    out += log_likelihood(statistics, labels[v])
+            if block:
+                cells = np.column_stack([models[j].values(arrays)[:, 0] for j in block])
+                statistics = GaussianStatistics(GaussianData(cells), view.columns[-1]["parameters"])
+                out += log_likelihood(statistics, labels[v])
         return out
 
 

@@ -104,6 +104,14 @@ def test_ties_are_broken_at_random():
     assert len(np.unique(result.ranks[:, 1])) == 10
 
 
+def test_values_that_are_equal_but_for_rounding_are_ties():
+    def draws(_, rng):
+        return rng.integers(2, size=9) + 1e-15
+
+    result = calibrate(lambda rng: (rng.integers(2), None), draws, lambda x, _: {"x": x}, random_state=1)
+    assert result.passed(), str(result)
+
+
 def test_p_values_of_right_posteriors_are_not_too_small():
     p_values = [
         calibrate(draw_prior, draw_posterior, statistics, n_replications=60, random_state=seed).p_values
