@@ -115,6 +115,8 @@ class Gaussian(ColumnModel):
     def draw_parameters(self, generator):
         """Vectors are normal, and determine the correlations; the other hyperparameters are uniform on their grids."""
         drawn, d = super().draw_parameters(generator), len(self.sources)
+        if not self.grids:
+            return drawn
         sigma2 = drawn.pop("sigma2")
         vectors = draw_vectors(*drawn["vectors"].shape, drawn["n_shared"], drawn["spread"], generator)
         correlation = correlation_of(vectors, drawn["n_shared"])

@@ -28,7 +28,7 @@ from sklearn_subanneal.partitions import PitmanYor
 SHORT = {"schedule": PriorGibbs(passes=15), "n_draws": 9, "thin": 4}
 
 
-@pytest.mark.parametrize("name, n_replications", [("mixture", 60), ("crosscat-missing", 25)])
+@pytest.mark.parametrize("name, n_replications", [("mixture", 40), ("crosscat-missing", 15)])
 def test_calibration(name, n_replications):
     result = calibration_of(simulator_of(name, **SHORT), n_replications)
     assert result.passed(), str(result)
@@ -78,7 +78,7 @@ def forgotten_rows(simulator):
 
 def wrong_concentrations(simulator):
     """The concentration is redrawn with a prior that is not the one of the parameters."""
-    partition = PitmanYor(concentration_grid=[0.3, 1.0, 3.0, 3.0, 3.0], discount_grid=[0.0, 0.3, 0.6])
+    partition = PitmanYor(concentration_grid=[0.3, 1.0, *[3.0] * 8], discount_grid=[0.0, 0.3, 0.6])
     return replace(simulator, spec=replace(simulator.spec, partition=partition)).draw_posterior
 
 
@@ -97,14 +97,14 @@ def forgotten_discounts(simulator):
 
 
 def test_a_simple_mixture_is_calibrated():
-    result = calibration_of(simple(), 150)
+    result = calibration_of(simple(), 100)
     assert result.passed(), str(result)
 
 
 @pytest.mark.parametrize("error", [shuffled_column, forgotten_rows, wrong_concentrations, forgotten_discounts])
 def test_planted_errors_are_found(error):
     simulator = simple()
-    result = calibration_of(simulator, 150, error(simulator))
+    result = calibration_of(simulator, 100, error(simulator))
     assert not result.passed(1e-3), str(result)
 
 
@@ -127,6 +127,16 @@ def test_statistics_name_what_is_learned():
     assert {"n_clusters", "log joint", "log likelihood", "concentration", "discount", "ordinal free"} <= names
     assert {f"{kind} {name}" for kind in ("real", "skewed", "cyclic") for name in GRIDS[kind]} <= names
     assert not any(word in name for name in names for word in ("atoms", "unseen", "period", "cuts", "transform"))
+
+
+@pytest.mark.parametrize("name", ["mixture", "blocks-missing", "crosscat-missing", "nggp"])
+def test_without_learning_hyperparameters_are_those_given(name):
+    simulator = simulator_of(name, learn_hyperparameters=False, n_draws=2, thin=1)
+    rng = np.random.default_rng(0)
+    parameters, arrays = simulator.draw_prior(rng)
+    names = set(simulator.statistics(parameters, arrays))
+    assert {"log joint", "log likelihood"} <= names and not names & {"concentration", "mass", "gaussian nu", "a nu"}
+    assert len(simulator.draw_posterior(arrays, rng)) == 2
 
 
 def test_all_chains_give_draws():
