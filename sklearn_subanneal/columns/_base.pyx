@@ -33,6 +33,10 @@ cdef void flush_logs(LogQueue* logs) noexcept nogil:
     logs.n = 0
 
 
+# MAX_GRID for callers in Python.
+MOST_GRID_VALUES = MAX_GRID
+
+
 def as_grid(values):
     """A grid of hyperparameters, or one for each row, as the kernels take it: float64, not too long."""
     grid = np.ascontiguousarray(values, np.float64)
@@ -253,6 +257,10 @@ cdef class ColumnStatistics:
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         with generator.bit_generator.lock, nogil:
             self.resample_prior(n_clusters, power, bits)
+
+    def is_incomplete(self, Py_ssize_t row):
+        """Whether missing cells of this row are part of a chain's state."""
+        return self.incomplete(row)
 
     def twin(self):
         """Empty statistics over the same data, with the same hyperparameters and the same fillings of missing cells."""

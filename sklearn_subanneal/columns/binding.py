@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from sklearn_subanneal.columns.bag_of_words import BagOfWords
@@ -10,8 +13,9 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
-from sklearn_subanneal.columns.joint_real import bind_joint_reals
+from sklearn_subanneal.columns.joint_real import bind_joint_reals, require_common_grids
 from sklearn_subanneal.columns.ordinal import Ordinal
+from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous
 from sklearn_subanneal.columns.skewed import Skewed
@@ -42,6 +46,7 @@ def bind_columns(
     feature_params: dict | None = None,
     learn: bool = True,
     grids: str = "data",
+    feature_grids: dict | None = None,
 ) -> list[ColumnModel]:
     """The column models of a table.
 
@@ -63,12 +68,16 @@ def bind_columns(
         Give the models grids. Without, nothing is standardised but for the arithmetic.
     grids : {"data", "fixed"}
         Grids in units of the training data, or absolute ones.
+    feature_grids : dict or None
+        Grids in place of these, by type or by name of a column; the name wins.
 
     Returns
     -------
     models : list of ColumnModel
     """
-    given = checked_params(feature_params, names, kinds, "diag" if in_views else covariance_type)
+    form = "diag" if in_views else covariance_type
+    given = checked_params(feature_params, names, kinds, form)
+    own_grids = checked_grids(feature_grids, names, kinds, form)
     coupled = () if covariance_type == "diag" else ("real", "skewed") if in_views else ("real",)
     block = tuple(j for j, kind in enumerate(kinds) if kind in coupled)
     cells = np.column_stack([arrays[j] for j in block]) if block else None
@@ -87,6 +96,14 @@ def bind_columns(
     if block and not in_views:
         chosen = given.get("gaussian", {})
         models.append(Gaussian.bind("gaussian", block, cells, chosen, n_categories=0, learn=learn, grids=grids))
+    models = [
+        model.with_grids(
+            {**own_grids.get(model.kind, {}), **own_grids.get(model.name, {})} if learn else {},
+            arrays[model.sources[0]] if model.single else cells,
+        )
+        for model in models
+    ]
+    require_common_grids([model for model in models if model.joint])
     return models
 
 
@@ -103,7 +120,9 @@ def bind_table(table: Table, arrays: list[np.ndarray], *, feature_params: dict |
     )
 
 
-def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool = True) -> list[ColumnModel]:
+def bind_bags(
+    n_words: int, *, feature_params: dict | None = None, learn: bool = True, feature_grids: dict | None = None
+) -> list[ColumnModel]:
     """The model of a table of documents: its only column are the bags of words.
 
     Parameters
@@ -114,6 +133,8 @@ def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool =
         {"bag-of-words": {"beta": value}}: the hyperparameter to fix or to start from.
     learn : bool
         Whether it is learned.
+    feature_grids : dict or None
+        {"bag-of-words": {"beta": values}}: its grid.
 
     Returns
     -------
@@ -121,34 +142,55 @@ def bind_bags(n_words: int, *, feature_params: dict | None = None, learn: bool =
     """
     kind = BagOfWords.kind
     given = checked_params(feature_params, [kind], [kind], "diag").get(kind, {})
-    return [BagOfWords.bind(kind, (0,), None, given, n_categories=n_words, learn=learn, grids="data")]
+    wanted = checked_grids(feature_grids, [kind], [kind], "diag").get(kind, {})
+    model = BagOfWords.bind(kind, (0,), None, given, n_categories=n_words, learn=learn, grids="data")
+    return [model.with_grids(wanted, None) if learn and wanted else model]
 
 
 def checked_params(
     feature_params: dict | None, names: list[str], kinds: list[str], covariance_type: str
 ) -> dict[str, dict]:
     """``feature_params`` with every key and value checked."""
+    for key, name, value, domain in _entries("feature_params", feature_params, names, kinds, covariance_type):
+        domain.check(key, name, value)
+    return feature_params or {}
+
+
+def checked_grids(
+    feature_grids: dict | None, names: list[str], kinds: list[str], covariance_type: str
+) -> dict[str, dict]:
+    """``feature_grids`` with every key and value checked."""
+    for key, name, values, domain in _entries("feature_grids", feature_grids, names, kinds, covariance_type):
+        domain.check_grid(key, name, values)
+    return feature_grids or {}
+
+
+def _entries(
+    parameter: str, given: dict | None, names: list[str], kinds: list[str], covariance_type: str
+) -> Iterator[tuple[str, str, Any, Hyperparameter]]:
+    """(key, name, value, domain) of each entry of ``feature_params`` or ``feature_grids``, whose keys are checked."""
     present = set(kinds)
     if covariance_type == "full" and "real" in present:
         present = (present - {"real"}) | {"gaussian"}
     kind_of = dict(zip(names, kinds, strict=True))
-    for key, values in (feature_params or {}).items():
+    for key, values in (given or {}).items():
         kind = key if key in KINDS else kind_of.get(key)
         if kind is None:
-            raise ValueError(
-                f"feature_params has the key {key!r}, which is neither a column nor one of {sorted(KINDS)}"
-            )
+            raise ValueError(f"{parameter} has the key {key!r}, which is neither a column nor one of {sorted(KINDS)}")
         if kind == "real" and covariance_type == "full":
             raise ValueError(
-                f"feature_params has the key {key!r}, but with covariance_type='full' the reals are one block; "
+                f"{parameter} has the key {key!r}, but with covariance_type='full' the reals are one block; "
                 "use the key 'gaussian'"
             )
         if key in KINDS and key not in present:
-            raise ValueError(f"feature_params has the key {key!r}, but the table has no such columns")
-        known = KINDS[kind].hyperparameters
+            raise ValueError(f"{parameter} has the key {key!r}, but the table has no such columns")
+        domains = KINDS[kind].hyperparameters
+        known = {n: own for n, own in domains.items() if (own.given if parameter == "feature_params" else own.learned)}
         if not isinstance(values, dict) or (unknown := set(values) - set(known)):
             detail = f"unknown: {sorted(unknown)}" if isinstance(values, dict) else f"got {values!r}"
-            raise ValueError(f"feature_params[{key!r}] must be a dict with keys among {tuple(known)}; {detail}")
+            if isinstance(values, dict) and unknown & set(domains):
+                other = "feature_params" if parameter == "feature_grids" else "feature_grids"
+                detail += f"; {sorted(unknown & set(domains))} can be given by {other} alone"
+            raise ValueError(f"{parameter}[{key!r}] must be a dict with keys among {tuple(known)}; {detail}")
         for name, value in values.items():
-            known[name].check(key, name, value)
-    return feature_params or {}
+            yield key, name, value, known[name]

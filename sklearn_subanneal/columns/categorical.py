@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from sklearn_subanneal.columns._base import MOST_GRID_VALUES
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 
 ALPHA_GRID = np.geomspace(0.02, 20.0, 12)
 # The largest alpha of the unseen value: half of the least alpha that a category can learn.
@@ -39,7 +42,7 @@ class Categorical(ColumnModel):
     """
 
     kind, coded, discrete = "categorical", True, True
-    hyperparameters = {"alpha": Hyperparameter(one_each=True), "unseen": Hyperparameter()}
+    hyperparameters = {"alpha": Hyperparameter(one_each=True), "unseen": Hyperparameter(learned=False)}
     dtype, largest = np.int32, 2**31 - 1
     data_class, statistics_class = CategoricalData, CategoricalStatistics
 
@@ -54,11 +57,6 @@ class Categorical(ColumnModel):
         model = cls._with(name, sources, np.broadcast_to(alpha, n_categories).copy(), learn)
         least = min(values.min() for values in [alpha, *model.grids.values()])
         unseen = float(given.get("unseen", min(UNSEEN, least / 2.0)))
-        if unseen >= least:
-            raise ValueError(
-                f"unseen of column {name!r} must be less than every alpha of its categories, of which the least is "
-                f"{least:g}, got {unseen:g}: lower it, or a category that was not seen is no rarer than one that was"
-            )
         model.parameters["unseen"] = unseen
         return model
 
@@ -66,6 +64,26 @@ class Categorical(ColumnModel):
     def _with(cls, name, sources, alpha, learn):
         axes = {"alpha": np.tile(ALPHA_GRID, (len(alpha), 1))} if learn else {}
         return cls(name, sources, {"alpha": alpha}, axes)
+
+    def with_grids(self, given, cells):
+        model = super().with_grids(given, cells)
+        least = min(values.min() for values in [model.parameters["alpha"], *model.grids.values()])
+        if (unseen := model.parameters["unseen"]) >= least:
+            raise ValueError(
+                f"unseen of column {self.name!r} must be less than every alpha of its categories, of which the least "
+                f"is {least:g}, got {unseen:g}: lower it by feature_params, or a category that was not seen is no "
+                "rarer than one that was"
+            )
+        return model
+
+    def standard_grid(self, name, values):
+        n_categories = len(self.parameters["alpha"])
+        if values.ndim == 2 and len(values) != n_categories:
+            raise ValueError(
+                f"the grid of alpha of column {self.name!r} must be increasing values, or a row of them for each of "
+                f"its {n_categories} categories, got an array of shape {values.shape}"
+            )
+        return np.broadcast_to(values, (n_categories, values.shape[-1])).copy()
 
     def admissible(self, values):
         return np.where(np.isnan(values), ANY_CATEGORY, values)
@@ -100,6 +118,21 @@ class Boolean(Categorical):
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
         alpha = np.array([given.get("beta", 1.0), given.get("alpha", 1.0)], dtype=float)
         return cls._with(name, sources, alpha, learn)
+
+    def with_grids(self, given, cells):
+        if not given:
+            return self
+        rows = [np.asarray(given.get(name, ALPHA_GRID), np.float64) for name in ("beta", "alpha")]
+        # The kernel takes as many values of one as of the other. To repeat each equally often is the same prior.
+        length = np.lcm(*map(len, rows))
+        if length > MOST_GRID_VALUES:
+            raise ValueError(
+                f"the grids of alpha and beta of column {self.name!r} have {len(rows[1])} and {len(rows[0])} values; "
+                "give as many values of the one as of the other"
+            )
+        grid = np.stack([np.repeat(row, length // len(row)) for row in rows])
+        start = {"alpha": nearest_on_grid(grid, self.parameters["alpha"])}
+        return replace(self, parameters=self.parameters | start, grids={"alpha": grid})
 
     def admissible(self, values):
         return values

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
-from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.parameters import Hyperparameter, draw_on_grid, nearest_on_grid
 from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 
 
@@ -26,7 +26,7 @@ class ColumnModel:
     declared : bool
         Whether ``feature_types`` may name it.
     hyperparameters : dict of str to Hyperparameter
-        The keys of ``feature_params[kind]``.
+        The keys of ``feature_params[kind]``, and those of ``feature_grids[kind]``.
     dtype : type
         Of typed cells: float64 with NaN for missing, or integers with -1 for missing.
     largest : int or None
@@ -118,6 +118,38 @@ class ColumnModel:
             If a hyperparameter does not suit the cells.
         """
         raise TypeError(f"{cls.__name__} must say how it is bound to a column")
+
+    def with_grids(self, given: dict, cells: np.ndarray) -> ColumnModel:
+        """The same model with grids that the user gives for some of its hyperparameters.
+
+        A chain starts at the value of such a grid that is the nearest to the present start.
+
+        Parameters
+        ----------
+        given : dict of str to array-like
+            Checked, in the units of the data.
+        cells : ndarray of shape (n_rows,) or (n_rows, len(sources))
+            Typed cells.
+
+        Raises
+        ------
+        ValueError
+            If a grid does not suit the other hyperparameters or the cells.
+        """
+        if not given:
+            return self
+        grids = {name: self.standard_grid(name, np.asarray(values, np.float64)) for name, values in given.items()}
+        start = {name: nearest_on_grid(grid, self.parameters[name]) for name, grid in grids.items()}
+        return replace(self, parameters=self.parameters | start, grids=self.grids | grids)
+
+    def standard_grid(self, name: str, values: np.ndarray) -> np.ndarray:
+        """A grid that the user gives, in standard units and in the form that the kernel takes."""
+        return values
+
+    def draw_parameters(self, generator: np.random.Generator) -> dict:
+        """Hyperparameters drawn from their prior, in standard units: independent, and uniform on their grids."""
+        drawn = {name: draw_on_grid(grid, generator) for name, grid in self.grids.items()}
+        return self.parameters | drawn
 
     @property
     def n_values(self) -> int:

@@ -28,7 +28,7 @@ class Cyclic(ColumnModel):
         "mu": Hyperparameter("finite"),
         "kappa": Hyperparameter(),
         "r": Hyperparameter(),
-        "period": Hyperparameter("positive"),
+        "period": Hyperparameter("positive", learned=False),
     }
     remedy = "declare it 'categorical' in feature_types, or convert it to numbers"
     data_class, statistics_class = VonMisesData, VonMisesStatistics
@@ -54,6 +54,14 @@ class Cyclic(ColumnModel):
             start["mu"] = (start["mu"] - units[0][0]) / units[1][0] % TURN
         axes = {"mu": np.sort(mu % TURN), "kappa": kappa, "r": R_GRID} if learn else {}
         return cls(name, sources, start, axes, *units)
+
+    def standard_grid(self, name, values):
+        if name == "mu" and values[-1] - values[0] >= TURN * self.scale[0]:
+            raise ValueError(
+                f"the grid of mu of column {self.name!r} must lie within one period, {TURN * self.scale[0]:g}, got "
+                f"values from {values[0]:g} to {values[-1]:g}"
+            )
+        return np.sort((values - self.center[0]) / self.scale[0] % TURN) if name == "mu" else values
 
     def data(self, arrays):
         return VonMisesData(self.values(arrays)[:, 0])

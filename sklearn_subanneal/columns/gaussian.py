@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 from sklearn_subanneal.columns.real import KAPPA_GRID, NARROW, SIGMA2_GRID, sigma2_grid
 from sklearn_subanneal.columns.units import check_reach, standard_units
 
@@ -31,7 +33,8 @@ class Gaussian(ColumnModel):
     hyperparameters = {
         "mu": Hyperparameter("finite", one_each=True),
         "kappa": Hyperparameter(),
-        "psi": Hyperparameter("finite", one_each=True),
+        "psi": Hyperparameter("finite", one_each=True, learned=False),
+        "sigma2": Hyperparameter("positive", one_each=True, given=False),
         "nu": Hyperparameter(),
     }
     data_class, statistics_class = GaussianData, GaussianStatistics
@@ -75,6 +78,50 @@ class Gaussian(ColumnModel):
                 "spread": SPREAD_GRID,
             }
         return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()))
+
+    def with_grids(self, given, cells):
+        if not given:
+            return self
+        d = len(self.sources)
+        grids = self.grids | {
+            name: self.standard_grid(name, np.asarray(values, np.float64)) for name, values in given.items()
+        }
+        if grids["nu"][0] <= d - 1:
+            raise ValueError(f"feature_grids['gaussian']['nu'] must be above {d - 1}, got {given['nu']!r}")
+        start, z = dict(self.parameters), (cells - self.center) / self.scale
+        unit = start["nu"] - d + 1
+        sigma2 = np.diag(start["psi"]) / unit
+        correlation = start["psi"] / unit / np.sqrt(np.outer(sigma2, sigma2))
+        start |= {name: nearest_on_grid(grids[name], start[name]) for name in given if name != "sigma2"}
+        if "sigma2" in given:
+            sigma2 = nearest_on_grid(grids["sigma2"], sigma2)
+        start["psi"] = (start["nu"] - d + 1) * correlation * np.sqrt(np.outer(sigma2, sigma2))
+        least = grids["sigma2"].min(axis=1) * (grids["nu"][0] - d + 1)
+        check_reach("the block of reals", z, np.abs(grids["mu"]).max(axis=1), least, MOST_DISTANCE)
+        return replace(self, parameters=start, grids=grids)
+
+    def standard_grid(self, name, values):
+        if name not in ("mu", "sigma2"):
+            return values
+        d = len(self.sources)
+        if values.ndim == 2 and len(values) != d:
+            raise ValueError(
+                f"feature_grids['gaussian'][{name!r}] must be increasing values, or a row of them for each of the {d} "
+                f"columns of the block, got an array of shape {values.shape}"
+            )
+        values, scale = np.broadcast_to(values, (d, values.shape[-1])), self.scale[:, None]
+        return (values - self.center[:, None]) / scale if name == "mu" else values / scale / scale
+
+    def draw_parameters(self, generator):
+        """Vectors are normal, and determine the correlations; the other hyperparameters are uniform on their grids."""
+        drawn, d = super().draw_parameters(generator), len(self.sources)
+        if not self.grids:
+            return drawn
+        sigma2 = drawn.pop("sigma2")
+        vectors = draw_vectors(*drawn["vectors"].shape, drawn["n_shared"], drawn["spread"], generator)
+        correlation = correlation_of(vectors, drawn["n_shared"])
+        psi = (drawn["nu"] - d + 1) * correlation * np.sqrt(np.outer(sigma2, sigma2))
+        return drawn | {"vectors": vectors, "psi": psi}
 
     def data(self, arrays):
         return GaussianData(self.values(arrays))
@@ -121,6 +168,15 @@ def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
     correlation = SHRINKAGE * shared @ shared.T
     np.fill_diagonal(correlation, 1.0)
     return correlation
+
+
+def draw_vectors(
+    n_columns: int, n_coordinates: int, n_shared: int, spread: float, generator: np.random.Generator
+) -> np.ndarray:
+    """Vectors of columns from their prior, (n_columns, n_coordinates): normal, of deviation 1 or ``spread``."""
+    vectors = generator.standard_normal((n_columns, n_coordinates))
+    vectors[:, n_shared:] *= spread
+    return vectors
 
 
 def _start_share(d):

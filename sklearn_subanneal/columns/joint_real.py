@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sklearn_subanneal.columns._reals import RealTable
-from sklearn_subanneal.columns.gaussian import Gaussian
+from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
 from sklearn_subanneal.columns.jitter import jittered
+from sklearn_subanneal.columns.parameters import draw_on_grid
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.skewed import Skewed
 
@@ -128,6 +129,24 @@ def bind_joint_reals(
     return out
 
 
+def require_common_grids(models: list[JointReal]) -> None:
+    """Raise ValueError if grids of kappa or nu, which belong to views, differ between columns."""
+    for key in ("kappa", "nu"):
+        if any(key in model.grids and not np.array_equal(model.grids[key], models[0].grids[key]) for model in models):
+            raise ValueError(
+                f"feature_grids gives different grids of {key} to real columns, but with full covariance the columns "
+                f"of a view share it: give one grid by feature_grids={{'real': {{{key!r}: ...}}}}, or set "
+                "covariance_type='diag'"
+            )
+    for key in ("mu", "sigma2"):
+        if len(lengths := {len(model.grids[key]) for model in models if key in model.grids}) > 1:
+            raise ValueError(
+                f"feature_grids gives grids of {key} with {sorted(lengths)} values to real columns, but with full "
+                "covariance all of them need as many: give each real column a grid, of the same length, or set "
+                "covariance_type='diag'"
+            )
+
+
 def affordable_covariance(n_rows: int, kinds: list[str]) -> str:
     """The covariance type of the real and skewed columns of a view for which a chain takes a minute or two at most.
 
@@ -139,6 +158,18 @@ def affordable_covariance(n_rows: int, kinds: list[str]) -> str:
     """
     n_joint = sum(kind in JOINT for kind in kinds)
     return "full" if n_joint <= MOST_JOINT_REALS and n_rows * n_joint**2 <= MOST_PRODUCTS else "diag"
+
+
+def draw_real_parameters(models: list[JointReal], generator: np.random.Generator) -> dict:
+    """Hyperparameters of joint reals from their priors, those of views apart, as :class:`RealTable` has them."""
+    first, drawn = models[0], [model.draw_parameters(generator) for model in models]
+    out = {key: np.array([own[key] for own in drawn]) for key in ("mu", "sigma2")}
+    out |= {"vectors": np.array([model.vector for model in models])}
+    out |= {"n_shared": first.n_shared, "spread": first.spread}
+    if first.n_shared and first.grids:
+        out["spread"] = draw_on_grid(first.grids["spread"], generator)
+        out["vectors"] = draw_vectors(*out["vectors"].shape, first.n_shared, out["spread"], generator)
+    return out
 
 
 def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarray], order: np.ndarray) -> RealTable:

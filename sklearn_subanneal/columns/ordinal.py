@@ -27,9 +27,9 @@ class Ordinal(ColumnModel):
     hyperparameters = {
         "location": Hyperparameter("finite"),
         "spread": Hyperparameter(),
-        "free": Hyperparameter(),
+        "free": Hyperparameter("share"),
         "mass": Hyperparameter(),
-        "cuts": Hyperparameter("finite", one_each=True),
+        "cuts": Hyperparameter("finite", one_each=True, learned=False),
     }
     dtype, largest = np.int32, MOST_LEVELS - 1
     data_class, statistics_class = CategoricalData, OrdinalStatistics
@@ -46,8 +46,6 @@ class Ordinal(ColumnModel):
         start = {"location": seen.mean() if learn and grids == "data" else top / 2.0, "spread": n_categories / 2.0}
         start |= {"free": 0.1, "mass": float(n_categories)}
         start |= {key: float(value) for key, value in given.items() if key != "cuts"}
-        if not start["free"] < 1.0:
-            raise ValueError(f"free of column {name!r} must be a number between 0 and 1, got {start['free']!r}")
         if abs(start["location"]) > MOST:
             raise ValueError(f"location of column {name!r} must be within {MOST:g} of 0, got {start['location']!r}")
         cuts = np.asarray(given.get("cuts", np.arange(top) + 0.5), dtype=float)
@@ -63,6 +61,11 @@ class Ordinal(ColumnModel):
             "mass": MASS_GRID,
         }
         return cls(name, sources, start | {"cuts": cuts}, axes if learn else {})
+
+    def standard_grid(self, name, values):
+        if name == "location" and np.abs(values).max() > MOST:
+            raise ValueError(f"the grid of location of column {self.name!r} must be within {MOST:g} of 0")
+        return values
 
     @property
     def n_values(self):

@@ -51,6 +51,20 @@ class Real(ColumnModel):
     def data(self, arrays):
         return NormalData(self.values(arrays)[:, 0].astype(np.float32))
 
+    def with_grids(self, given, cells):
+        if not given:
+            return self
+        model = super().with_grids(given, cells)
+        z = (self.transform.forward(cells) - self.center[0]) / self.scale[0]
+        grids = model.grids
+        check_reach(f"column {self.name!r}", z, np.abs(grids["mu"]).max(), grids["sigma2"].min(), MOST_DISTANCE)
+        return model
+
+    def standard_grid(self, name, values):
+        if name == "mu":
+            return (values - self.center[0]) / self.scale[0]
+        return values / self.scale[0] / self.scale[0] if name == "sigma2" else values
+
     def report(self, parameters):
         return {
             "mu": parameters["mu"] * self.scale[0] + self.center[0],

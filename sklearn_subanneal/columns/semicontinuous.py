@@ -48,7 +48,7 @@ class Semicontinuous(Real):
     hyperparameters = {
         "alpha": Hyperparameter(),
         **Real.hyperparameters,
-        "atoms": Hyperparameter("finite", one_each=True),
+        "atoms": Hyperparameter("finite", one_each=True, learned=False),
     }
     data_class, statistics_class = SemicontinuousData, SemicontinuousStatistics
 

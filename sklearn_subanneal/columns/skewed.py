@@ -44,7 +44,7 @@ class Skewed(Real):
     kind = "skewed"
     hyperparameters = {
         **Real.hyperparameters,
-        "transform": Hyperparameter("choice", choices=("identity", "log", "yeo-johnson")),
+        "transform": Hyperparameter("choice", choices=("identity", "log", "yeo-johnson"), learned=False),
     }
 
     points: np.ndarray = field(default_factory=lambda: np.empty(0))

@@ -1,5 +1,6 @@
-"""Diagnostics of Markov chains: R-hat, effective sample size, traces of partitions, Geweke's test of samplers."""
+"""Diagnostics of Markov chains: R-hat, effective sample size, traces, Geweke's test, simulation-based calibration."""
 
+from sklearn_subanneal.diagnostics.calibration import CalibrationResult, calibrate
 from sklearn_subanneal.diagnostics.convergence import (
     autocorrelation_time,
     effective_sample_size,
@@ -10,8 +11,10 @@ from sklearn_subanneal.diagnostics.geweke import GewekeResult, geweke_test
 from sklearn_subanneal.diagnostics.traces import partition_traces, summary
 
 __all__ = [
+    "CalibrationResult",
     "GewekeResult",
     "autocorrelation_time",
+    "calibrate",
     "effective_sample_size",
     "geweke_test",
     "monte_carlo_error",

@@ -12,6 +12,7 @@ from scipy.stats import ks_2samp
 from sklearn.utils import check_random_state
 
 from sklearn_subanneal.diagnostics.convergence import autocorrelation_time
+from sklearn_subanneal.diagnostics.named_statistics import holm_adjusted, values_in_order
 
 # At twice the autocorrelation time apart, draws of an autoregressive process are correlated by e^-4.
 _TIMES_APART = 2.0
@@ -52,11 +53,7 @@ class GewekeResult:
     def adjusted_p_values(self) -> NDArray[np.float64]:
         """Holm's adjusted p-values over all tests, shape (2, n_statistics): of the means, then of the distributions."""
         p_values = np.concatenate([self.p_values, self.ks_p_values])
-        order = np.argsort(p_values)
-        adjusted = np.empty_like(p_values)
-        steps = p_values[order] * np.arange(len(p_values), 0, -1)
-        adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-        return adjusted.reshape(2, -1)
+        return holm_adjusted(p_values).reshape(2, -1)
 
     @property
     def minimum_p_value(self) -> float:
@@ -193,9 +190,9 @@ def geweke_test(
     if not names:
         raise ValueError("statistics must return at least one named number, got none.")
     independent = np.empty((n_independent, len(names)))
-    independent[0] = _values(statistics(first), names)
+    independent[0] = values_in_order(statistics(first), names)
     for i in range(1, n_independent):
-        independent[i] = _values(statistics(draw_prior(rng)), names)
+        independent[i] = values_in_order(statistics(draw_prior(rng)), names)
 
     successive = np.empty((n_chains, n_successive, len(names)))
     for chain, chain_rng in zip(successive, chain_rngs, strict=True):
@@ -203,19 +200,8 @@ def geweke_test(
         for draw in chain:
             for _ in range(thin):
                 state = transition(state, chain_rng)
-            draw[:] = _values(statistics(state), names)
+            draw[:] = values_in_order(statistics(state), names)
     return _compare(names, independent, successive)
-
-
-def _values(named: Mapping[str, float], names: tuple[str, ...]) -> list[float]:
-    """The values of the statistics in the order of `names`, all there and finite."""
-    if named.keys() != set(names):
-        raise ValueError(f"statistics must return the same names always, got {sorted(named)} after {sorted(names)}.")
-    values = [float(named[name]) for name in names]
-    if not np.isfinite(values).all():
-        bad = {name: value for name, value in zip(names, values, strict=True) if not np.isfinite(value)}
-        raise ValueError(f"statistics must be finite, got {bad}; transform or clip them.")
-    return values
 
 
 def _compare(names: tuple[str, ...], independent: NDArray, successive: NDArray) -> GewekeResult:

@@ -24,6 +24,7 @@ from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.row_copies import RowCopies
@@ -32,7 +33,7 @@ from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views.draws import ViewsDraw
 
 
-class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimator):
+class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimator):
     """Base of the estimators whose posterior is sampled by annealed chains.
 
     A subclass gives ``_bind`` (the models of the columns), ``_spec`` (the chains) and ``_summarize`` (the fitted
@@ -52,6 +53,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         "feature_params": [dict, None],
         "grids": [StrOptions({"data", "fixed"})],
         "missing_indicator": [StrOptions({MISSING_ONLY}), None, set, "array-like"],
+        "feature_grids": [dict, None],
         "unseen": [StrOptions({"novel", "missing", "error"})],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
@@ -111,18 +113,7 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
             self, _identified(table), arrays, self._results, self._fitted_identity, {"sample_weight": weights}
         )
         chooser = subsampling.resolve_subsampling(self.subsampling).of_copies(copies.rows, len(arrays[0]))
-        template = self._spec(
-            models,
-            modelled,
-            n_rows=len(modelled[0]),
-            schedule=schedules.resolve_schedule(self.schedule),
-            subsampling=chooser,
-            strata=self._strata(chooser, table, modelled),
-            n_draws=self.n_draws,
-            thin=self.thin,
-            time_limit=self.time_limit,
-        )
-        template.check()
+        template = self._template(table, models, modelled, chooser)
         specs = []
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_chains)):
             previous, ended = continuation.chain(number)
@@ -135,6 +126,22 @@ class MCMCEstimator(ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimat
         self._summarize(arrays)
         fit.end()
         return self
+
+    def _template(self, table, models, arrays, chooser) -> ChainSpec:
+        """The specification of the chains, checked, but for their random generators."""
+        template = self._spec(
+            models,
+            arrays,
+            n_rows=len(arrays[0]),
+            schedule=schedules.resolve_schedule(self.schedule),
+            subsampling=chooser,
+            strata=self._strata(chooser, table, arrays),
+            n_draws=self.n_draws,
+            thin=self.thin,
+            time_limit=self.time_limit,
+        )
+        template.check()
+        return template
 
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""

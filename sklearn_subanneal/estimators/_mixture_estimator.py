@@ -70,6 +70,7 @@ class MixtureEstimator(MCMCEstimator):
         feature_params: dict | None = None,
         grids: str = "data",
         missing_indicator=None,
+        feature_grids: dict | None = None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -90,6 +91,7 @@ class MixtureEstimator(MCMCEstimator):
         self.feature_params = feature_params
         self.grids = grids
         self.missing_indicator = missing_indicator
+        self.feature_grids = feature_grids
         self.unseen = unseen
         self.n_chains = n_chains
         self.n_draws = n_draws
@@ -127,7 +129,8 @@ class MixtureEstimator(MCMCEstimator):
 
     def _bind(self, table, arrays):
         if self._has_documents:
-            return bind_bags(self.n_features_in_, feature_params=self.feature_params, learn=self.learn_hyperparameters)
+            given = {"feature_params": self.feature_params, "feature_grids": self.feature_grids}
+            return bind_bags(self.n_features_in_, learn=self.learn_hyperparameters, **given)
         return bind_table(
             table,
             arrays,
@@ -135,6 +138,7 @@ class MixtureEstimator(MCMCEstimator):
             feature_params=self.feature_params,
             learn=self.learn_hyperparameters,
             grids=self.grids,
+            feature_grids=self.feature_grids,
         )
 
     def _strata(self, chooser, table, arrays):

@@ -13,8 +13,9 @@ from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
+from sklearn_subanneal.estimators._view_clusters import ViewClusters
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
-from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters, nearest_of_training
+from sklearn_subanneal.mixtures.predictive import nearest_of_training
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw_with_views
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
@@ -26,7 +27,7 @@ from sklearn_subanneal.views.views_spec import ViewsSpec
 DEFAULT_MOVES = (Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
-class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
+class CrossCat(ViewClusters, PredictiveQueries, StructureQueries, MCMCEstimator):
     """Pitman-Yor cross-categorization of a table, learned by subsample annealing.
 
     The columns are partitioned into *views*, and the rows, independently in each view, into clusters: columns that have
@@ -83,6 +84,11 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
     missing_indicator : None, "missing-only", or array-like or set of str or int, default=None
         Columns of which a boolean column, modelled as well, says which cells are missing, which may have a reason.
         "missing-only": all with missing cells. ``sample`` then leaves cells out as well.
+    feature_grids : dict or None, default=None
+        Grids in place of these: a dict like ``feature_params``, from a type or a column's name to the values, in the
+        units of the data, that a hyperparameter may take, all with the same prior probability. Period, cut points,
+        atoms, transforms and the weight of unseen categories are not learned, and have none. With full covariance, the
+        real columns share the grids of "kappa" and "nu".
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``, ``surprisal``, ``novelty``) count it as one more value, which is rarer than every category
@@ -193,6 +199,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         feature_params: dict | None = None,
         grids: str = "data",
         missing_indicator=None,
+        feature_grids: dict | None = None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -216,6 +223,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         self.feature_params = feature_params
         self.grids = grids
         self.missing_indicator = missing_indicator
+        self.feature_grids = feature_grids
         self.unseen = unseen
         self.n_chains = n_chains
         self.n_draws = n_draws
@@ -246,6 +254,7 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
             feature_params=self.feature_params,
             learn=self.learn_hyperparameters,
             grids=self.grids,
+            feature_grids=self.feature_grids,
         )
 
     def _spec(self, models, arrays, **settings):
@@ -300,51 +309,3 @@ class CrossCat(PredictiveQueries, StructureQueries, MCMCEstimator):
         """The training rows as the draws have them; the table must be the training table."""
         self._require_seen(arrays)
         return SeenRows.of(self._models, self._flat_row_labels(), arrays, self._copies)
-
-    def _view(self, view, arrays):
-        """Models, draw and cells of one view of the representative draw."""
-        members = self._representative.members(view)
-        models = [self._models[j] for j in members]
-        return models, self._representative.views[view], arrays
-
-    def predict(self, X) -> np.ndarray:
-        """The most probable cluster of each row in view 0, by the draw that represents the posterior.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of int64, shape (n_samples,)
-        """
-        return nearest_clusters(*self._view(0, self._encode(X)), self._kept[0])
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Probability of each cluster of view 0 for each row, by the draw that represents the posterior.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_clusters_)
-        """
-        return np.exp(assign_rows(*self._view(0, self._encode(X)), self._kept[0]))
-
-    def predict_views(self, X) -> np.ndarray:
-        """The most probable cluster of each row in each view of the draw that represents the posterior.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of int64, shape (n_samples, n_views)
-        """
-        arrays = self._encode(X)
-        return np.column_stack(
-            [nearest_clusters(*self._view(view, arrays), kept) for view, kept in enumerate(self._kept)]
-        )

@@ -55,6 +55,11 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Columns beside which a boolean column is modelled that says which cells are missing: for cells that are missing
         for a reason. "missing-only": all columns with missing cells. ``sample`` then leaves cells out as well, and
         ``score_samples`` counts that a cell is missing or is not.
+    feature_grids : dict or None, default=None
+        Grids in place of these: a dict like ``feature_params``, from a type or a column's name to the values, in the
+        units of the data, that a hyperparameter may take, all with the same prior probability. With "gaussian" it is
+        "sigma2", the variance psi_jj / (nu - n_columns + 1) of a column, that has a grid, and not "psi". Period, cut
+        points, atoms, transforms and the weight of unseen categories are not learned, and have none.
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row

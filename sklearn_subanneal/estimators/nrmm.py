@@ -70,6 +70,11 @@ class TreeGuidedNRMM(MixtureEstimator):
         Columns beside which a boolean column is modelled that says which cells are missing: for cells that are missing
         for a reason. "missing-only": all columns with missing cells. ``sample`` then leaves cells out as well, and
         ``score_samples`` counts that a cell is missing or is not.
+    feature_grids : dict or None, default=None
+        Grids in place of these: a dict like ``feature_params``, from a type or a column's name to the values, in the
+        units of the data, that a hyperparameter may take, all with the same prior probability. With "gaussian" it is
+        "sigma2", the variance psi_jj / (nu - n_columns + 1) of a column, that has a grid, and not "psi". Period, cut
+        points, atoms, transforms and the weight of unseen categories are not learned, and have none.
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
@@ -161,6 +166,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         feature_params: dict | None = None,
         grids: str = "data",
         missing_indicator=None,
+        feature_grids: dict | None = None,
         unseen: str = "novel",
         n_chains: int = 4,
         n_draws: int = 10,
@@ -182,6 +188,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             feature_params=feature_params,
             grids=grids,
             missing_indicator=missing_indicator,
+            feature_grids=feature_grids,
             unseen=unseen,
             n_chains=n_chains,
             n_draws=n_draws,

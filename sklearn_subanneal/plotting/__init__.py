@@ -1,5 +1,6 @@
 """Displays of fitted estimators, traces and schedules with matplotlib, in the style of scikit-learn's displays."""
 
+from sklearn_subanneal.plotting.calibration_display import CalibrationDisplay
 from sklearn_subanneal.plotting.cluster_sizes import ClusterSizesDisplay
 from sklearn_subanneal.plotting.co_clustering import CoClusteringDisplay
 from sklearn_subanneal.plotting.components import ComponentsDisplay
@@ -12,6 +13,7 @@ from sklearn_subanneal.plotting.trace import TraceDisplay
 from sklearn_subanneal.plotting.views import ViewsDisplay
 
 __all__ = [
+    "CalibrationDisplay",
     "ClusterSizesDisplay",
     "CoClusteringDisplay",
     "ComponentsDisplay",

@@ -190,6 +190,11 @@ cdef class ViewBlocks:
             for j in range(self.reals.width)
         ]
 
+    def drawn(self, generator):
+        """kappa and nu of a view, from their priors."""
+        grids, fixed = self.reals.grids, {"kappa": self.reals.kappa, "nu": self.reals.nu}
+        return [generator.choice(grids[name]) if name in grids else value for name, value in fixed.items()]
+
     def collect(self):
         """Take the fillings of the blocks over to the table of reals."""
         cdef GaussianStatistics block
@@ -212,9 +217,7 @@ cdef class ViewBlocks:
         for number in numbers:
             block = self.blocks[number]
             if block is None:
-                for name, values in (("kappa", self.kappa), ("nu", self.nu)):
-                    if name in self.reals.grids:
-                        values[number] = generator.choice(self.reals.grids[name])
+                self.kappa[number], self.nu[number] = self.drawn(generator)
                 continue
             members = self.members_of(number)
             vectors = np.asarray(block.vectors) if block.n_shared else None

@@ -85,14 +85,23 @@ cdef class Views(ViewSteps):
             np.asarray(self.blocks.stale)[:] = 0
 
     def draw_from_prior(self, generator):
-        """A partition of the columns, and of all rows in each view, from their priors."""
+        """A partition of the columns, and of all rows in each view, from their priors.
+
+        The parameters of the row partitions, and kappa and nu of the views where there are joint reals, are drawn as
+        well; other hyperparameters remain.
+        """
         column_labels = self.prior.draw_partition(self.n_columns, generator)
         n_views = column_labels.max() + 1
         self.reserve(n_views - self.n_views + 1)
         priors = [self.mixture_at(v).prior for v in range(n_views)]
         for prior in priors:
             prior.draw(generator)
-        self.set_state(column_labels, [prior.draw_partition(self.n_rows, generator) for prior in priors])
+        row_labels = [prior.draw_partition(self.n_rows, generator) for prior in priors]
+        state_of_reals = None
+        if self.blocks is not None:
+            own = [self.blocks.drawn(generator) for _ in range(n_views)]
+            state_of_reals = self.get_state_of_reals() | {"views": own}
+        self.set_state(column_labels, row_labels, state_of_reals)
 
     # The next methods work on all views without taking the GIL in between, which chains on other threads need.
 

@@ -214,6 +214,26 @@ def statistics(state):
     return out
 
 
+def test_draws_from_the_prior_have_kappa_and_nu_of_each_view():
+    rng = np.random.default_rng(0)
+    state = draw_prior(rng)
+    reals = real_table(PLACES, state.cells, state.reals | {"kappa": 7.0, "nu": 7.0}, GRIDS)
+    flags = statistics_of(FLAGS, state.flags, state.of_flags)
+    views = views_of({FLAGS_PLACE: flags}, reals, PATTERN.bind(), PATTERN.bind())
+    own = {"kappa": [], "nu": []}
+    for _ in range(600):
+        views.draw_from_prior(rng)
+        of_reals = views.get_state_of_reals()
+        assert len(of_reals["views"]) == views.n_views
+        np.testing.assert_array_equal(of_reals["parameters"]["vectors"], state.reals["vectors"])
+        # Of one view of each draw: those of a draw are independent, but their number is not.
+        for name, value in zip(own, of_reals["views"][0], strict=True):
+            own[name].append(value)
+    for name, values in own.items():
+        shares = (np.array(values)[:, None] == GRIDS[name]).mean(axis=0)
+        assert shares.sum() == 1.0 and np.abs(shares - 1.0 / len(GRIDS[name])).max() < 0.1, (name, shares)
+
+
 def run(moves, gaps, n_independent, n_successive, seed=0, cyclic=True):
     return geweke_test(
         draw_prior,

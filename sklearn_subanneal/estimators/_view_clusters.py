@@ -1,0 +1,63 @@
+"""Assignment of rows to the clusters of the views of a fitted cross-categorization."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
+
+
+class ViewClusters:
+    """Clusters of new rows in the views of the draw that represents the posterior.
+
+    A mixin for an estimator whose draws are those of views. It reads ``_models``, ``_representative``, ``_kept`` and
+    ``_encode(X)``.
+    """
+
+    def _view(self, view, arrays):
+        """Models, draw and cells of one view of the representative draw."""
+        members = self._representative.members(view)
+        models = [self._models[j] for j in members]
+        return models, self._representative.views[view], arrays
+
+    def predict(self, X) -> np.ndarray:
+        """The most probable cluster of each row in view 0, by the draw that represents the posterior.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int64, shape (n_samples,)
+        """
+        return nearest_clusters(*self._view(0, self._encode(X)), self._kept[0])
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each cluster of view 0 for each row, by the draw that represents the posterior.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_clusters_)
+        """
+        return np.exp(assign_rows(*self._view(0, self._encode(X)), self._kept[0]))
+
+    def predict_views(self, X) -> np.ndarray:
+        """The most probable cluster of each row in each view of the draw that represents the posterior.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int64, shape (n_samples, n_views)
+        """
+        arrays = self._encode(X)
+        return np.column_stack(
+            [nearest_clusters(*self._view(view, arrays), kept) for view, kept in enumerate(self._kept)]
+        )
