@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-# Cells are jittered if the distinct values of their column are at most this share of its cells.
+# Cells are jittered if the distinct values of their column are at most this share of its cells, ...
 MOST_DISTINCT = 0.9
+# ... and if so many cells have their value: it takes that many to form clusters of single values.
+FEWEST = 5
+# Quantiles between which the average density of a column is taken: outliers do not count.
+INNER = 0.1, 0.9
 
 
 def jittered(cells: np.ndarray) -> np.ndarray:
     """Spread the cells of each value that repeats over the interval for which the value stands.
 
     The interval of a value holds the numbers that are nearer to it than to the other values of the column; at the ends
-    of the column it is as long to the one side as to the other. Its cells are spaced evenly over it, in a random order that
-    is the same at each call. A density of the jittered cells then integrates over the interval to
-    the probability of the value. Without jittering, a normal distribution would shrink to a value that repeats: its
-    density is unbounded and predicts nothing, and clusters would form by such values alone.
+    of the column it is as long to the one side as to the other. It is at most as long as the range that as many cells
+    have at the average density of the column. The cells of the value are spaced evenly over it, in a random order that
+    is the same at each call. A density of the jittered cells then integrates over the interval to the probability of
+    the value. Without jittering, a normal distribution would shrink to a value that repeats: its density is unbounded
+    and predicts nothing, and clusters would form by such values alone.
 
     Parameters
     ----------
@@ -25,8 +30,8 @@ def jittered(cells: np.ndarray) -> np.ndarray:
     Returns
     -------
     spread : ndarray of shape (n_rows, n_columns)
-        Cells that are the only ones of their value are as they were, and so are columns in which more than 90 % of the
-        values are distinct.
+        Cells are as they were if fewer than five have their value, or if more than 90 % of the values of their column
+        are distinct.
 
     References
     ----------
@@ -37,8 +42,9 @@ def jittered(cells: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from sklearn_subanneal.columns.jitter import jittered
-    >>> np.sort(jittered(np.array([[1.0], [2.0], [2.0], [4.0], [4.0], [4.0]])), axis=0).ravel().round(2).tolist()
-    [1.0, 1.88, 2.62, 3.33, 4.0, 4.67]
+    >>> grades = np.repeat([[1.0], [2.0], [4.0]], 5, axis=0)
+    >>> np.sort(jittered(grades), axis=0).ravel().round(2).tolist()
+    [0.6, 0.8, 1.0, 1.2, 1.4, 1.61, 1.84, 2.06, 2.29, 2.51, 3.5, 3.75, 4.0, 4.25, 4.5]
     """
     out = np.array(cells)
     generator = np.random.Generator(np.random.PCG64(0))
@@ -49,10 +55,19 @@ def jittered(cells: np.ndarray) -> np.ndarray:
         values, place, counts = np.unique(column[rows], return_inverse=True, return_counts=True)
         if not 1 < len(values) <= MOST_DISTINCT * len(rows):
             continue
-        half = 0.5 * np.diff(values)
-        low, high = values - np.append(half[:1], half), values + np.append(half, half[-1:])
+        low, high = _intervals(column[rows], values, counts)
         rank = np.empty(len(rows))
         rank[np.argsort(place, kind="stable")] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         spread = low[place] + (rank + 0.5) / counts[place] * (high - low)[place]
-        out[rows, j] = np.where(counts[place] > 1, spread, column[rows])
+        out[rows, j] = np.where(counts[place] >= FEWEST, spread, column[rows])
     return out
+
+
+def _intervals(cells, values, counts):
+    """The ends of the interval of each value."""
+    half = 0.5 * np.diff(values)
+    ends = np.quantile(cells, INNER)
+    length = (ends[1] - ends[0]) / ((INNER[1] - INNER[0]) * len(cells)) or (values[-1] - values[0]) / len(cells)
+    most = 0.5 * length * counts
+    low = values - np.minimum(np.append(half[:1], half), most)
+    return low, values + np.minimum(np.append(half, half[-1:]), most)

@@ -54,8 +54,8 @@ class JointSkewed(JointReal):
     """A skewed column of a cross-categorization with full covariance: a :class:`JointReal` after a transformation.
 
     The transformation is that of :class:`Skewed`. Predictions and imputations are those of the transformed data,
-    transformed back: the mean of their logarithms becomes a geometric mean. The uncertainty is half the distance between
-    the points that are one standard deviation below and above the mean of the transformed data.
+    transformed back: the mean of their logarithms becomes a geometric mean. The uncertainty is half the distance
+    between the points that are one standard deviation below and above the mean of the transformed data.
     """
 
     kind = "skewed"
@@ -123,7 +123,15 @@ def bind_joint_reals(
             more["vector"] = block.parameters["vectors"][i]
         out.append(
             JOINT[model.kind][1](
-                model.name, model.sources, parameters, axes, model.center, model.scale, stateful, model.transform, **more
+                model.name,
+                model.sources,
+                parameters,
+                axes,
+                center=model.center,
+                scale=model.scale,
+                stateful=stateful,
+                transform=model.transform,
+                **more,
             )
         )
     return out

@@ -1,0 +1,71 @@
+"""CrossCat with full covariance on columns whose values repeat, and on skewed columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sklearn_subanneal import CrossCat, CrossCatRegressor
+
+
+def table_of_grades(n_rows=300):
+    """A grade of few values, on which a real column depends, and a column by itself."""
+    rng = np.random.default_rng(1)
+    grade = rng.choice([0.0, 1.0, 2.0, 3.0, 5.0, 8.0], size=n_rows)
+    return np.column_stack([grade, 0.5 * grade + 0.3 * rng.normal(size=n_rows), rng.normal(size=n_rows)])
+
+
+def test_a_column_of_few_values_keeps_its_correlation():
+    X = table_of_grades()
+    model = CrossCat(covariance_type="full", n_chains=2, n_draws=4, random_state=0).fit(X)
+    assert model.dependence_[0, 1] > 0.9
+    regression = CrossCatRegressor(CrossCat(n_chains=2, n_draws=4), random_state=0).fit(X[:200, [0, 2]], X[:200, 1])
+    assert np.sqrt(np.mean((regression.predict(X[200:, [0, 2]]) - X[200:, 1]) ** 2)) < 0.4
+
+
+def test_training_rows_are_those_of_the_statistics():
+    X = table_of_grades()
+    X[::7, 1] = np.nan
+    model = CrossCat(covariance_type="full", n_chains=1, n_draws=1, random_state=0).fit(X)
+    (draw,), (labels,) = model._flat_draws(), model._flat_row_labels()
+    seen = model._seen_rows(list(X.T))
+    for v, view in enumerate(draw.views):
+        rows = seen.completed(draw)(draw.members(v).tolist(), np.arange(len(X)))
+        totals = np.array([rows[labels[v] == k].sum(axis=0) for k in range(len(view.sizes))])
+        np.testing.assert_allclose(totals, view.columns[-1]["total"][: len(totals)], atol=1e-8)
+
+
+def skewed_table(n_rows=300):
+    """A lognormal column, and a real one that follows its logarithm."""
+    rng = np.random.default_rng(2)
+    logs = rng.normal(2.0, 1.0, n_rows)
+    return np.column_stack([np.exp(logs), logs + 0.3 * rng.normal(size=n_rows)])
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    X = skewed_table()
+    settings = {"feature_types": ["skewed", "real"], "covariance_type": "full", "n_chains": 2, "n_draws": 4}
+    return CrossCat(**settings, random_state=0).fit(X)
+
+
+def test_a_skewed_column_is_correlated_after_its_transformation(skewed):
+    assert skewed.dependence_[0, 1] > 0.9
+    amounts = np.array([2.0, 8.0, 40.0])
+    found = skewed.impute(np.column_stack([amounts, np.full(3, np.nan)]))[:, 1]
+    np.testing.assert_allclose(found, np.log(amounts), atol=0.15)
+    found = skewed.impute(np.column_stack([np.full(3, np.nan), np.log(amounts)]))[:, 0]
+    np.testing.assert_allclose(np.log(found), np.log(amounts), atol=0.25)
+
+
+def test_the_density_of_a_skewed_column_is_one_altogether(skewed):
+    logs = np.linspace(-6.0, 12.0, 4001)
+    density = np.exp(skewed.score_samples(np.column_stack([np.exp(logs), np.full(len(logs), np.nan)])))
+    assert np.trapezoid(density * np.exp(logs), logs) == pytest.approx(1.0, abs=0.01)
+
+
+def test_samples_of_a_skewed_column_are_in_its_units(skewed):
+    drawn = skewed.sample(2000, random_state=0)
+    assert (drawn[:, 0] > 0.0).all()
+    assert np.median(drawn[:, 0]) == pytest.approx(np.exp(2.0), rel=0.25)
+    assert np.corrcoef(np.log(drawn[:, 0]), drawn[:, 1])[0, 1] > 0.9
