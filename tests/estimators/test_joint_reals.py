@@ -28,7 +28,7 @@ def test_training_rows_are_those_of_the_statistics():
     X[::7, 1] = np.nan
     model = CrossCat(covariance_type="full", n_chains=1, n_draws=1, random_state=0).fit(X)
     (draw,), (labels,) = model._flat_draws(), model._flat_row_labels()
-    seen = model._seen_rows(list(X.T))
+    seen = model._seen_rows(model._table.encode(model, X))
     for v, view in enumerate(draw.views):
         rows = seen.completed(draw)(draw.members(v).tolist(), np.arange(len(X)))
         totals = np.array([rows[labels[v] == k].sum(axis=0) for k in range(len(view.sizes))])
