@@ -50,8 +50,8 @@ class NumberValues:
 
     @property
     def are_integers(self) -> bool:
-        """Whether all values are integers."""
-        return bool(np.all(self.values == np.floor(self.values)))
+        """Whether all values are integers that floating-point numbers tell apart."""
+        return bool(np.all((self.values == np.floor(self.values)) & (np.abs(self.values) <= 2.0**53)))
 
     @property
     def n_places(self) -> float:

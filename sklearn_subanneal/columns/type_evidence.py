@@ -104,9 +104,9 @@ class TypeEvidence:
     @cached_property
     def two_normals(self) -> float:
         """Of a mixture of two normals, by the Bayesian information criterion."""
-        cells = spread_cells(self.numbers)
+        cells = spread_cells(self.numbers) / self._unit
         times = self.numbers.n_cells / len(cells)
-        log_likelihood = _two_normals(cells) + len(cells) * np.log(self.numbers.resolution)
+        log_likelihood = _two_normals(cells) + len(cells) * np.log(self.numbers.resolution / self._unit)
         return times * (log_likelihood - 2.5 * np.log(len(cells)))
 
     @cached_property
@@ -133,14 +133,19 @@ class TypeEvidence:
             return np.inf
         return float(gammaln(n_places + 1.0) - gammaln(n_values + 1.0) - gammaln(n_places - n_values + 1.0))
 
+    @property
+    def _unit(self) -> float:
+        """A power of two near the largest value, which costs no accuracy and keeps squares from overflow."""
+        return float(np.ldexp(1.0, np.frexp(np.abs(self.numbers.values).max())[1] - 1))
+
     def _of_reals(self, numbers: NumberValues) -> tuple[float, float]:
         """Of cells without transformation, and with the best one."""
         if len(numbers.values) < 2:
             return -np.inf, -np.inf
-        cells = spread_cells(numbers)
+        cells = spread_cells(numbers) / self._unit
         # Cells that are left out count like those that are taken.
         times = numbers.n_cells / len(cells)
-        log_width = len(cells) * np.log(self.numbers.resolution)
+        log_width = len(cells) * np.log(self.numbers.resolution / self._unit)
         found = {transform.name: times * (log + log_width) for transform, log in transform_evidence(cells)}
         return found.pop("identity"), max(found.values())
 

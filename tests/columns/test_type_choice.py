@@ -267,6 +267,11 @@ def test_strings():
 def test_extreme_numbers_do_not_disturb():
     for values in ([1e300, -1e300, 0.0, 5.0], [1e-300, 2e-300, 5.0] * 9, [0.0, 1e300] * 9, np.arange(9) * 1e15):
         assert of_numbers(values).kind in ("real", "skewed", "categorical", "ordinal")
+    # Units do not matter.
+    for cells in np.random.default_rng(0).normal(size=(2, 90)) * [[1.0], [2.0]]:
+        for values in (cells, np.exp(cells)):
+            kinds = {of_numbers(factor * values).kind for factor in (1.0, 2.0**-600, 2.0**500, 1e200)}
+            assert len(kinds) == 1
 
 
 # --- Evidence -------------------------------------------------------------------------------------------------------
