@@ -43,11 +43,11 @@ class CrossCat(ViewClusters, PredictiveQueries, StructureQueries, MCMCEstimator)
     column_partition : {"dp", "pitman-yor"} or CRP or PitmanYor, default="pitman-yor"
         Prior of the partition of the columns into views.
     covariance_type : {"auto", "diag", "full"}, default="auto"
-        Dependence of the real columns of a view within a cluster: "diag", independent; "full", a normal with a full
-        covariance matrix, whose prior has correlations that all clusters share. "full" describes tables of correlated
-        measurements much better, but its time grows with the square of the number of columns, and with its cube where
-        many cells are missing. "auto": "full" for up to 64 real columns if the number of rows times the square of
-        theirs is at most 10^8, else "diag".
+        Dependence of the real and skewed columns of a view within a cluster: "diag", independent; "full", a normal with
+        a full covariance matrix, whose prior has correlations that all clusters share; cells whose values repeat are
+        jittered. "full" describes correlated measurements much better, but its time grows with the square of the number
+        of columns, and with its cube where many cells are missing. "auto": "full" for up to 64 such columns if the
+        number of rows times the square of theirs is at most 10^8, else "diag".
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row in each view
         (:class:`~sklearn_subanneal.mixtures.Gibbs` or, with CRP, :class:`~sklearn_subanneal.mixtures.Slice`), and any
