@@ -50,6 +50,7 @@ def test_kernels_survive_large_counts():
     """)
 
 
+@pytest.mark.slow
 def test_estimators_survive_large_counts():
     labels = run("""
         import numpy as np

@@ -101,7 +101,14 @@ def test_a_simple_mixture_is_calibrated():
     assert result.passed(), str(result)
 
 
-@pytest.mark.parametrize("error", [shuffled_column, forgotten_rows, wrong_concentrations, forgotten_discounts])
+@pytest.mark.parametrize(
+    "error",
+    [
+        forgotten_rows,
+        wrong_concentrations,
+        *(pytest.param(error, marks=pytest.mark.slow) for error in (shuffled_column, forgotten_discounts)),
+    ],
+)
 def test_planted_errors_are_found(error):
     simulator = simple()
     result = calibration_of(simulator, 100, error(simulator))
@@ -145,6 +152,7 @@ def test_all_chains_give_draws():
     assert len(simulator.draw_posterior(arrays, np.random.default_rng(1))) == 6
 
 
+@pytest.mark.slow
 def test_fits_are_calibrated_too():
     """By `fit` and its attributes alone: the grids are in the units of the data, whatever the table is."""
     model = SubsampleAnnealedDPMM(

@@ -235,6 +235,7 @@ def test_clusters_are_those_of_the_model(report, fitted):
     assert not hasattr(model, "_skl_callbacks")
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report(table, report, tmp_path):
     again, other = tmp_path / "again", tmp_path / "other"
     common = ["report", str(table[0]), "--chains", "2", "-q", "--no-plots"]

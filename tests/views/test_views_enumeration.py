@@ -195,17 +195,17 @@ MATRIX = [
 PART = [
     Case("prior-2", "real", "pitman-yor", False),
     Case("data-driven-1", "real", "negative", False),
-    Case("data-driven-2", "boolean", "crp", False, 0.4),
-    Case("birth-death", "real", "pitman-yor", False),
     # Where views are rare the prior odds decide: the case that notices a wrong sign of theirs.
     Case("birth-death", "boolean", "negative", False, 0.4),
     Case("block-2", "real", "pitman-yor", False),
     Case("group", "real", "pitman-yor", False),
     Case("split-merge", "boolean", "negative", False),
-    Case("default", "semicontinuous", "pitman-yor", False),
 ]
 # More of these: priors learned, and temperatures, that the matrix does not combine in this way.
 FURTHER = [
+    Case("data-driven-2", "boolean", "crp", False, 0.4),
+    Case("default", "semicontinuous", "pitman-yor", False),
+    Case("birth-death", "real", "pitman-yor", False),
     Case("default", "real", "pitman-yor", True),
     Case("default", "semicontinuous", "pitman-yor", True),
     Case("prior-1", "real", "pitman-yor", False),
