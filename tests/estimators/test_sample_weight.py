@@ -117,6 +117,7 @@ def test_the_posterior_is_that_of_copies():
     check_law(dict(law), [(canonical(own), int(k)) for own, k in zip(labels, sizes, strict=True)])
 
 
+@pytest.mark.slow
 def test_the_posterior_of_views_is_that_of_copies():
     law = Counter()
     for (columns, rows), probability in fixed_views(few_columns(), (1.2, 0.0), (0.8, 0.0)).law().items():

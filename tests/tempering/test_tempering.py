@@ -13,7 +13,7 @@ from support.tempered_means import INNER, ORACLES, SAMPLERS, moments, one_dimens
 from sklearn_subanneal.diagnostics import rank_normalized_rhat
 from sklearn_subanneal.tempering import GaussianMean, ParallelTempering
 
-QUICK = [*((name, "walk-0.25") for name in SAMPLERS), ("none", "hmc"), ("SPT", "hmc")]
+QUICK = [*((name, "walk-0.25") for name in SAMPLERS), ("none", "hmc")]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ def start(columns, prior, labels):
     return mixture, generator
 
 
+@pytest.mark.slow
 def test_too_few_clusters(n_draws=6000):
     columns, concentration, discount, beta, _ = CASES["crp-mixed"]
     mixture, generator = start(statistics(columns), PitmanYor(concentration, discount), np.zeros(5))
