@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_subanneal.diagnostics.named_statistics import holm_adjusted, values_in_order
+from sklearn_subanneal.diagnostics.named_statistics import TestFamily, holm_adjusted, values_in_order
 from sklearn_subanneal.diagnostics.rank_uniformity import uniformity_p_value
 
 # Values that differ by less than this part of the 0.9-quantile of all values are ties.
@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class CalibrationResult:
+class CalibrationResult(TestFamily):
     """Outcome of :func:`calibrate`.
 
     Attributes
@@ -49,33 +49,6 @@ class CalibrationResult:
     def adjusted_p_values(self) -> NDArray[np.float64]:
         """Holm's adjusted p-values over all statistics, shape (n_statistics,)."""
         return holm_adjusted(self.p_values)
-
-    @property
-    def minimum_p_value(self) -> float:
-        """The smallest adjusted p-value, a p-value of all tests together."""
-        return float(self.adjusted_p_values.min())
-
-    def passed(self, level: float = 0.01) -> bool:
-        """Whether no test rejects the posterior; a right one is rejected with probability `level` at most.
-
-        Parameters
-        ----------
-        level : float, default=0.01
-            The family-wise level, in (0, 1).
-
-        Returns
-        -------
-        bool
-            Whether :attr:`minimum_p_value` is at least `level`.
-
-        Raises
-        ------
-        ValueError
-            If `level` is not in (0, 1).
-        """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be in (0, 1), got {level}.")
-        return self.minimum_p_value >= level
 
     def __str__(self) -> str:
         """A table of the statistics, the smallest p-values first.

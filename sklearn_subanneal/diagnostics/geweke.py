@@ -12,14 +12,14 @@ from scipy.stats import ks_2samp
 from sklearn.utils import check_random_state
 
 from sklearn_subanneal.diagnostics.convergence import autocorrelation_time
-from sklearn_subanneal.diagnostics.named_statistics import holm_adjusted, values_in_order
+from sklearn_subanneal.diagnostics.named_statistics import TestFamily, holm_adjusted, values_in_order
 
 # At twice the autocorrelation time apart, draws of an autoregressive process are correlated by e^-4.
 _TIMES_APART = 2.0
 
 
 @dataclass(frozen=True)
-class GewekeResult:
+class GewekeResult(TestFamily):
     """Outcome of :func:`geweke_test`; one entry a statistic in every array.
 
     Attributes
@@ -54,33 +54,6 @@ class GewekeResult:
         """Holm's adjusted p-values over all tests, shape (2, n_statistics): of the means, then of the distributions."""
         p_values = np.concatenate([self.p_values, self.ks_p_values])
         return holm_adjusted(p_values).reshape(2, -1)
-
-    @property
-    def minimum_p_value(self) -> float:
-        """The smallest adjusted p-value, a p-value of all tests together."""
-        return float(self.adjusted_p_values.min())
-
-    def passed(self, level: float = 0.01) -> bool:
-        """Whether no test rejects the sampler; a correct one is rejected with probability `level` at most.
-
-        Parameters
-        ----------
-        level : float, default=0.01
-            The family-wise level, in (0, 1).
-
-        Returns
-        -------
-        bool
-            Whether :attr:`minimum_p_value` is at least `level`.
-
-        Raises
-        ------
-        ValueError
-            If `level` is not in (0, 1).
-        """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be in (0, 1), got {level}.")
-        return self.minimum_p_value >= level
 
     def __str__(self) -> str:
         """A table of the statistics, the smallest p-values first."""

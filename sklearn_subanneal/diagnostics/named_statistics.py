@@ -1,7 +1,8 @@
-"""Named statistics of states or draws, checked, and p-values adjusted for how many of them are tested."""
+"""Named statistics of states or draws, checked; TestFamily: tests of all of them, with adjusted p-values."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
@@ -53,3 +54,42 @@ def holm_adjusted(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     steps = p_values[order] * np.arange(len(p_values), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
+
+
+class TestFamily(ABC):
+    """Several hypothesis tests that are passed only together."""
+
+    # pytest would collect a class of this name.
+    __test__ = False
+
+    @property
+    @abstractmethod
+    def adjusted_p_values(self) -> NDArray[np.float64]:
+        """Holm's adjusted p-values over all tests."""
+
+    @property
+    def minimum_p_value(self) -> float:
+        """The smallest adjusted p-value, a p-value of all tests together."""
+        return float(self.adjusted_p_values.min())
+
+    def passed(self, level: float = 0.01) -> bool:
+        """Whether no test rejects; if all hypotheses are true, one rejects with probability `level` at most.
+
+        Parameters
+        ----------
+        level : float, default=0.01
+            The family-wise level, in (0, 1).
+
+        Returns
+        -------
+        bool
+            Whether :attr:`minimum_p_value` is at least `level`.
+
+        Raises
+        ------
+        ValueError
+            If `level` is not in (0, 1).
+        """
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must be in (0, 1), got {level}.")
+        return self.minimum_p_value >= level

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.prior_draws import (
     column_statistics,
@@ -16,10 +15,11 @@ from sklearn_subanneal.mixtures.prior_draws import (
     log_likelihood,
     partition_statistics,
 )
+from sklearn_subanneal.mixtures.table_simulator import TableSimulator
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureSimulator:
+class MixtureSimulator(TableSimulator):
     """The joint distribution of a mixture and of tables like a given one, for ``diagnostics.calibrate``.
 
     The parameters are a pair: a draw of the mixture, and the clusters of the rows. The data are the typed columns of a
@@ -28,14 +28,9 @@ class MixtureSimulator:
     Attributes
     ----------
     spec : MixtureSpec
-        The chain, over the table that the drawn tables are like: they have its rows, columns and missing cells. The
-        units and grids of its models are the prior, whatever the drawn tables are.
-    n_chains : int
-        Number of chains whose draws are taken together.
     """
 
     spec: MixtureSpec
-    n_chains: int = 1
 
     def draw_prior(self, generator: np.random.Generator) -> tuple[tuple[Draw, np.ndarray], list[np.ndarray]]:
         """Hyperparameters, a partition and a table, from the prior.
@@ -69,24 +64,6 @@ class MixtureSimulator:
         chain.set_state(state)
         chain.mixture.redraw_auxiliary(generator)
         return (chain.state(), labels), arrays
-
-    def draw_posterior(self, arrays: list[np.ndarray], generator: np.random.Generator) -> list[tuple[Draw, np.ndarray]]:
-        """All draws of all chains given a table.
-
-        Parameters
-        ----------
-        arrays : list of ndarray of shape (n_rows,)
-        generator : numpy.random.Generator
-
-        Returns
-        -------
-        parameters : list of (Draw, ndarray of shape (n_rows,))
-        """
-        out = []
-        for own in generator.spawn(self.n_chains):
-            result = replace(self.spec, arrays=arrays, generator=own).run(ChainContext())
-            out += zip(result.draws, result.labels, strict=True)
-        return out
 
     def statistics(self, parameters: tuple[Draw, np.ndarray], arrays: list[np.ndarray]) -> dict[str, float]:
         """Clusters, hyperparameters that are learned, and densities.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.joint_real import draw_real_parameters
 from sklearn_subanneal.mixtures.parts import joint_members
@@ -19,12 +18,13 @@ from sklearn_subanneal.mixtures.prior_draws import (
     log_likelihood,
     partition_statistics,
 )
+from sklearn_subanneal.mixtures.table_simulator import TableSimulator
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.views_spec import ViewsSpec
 
 
 @dataclass(frozen=True, eq=False)
-class ViewsSimulator:
+class ViewsSimulator(TableSimulator):
     """The joint distribution of a cross-categorization and of tables like a given one, for ``diagnostics.calibrate``.
 
     The parameters are a pair: a draw of the views, and the clusters of the rows in each of them. The data are the typed
@@ -33,14 +33,9 @@ class ViewsSimulator:
     Attributes
     ----------
     spec : ViewsSpec
-        The chain, over the table that the drawn tables are like: they have its rows, columns and missing cells. The
-        units and grids of its models are the prior, whatever the drawn tables are.
-    n_chains : int
-        Number of chains whose draws are taken together.
     """
 
     spec: ViewsSpec
-    n_chains: int = 1
 
     def draw_prior(self, generator: np.random.Generator) -> tuple[tuple[ViewsDraw, np.ndarray], list[np.ndarray]]:
         """Hyperparameters, partitions and a table, from the prior.
@@ -102,26 +97,6 @@ class ViewsSimulator:
     def _chain(self, arrays, generator):
         spec = replace(self.spec, arrays=arrays, generator=generator)
         return spec.build(np.arange(spec.n_rows), full_window(spec.n_rows))
-
-    def draw_posterior(
-        self, arrays: list[np.ndarray], generator: np.random.Generator
-    ) -> list[tuple[ViewsDraw, np.ndarray]]:
-        """All draws of all chains given a table.
-
-        Parameters
-        ----------
-        arrays : list of ndarray of shape (n_rows,)
-        generator : numpy.random.Generator
-
-        Returns
-        -------
-        parameters : list of (ViewsDraw, ndarray of shape (n_views, n_rows))
-        """
-        out = []
-        for own in generator.spawn(self.n_chains):
-            result = replace(self.spec, arrays=arrays, generator=own).run(ChainContext())
-            out += zip(result.draws, result.labels, strict=True)
-        return out
 
     def statistics(self, parameters: tuple[ViewsDraw, np.ndarray], arrays: list[np.ndarray]) -> dict[str, float]:
         """Views, clusters, hyperparameters that are learned, missing cells, and densities.
