@@ -1,4 +1,4 @@
-"""Columns of ordered levels (grades, ratings, small codes): normals between cut points, with probability mass."""
+"""Columns of ordered levels (grades, ratings): normals between cut points, with probability mass."""
 
 from __future__ import annotations
 

@@ -26,8 +26,6 @@ MOST_CLASSES, LEAST_EQUAL_EVIDENCE = 30, 3.0
 MOST_PLACES_A_CODE, MOST_CODE_ATOMS = 1.5, 3
 # Above this score, the frequencies of the integers change gradually, as those of amounts: 1 % of codes are above it.
 ORDERED_SCORE = 2.33
-# Equally frequent integers are classes, up to so many: beyond, evenly spread amounts are as likely.
-MOST_CLASSES = 30
 # The type "real" alone has correlations within clusters, and its predictions are means. Another type must have evidence
 # that is higher by so many nats altogether, odds of 150 to 1 ("very strong" in Kass and Raftery, 1995) ...
 LEAST_EVIDENCE = 5.0

@@ -1,4 +1,4 @@
-"""SubsampleAnnealedDPMM: Dirichlet-process and Pitman-Yor mixtures of tables, learned by subsample annealing."""
+"""SubsampleAnnealedDPMM: its parameters and attributes, documented; `fit` and the queries are in MixtureEstimator."""
 
 from __future__ import annotations
 

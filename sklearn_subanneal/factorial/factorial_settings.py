@@ -1,4 +1,4 @@
-"""FactorialSettings: start and updates of the components of a factorial mixture; and its temperature by name."""
+"""FactorialSettings: parameters of a factorial mixture, given or learned, and start and update of its components."""
 
 from __future__ import annotations
 

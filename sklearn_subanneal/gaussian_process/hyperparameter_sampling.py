@@ -1,4 +1,4 @@
-"""Sampling the hyperparameters of a Gaussian process: models and samplers by name, and draws in units of the data."""
+"""Sampling of Gaussian-process hyperparameters: the model of a kernel, samplers by name, draws in data units."""
 
 from __future__ import annotations
 

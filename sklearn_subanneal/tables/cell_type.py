@@ -1,4 +1,4 @@
-"""CellType: the interface through which a table reads the cells of a column of a given type."""
+"""CellType: the attributes of a column type by which a table reads its cells: dtype, categories, order, split."""
 
 from __future__ import annotations
 

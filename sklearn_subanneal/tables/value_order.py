@@ -1,4 +1,4 @@
-"""The order of the values of categorical and ordinal columns, and arrays of such values."""
+"""Sorting of the values of a column in their own order, and arrays of such values."""
 
 from __future__ import annotations
 
