@@ -108,7 +108,7 @@ def main() -> None:
     for (country, name), nats in excess.items():
         print(f"{nats:5.1f} nats  {country}: {name} = {X.loc[country, name]:g}; median {X[name].median():g}")
     known = X.notna().sum(axis=1)
-    novelty = pd.Series(few.novelty(X[INDICATORS], seen=True), X.index)[known > 150]
+    novelty = pd.Series(few.novelty(X[INDICATORS]), X.index)[known > 150]
     print("Countries with the highest novelty in the ten indicators:", ", ".join(novelty.nlargest(5).index))
 
     example.heading("clusters of the countries in view 0")

@@ -56,7 +56,7 @@ def main() -> None:
     print(f"Purpose and users share {alone.value:.2f} nats, and {given.value:.2f} given the operator's country.")
 
     example.heading("anomalous cells")
-    surprisal = pd.DataFrame(model.surprisal(X, seen=True), X.index, X.columns)
+    surprisal = pd.DataFrame(model.surprisal(X), X.index, X.columns)
     # Surprisal relative to the median of the column: densities per kilometre and per radian cannot be compared.
     excess = (surprisal - surprisal.median()).stack().nlargest(8)
     for (satellite, column), nats in excess.items():
@@ -70,7 +70,7 @@ def main() -> None:
     )
 
     example.heading("anomalous rows")
-    novelty = pd.Series(model.novelty(X, seen=True), X.index)
+    novelty = pd.Series(model.novelty(X), X.index)
     print("\n".join(f"{nats:6.1f} nats  {satellite}" for satellite, nats in novelty.nlargest(5).items()))
 
     example.heading("imputation of missing dry masses")

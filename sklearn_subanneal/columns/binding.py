@@ -20,7 +20,7 @@ from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous
 from sklearn_subanneal.columns.skewed import Skewed
 from sklearn_subanneal.tables.cell_type import CellType
-from sklearn_subanneal.tables.column import params_of_parts
+from sklearn_subanneal.tables.column import grids_of_parts, params_of_parts
 from sklearn_subanneal.tables.datetimes import Datetime
 from sklearn_subanneal.tables.schema import Table
 
@@ -107,7 +107,14 @@ def bind_columns(
     return models
 
 
-def bind_table(table: Table, arrays: list[np.ndarray], *, feature_params: dict | None = None, **settings):
+def bind_table(
+    table: Table,
+    arrays: list[np.ndarray],
+    *,
+    feature_params: dict | None = None,
+    feature_grids: dict | None = None,
+    **settings,
+) -> list[ColumnModel]:
     """The models of the parts of the columns of a table; see :func:`bind_columns` for the other arguments."""
     parts = table.parts
     return bind_columns(
@@ -116,6 +123,7 @@ def bind_table(table: Table, arrays: list[np.ndarray], *, feature_params: dict |
         [0 if part.categories is None else len(part.categories) for part in parts],
         arrays,
         feature_params=params_of_parts(table.columns, feature_params),
+        feature_grids=grids_of_parts(table.columns, feature_grids),
         **settings,
     )
 

@@ -164,7 +164,7 @@ def affordable_covariance(n_rows: int, kinds: list[str]) -> str:
     >>> affordable_covariance(300, ["real"] * 60), affordable_covariance(500_000, ["real"] * 30)
     ('full', 'diag')
     """
-    n_joint = sum(kind in JOINT for kind in kinds)
+    n_joint = sum(kind in (*JOINT, "semicontinuous") for kind in kinds)
     return "full" if n_joint <= MOST_JOINT_REALS and n_rows * n_joint**2 <= MOST_PRODUCTS else "diag"
 
 

@@ -56,7 +56,7 @@ class Semicontinuous(Real):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        atoms = _atoms(name, cells, given)
+        atoms = atoms_of(name, cells, given)
         rest = np.where(np.isin(cells, atoms), np.nan, cells)
         # The units are those of the rest; without any, those of the atoms.
         rest = cells if np.isnan(rest).all() else rest
@@ -115,15 +115,27 @@ class Semicontinuous(Real):
 
     def imputed(self, value, first):
         """The mean, or an atom that is almost sure."""
-        best = first[:, 1:].argmax(axis=1)
-        sure = np.take_along_axis(first[:, 1:], best[:, None], axis=1) >= SURE
-        return np.where(sure, self.atoms[best][:, None], value)
+        sure = sure_atoms(first[:, 1:])
+        return np.where(sure[:, None] < 0, value, self.atoms[sure][:, None])
 
     def log_masses(self, column, values, n_clusters):
         return column.log_masses(values, n_clusters)
 
 
-def _atoms(name, cells, given):
+def sure_atoms(probabilities: np.ndarray) -> np.ndarray:
+    """Which atom is almost sure, given the probabilities (n_rows, n_atoms) of all; -1 where none is."""
+    best = probabilities.argmax(axis=1)
+    return np.where(np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0] >= SURE, best, -1)
+
+
+def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:
+    """The atoms of a column, sorted: those that the user gives, or those of its training cells.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
     if "atoms" in given:
         atoms = np.unique(np.atleast_1d(np.asarray(given["atoms"], np.float64)))
         remedy = "give at least one"

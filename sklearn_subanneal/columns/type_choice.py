@@ -19,6 +19,8 @@ from sklearn_subanneal.tables.numerals import numeric_cells
 NEARLY_ALL = 0.95
 # Integers of at most so many values, each in so many cells on average, may be grades or codes.
 MOST_GRADES, FEWEST_CELLS_A_VALUE = 20, 5.0
+# Grades leave few places out between the least and the greatest: 14 of the numbers from 1 to 365 are amounts.
+MOST_PLACES_A_GRADE = 2.0
 # Equally frequent integers without gaps are classes, up to so many (beyond, evenly spread amounts are as likely), if
 # the evidence is higher by so many nats: odds of 20 to 1.
 MOST_CLASSES, LEAST_EQUAL_EVIDENCE = 30, 3.0
@@ -174,7 +176,7 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
     """Codes, grades or counts; None if the integers are amounts."""
     n_values = len(numbers.values)
     text = f"{n_values:,} distinct integers from {_range(numbers)}"
-    are_few = repeats and n_values <= MOST_GRADES
+    are_few = repeats and n_values <= MOST_GRADES and numbers.n_places <= MOST_PLACES_A_GRADE * n_values
     if repeats and n_values >= 3:
         words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
         if named := CODE_WORDS.intersection(words):

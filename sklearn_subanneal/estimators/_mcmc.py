@@ -17,7 +17,7 @@ from sklearn_subanneal import posterior
 from sklearn_subanneal.annealing import schedules, subsampling
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.chain_result import ChainResult
-from sklearn_subanneal.annealing.continuation import Continuation, table_digest
+from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
@@ -110,7 +110,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         modelled = copies.ordered(repeated)
         models = self._bind(table, modelled)
         continuation = Continuation(
-            self, _identified(table), arrays, self._results, self._fitted_identity, {"sample_weight": weights}
+            self, identified(table), arrays, self._results, self._fitted_identity, {"sample_weight": weights}
         )
         chooser = subsampling.resolve_subsampling(self.subsampling).of_copies(copies.rows, len(arrays[0]))
         template = self._template(table, models, modelled, chooser)
@@ -203,14 +203,6 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
             for spec in specs
         ]
 
-    def _require_seen(self, arrays):
-        """Raise ValueError unless these are the typed columns of the table that ``fit`` received."""
-        if table_digest(_identified(self._table), arrays) != self._fitted_identity["X"]:
-            raise ValueError(
-                "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
-                "pass that table, or seen=False for new rows"
-            )
-
     def _keep(self, table, models, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
         n_draws = min(len(result.draws) for result in results)
@@ -282,7 +274,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
 
 
-def _identified(table) -> list[tuple[str, int]]:
+def identified(table) -> list[tuple[str, int]]:
     """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
     return [(part.name, 0 if part.categories is None else len(part.categories)) for part in table.parts]
 

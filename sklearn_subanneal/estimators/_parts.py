@@ -9,13 +9,15 @@ import numpy as np
 
 from sklearn_subanneal import posterior
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import missing
+from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
+from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.information import mutual_information, relatedness
 from sklearn_subanneal.views.relatedness_matrix import relatedness_matrix
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import (
+    ensemble_of_views,
     predict_column,
     score_rows_given,
     score_seen_rows,
@@ -38,13 +40,44 @@ def uncertainty_of_columns(table: Table, uncertainty: list[np.ndarray]) -> np.nd
 def predicted_column(
     table: Table, models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray], column: int
 ) -> np.ndarray:
-    """One column given the others: dates, or what :func:`predict_column` gives."""
-    arrays, found = without(arrays, table.places[column]), table.columns[column]
+    """One column given the others: what :func:`predict_column` gives, or cells joined of their parts."""
+    arrays, found, at = without(arrays, table.places[column]), table.columns[column], table.places[column]
     if found.split is None:
-        return predict_column(models, draws, arrays, table.places[column][0])[0]
-    at = table.places[column][: len(found.split.parts)]
-    values, spreads = zip(*(predict_column(models, draws, arrays, p) for p in at), strict=True)
-    return found.split.join(list(values), np.ones(len(arrays[0]), bool), list(spreads))
+        return predict_column(models, draws, arrays, at[0])[0]
+    at = at[: len(found.split.parts)]
+    filled, spreads = filled_parts(table, ensemble_of_views(models, draws), arrays, columns=at)
+    return found.split.join([filled[p] for p in at], np.ones(len(arrays[0]), bool), [spreads[p] for p in at])
+
+
+def filled_parts(
+    table: Table,
+    average: Ensemble,
+    arrays: list[np.ndarray],
+    seen: bool = False,
+    columns: Sequence[int] | None = None,
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """What :meth:`Ensemble.impute` gives, such that the parts of a cell suit one another."""
+    filled, spreads = average.impute(arrays, seen, columns)
+    for column, at in zip(table.columns, table.places, strict=True):
+        if column.split is None or (columns is not None and at[0] not in columns):
+            continue
+        at = at[: len(column.split.parts)]
+        rows = np.flatnonzero(is_missing(arrays[at[0]]))
+        if not rows.size:
+            continue
+
+        def predict(part, known, at=at, rows=rows):
+            cells = [array[rows] for array in arrays]
+            for other, own in known.items():
+                cells[at[other]] = own
+            return average.predict(cells, at[part], seen)
+
+        values, deviations = column.split.completed(
+            [filled[p][rows] for p in at], [spreads[p][rows] for p in at], predict
+        )
+        for p, value, deviation in zip(at, values, deviations, strict=True):
+            filled[p][rows], spreads[p][rows] = value, deviation
+    return filled, spreads
 
 
 def surprisal_of_columns(

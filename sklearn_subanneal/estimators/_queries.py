@@ -1,4 +1,4 @@
-"""PredictiveQueries, methods of a fitted CrossCat: densities, samples, imputations, predictions, surprisal, novelty."""
+"""PredictiveQueries, methods of a fitted CrossCat: densities, samples, imputations and predictions."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators import _parts
-from sklearn_subanneal.estimators._absent_rows import judge_training_rows
-from sklearn_subanneal.estimators._evidence import column_index, column_indices, evidence, unknown_where_given
+from sklearn_subanneal.estimators._evidence import column_index, evidence, unknown_where_given
 from sklearn_subanneal.estimators._mcmc import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
-from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given, score_seen_rows, without
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given
 
 
 class PredictiveQueries:
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
-    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)``, ``_seen_rows(arrays)`` and
-    ``_copies``. Every answer is of one distribution, the posterior predictive averaged over draws and chains, and its
-    conditionals. In one draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j |
-    cluster k of v), where j is a column, or the block of all joint reals of the view.
+    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)`` and ``_are_seen(arrays, seen)``. Every
+    answer is of one distribution, the posterior predictive averaged over draws and chains, and its conditionals. In one
+    draw, with cluster weights w and views v, log p(x) = sum_v log sum_k w_vk prod_j p(x_j | cluster k of v), where j is
+    a column, or the block of all joint reals of the view.
 
     References
     ----------
@@ -107,7 +106,7 @@ class PredictiveQueries:
         rows = average.sample(n_samples, generator, cells)
         return self._table.decode(rows, made=np.ones((1, len(rows)), bool) if cells is None else missing(cells))
 
-    def impute(self, X, return_uncertainty: bool = False, *, seen: bool = False):
+    def impute(self, X, return_uncertainty: bool = False, *, seen: bool | None = None):
         """Fill the missing cells of X, given the other cells of their rows.
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
@@ -120,9 +119,9 @@ class PredictiveQueries:
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
         return_uncertainty : bool, default=False
-        seen : bool, default=False
-            Whether the rows of X are rows that ``fit`` was given. Its draws know them already, and count equally: the
-            better choice for completing the training table itself.
+        seen : bool or None, default=None
+            Whether the rows of X are rows that ``fit`` was given. Its draws know them already, and count equally. None:
+            whether X is the table that ``fit`` was given.
 
         Returns
         -------
@@ -147,7 +146,9 @@ class PredictiveQueries:
         True
         """
         arrays = self._encode(X)
-        filled, uncertainty = ensemble_of_views(self._models, self._flat_draws()).impute(arrays, seen)
+        average = ensemble_of_views(self._models, self._flat_draws())
+        seen = self._are_seen(arrays, None) if seen is None else seen
+        filled, uncertainty = _parts.filled_parts(self._table, average, arrays, seen)
         filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         return (filled, _parts.uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 
@@ -256,91 +257,6 @@ class PredictiveQueries:
                 "declare it 'categorical' in feature_types"
             )
         return found.categories.copy()
-
-    def surprisal(self, X, *, seen: bool = False) -> np.ndarray:
-        """-log p(cell | the other observed cells of its row): how unexpected each cell is.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-        seen : bool, default=False
-            Whether X is the table that ``fit`` was given. Each row is then left out: it is judged by the others alone,
-            one of weight w also by its w - 1 other copies.
-
-        Returns
-        -------
-        surprisal : ndarray of shape (n_samples, n_features)
-            In nats, in the units of the data; NaN where the cell is missing. A category that ``fit`` did not see is
-            more surprising than any that it saw.
-
-        Raises
-        ------
-        ValueError
-            If ``seen`` and X is another table.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_subanneal import CrossCat
-        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
-        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
-        >>> model = model.fit(np.column_stack([x, x > 4.0]))
-        >>> model.surprisal([[8.0, 1.0], [8.0, 0.0]])[:, 1] > 1.0
-        array([False,  True])
-        """
-        arrays = self._encode(X, scored=True)
-
-        def judge(rows=slice(None), known=None):
-            cells = [array[rows] for array in arrays]
-            return _parts.surprisal_of_columns(self._table, self._models, self._flat_draws(), cells, known)
-
-        return judge_training_rows(judge, self._seen_rows(arrays), self._copies.absent) if seen else judge()
-
-    def novelty(self, X, columns=None, *, seen: bool = False) -> np.ndarray:
-        """-log density of each row, which measures its novelty given the table.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-        columns : str, int, or list of these, default=None
-            Columns of the cells to score; all others are marginalised. None: all.
-        seen : bool, default=False
-            Whether X is the training table. Each row is then scored by the other rows, -log p(row | the other rows), so
-            that a row alone in its cluster is novel. The other rows include w - 1 copies of a row of weight w.
-
-        Returns
-        -------
-        novelty : ndarray of shape (n_samples,)
-            In nats, in the units of the data.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, ``columns`` is empty, or ``seen`` and X is another table.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_subanneal import CrossCat
-        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
-        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
-        >>> model = model.fit(np.column_stack([x, x > 4.0]))
-        >>> usual, odd = model.novelty([[8.0, 1.0], [8.0, 0.0]])
-        >>> bool(odd > usual)
-        True
-        """
-        arrays = asked = self._encode(X, scored=True)
-        if columns is not None:
-            chosen = _parts.parts_of_columns(self._table, column_indices(self._table, "columns", columns))
-            asked = without(arrays, set(range(len(arrays))) - set(chosen))
-
-        def judge(rows=slice(None), known=None):
-            own, cells = [array[rows] for array in arrays], [array[rows] for array in asked]
-            if known is None:
-                return -score_rows_given(self._models, self._flat_draws(), cells)
-            return -score_seen_rows(self._models, self._flat_draws(), known, own, cells)
-
-        return judge_training_rows(judge, self._seen_rows(arrays), self._copies.absent) if seen else judge()
 
     def _given_others(self, column, X):
         """Index of a column, and its predictive distribution given the other columns."""

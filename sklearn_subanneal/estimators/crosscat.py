@@ -7,10 +7,13 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal.annealing.continuation import table_digest
+from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator, identified, view_hyperparameters
+from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.estimators._view_clusters import ViewClusters
@@ -27,7 +30,7 @@ from sklearn_subanneal.views.views_spec import ViewsSpec
 DEFAULT_MOVES = (Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
-class CrossCat(ViewClusters, PredictiveQueries, StructureQueries, MCMCEstimator):
+class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries, MCMCEstimator):
     """Pitman-Yor cross-categorization of a table, learned by subsample annealing.
 
     The columns are partitioned into *views*, and the rows, independently in each view, into clusters: columns that have
@@ -242,10 +245,18 @@ class CrossCat(ViewClusters, PredictiveQueries, StructureQueries, MCMCEstimator)
             partitions.resolve_partition(self.column_partition, "column_partition"),
         )
 
-    def _bind(self, table, arrays):
+    def _read(self, X):
+        table, arrays = super()._read(X)
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
             self.covariance_type_ = affordable_covariance(len(arrays[0]), [part.kind for part in table.parts])
+        return (
+            (table, arrays)
+            if self.covariance_type_ == "diag"
+            else split_atoms(table, arrays, self.feature_params or {})
+        )
+
+    def _bind(self, table, arrays):
         return bind_table(
             table,
             arrays,
@@ -305,7 +316,18 @@ class CrossCat(ViewClusters, PredictiveQueries, StructureQueries, MCMCEstimator)
         self.n_clusters_ = len(self._kept[0])
         self.hyperparameters_ = view_hyperparameters(self._models, self._draws, *self._partitions())
 
+    def _are_seen(self, arrays, seen: bool | None) -> bool:
+        """Whether these are the typed columns of the table that ``fit`` received; ``seen`` is what the user says."""
+        if seen is False or self._fitted_identity is None:
+            return False
+        same = table_digest(identified(self._table), arrays) == self._fitted_identity["X"]
+        if seen and not same:
+            raise ValueError(
+                "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
+                "pass that table, or seen=False for new rows"
+            )
+        return same
+
     def _seen_rows(self, arrays):
-        """The training rows as the draws have them; the table must be the training table."""
-        self._require_seen(arrays)
+        """The training rows as the draws have them."""
         return SeenRows.of(self._models, self._flat_row_labels(), arrays, self._copies)

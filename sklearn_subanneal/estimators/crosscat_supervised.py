@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
 from sklearn.callback import with_callbacks
@@ -71,6 +73,12 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         names = [*self._table.names, target.name]
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
         self._fit_inner(inner, joined, weights)
+        # The columns that the model of the joint table splits.
+        splits = [column.split for column in self.crosscat_._table.columns]
+        columns = [
+            replace(own, split=own.split or split) for own, split in zip(self._table.columns, splits[:-1], strict=True)
+        ]
+        self._table = replace(self._table, columns=columns)
         return self
 
     def _fit_inner(self, inner, joined, weights):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -228,13 +228,45 @@ class Ensemble:
                         second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
 
-    def impute(self, arrays: list[np.ndarray], seen: bool = False) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def predict(self, arrays: list[np.ndarray], target: int, seen: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """One model given the observed cells of each row, its own among them.
+
+        Parameters
+        ----------
+        arrays : list of ndarray of shape (n_rows,)
+        target : int
+            Index of the model.
+        seen : bool, default=False
+            See :meth:`expectations`.
+
+        Returns
+        -------
+        mean, deviation : ndarray of shape (n_rows,)
+            Mean of a real or a count, in the units of the data; median of a skewed column.
+        probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
+            Of a category, given that it is not unseen; the uncertainty is the probability that it is not the most
+            probable one.
+        """
+        model = self.models[target]
+        n_rows, n_values = len(arrays[0]), model.n_values or 1
+        value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
+        for rows, cells in self.cells(arrays, self.most_terms + n_values):
+            one, two = self.expectations(cells, [target], seen)[target]
+            mode_or_mean, deviation = model.summary(one, two)
+            value[rows] = model.probabilities(one) if model.discrete else mode_or_mean
+            spread[rows] = deviation[:, 0]
+        return (value if model.discrete else value[:, 0]), spread
+
+    def impute(
+        self, arrays: list[np.ndarray], seen: bool = False, columns: Collection[int] | None = None
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
         Reals: posterior mean and standard deviation; skewed ones: median and half the distance between the quantiles
         0.159 and 0.841; an atom of a semicontinuous column in place of the mean if it is almost sure. Counts: mean,
         rounded, and standard deviation. Categories: the most probable one, and the probability that it is another.
-        Observed cells stay, with uncertainty 0. For ``seen`` see :meth:`expectations`.
+        Observed cells stay, with uncertainty 0. For ``seen`` see :meth:`expectations`; ``columns`` are those to be
+        filled, None: all.
 
         Returns
         -------
@@ -243,6 +275,8 @@ class Ensemble:
         filled = [np.array(a) for a in arrays]
         uncertainty = [np.zeros(len(arrays[0])) for _ in arrays]
         gaps = missing(arrays)
+        if columns is not None:
+            gaps[:, [j for j in range(len(arrays)) if j not in columns]] = False
         holes = np.flatnonzero(gaps.any(axis=1))
         if not len(holes):
             return filled, uncertainty

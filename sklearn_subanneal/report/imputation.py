@@ -55,7 +55,7 @@ def impute_missing(model: CrossCat, source: Source) -> Imputation:
 
     X = source.X
     missing = X.isna().to_numpy()
-    values, uncertainty = model.impute(X, return_uncertainty=True, seen=True)
+    values, uncertainty = model.impute(X, return_uncertainty=True)
     table = source.frame.copy()
     for j in np.flatnonzero(missing.any(axis=0)):
         table[X.columns[j]] = _completed(X.iloc[:, j], values.iloc[:, j], missing[:, j])

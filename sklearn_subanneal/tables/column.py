@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +14,8 @@ from sklearn_subanneal.tables.numerals import numeric_cells
 
 # Integer cells that say whether another cell is missing.
 PRESENT, ABSENT, UNKNOWN = 0, 1, -1
+
+Predict = Callable[[int, dict[int, np.ndarray]], tuple[np.ndarray, np.ndarray]]
 
 
 class Split(Protocol):
@@ -34,6 +36,34 @@ class Split(Protocol):
 
     def separate(self, cells: Cells) -> list[np.ndarray]:
         """The typed cells of each part; a missing cell is missing in all of them."""
+
+    def assigned(self, given: dict) -> dict[str, dict]:
+        """Hyperparameters or grids that the user gives for the column, by the names of the parts.
+
+        Raises
+        ------
+        ValueError
+            If they are no hyperparameters of the column.
+        """
+
+    def completed(
+        self, filled: list[np.ndarray], spreads: list[np.ndarray], predict: Predict
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Predictions of the parts of some cells, and their uncertainty, that suit one another.
+
+        Parameters
+        ----------
+        filled, spreads : list of ndarray of shape (n_rows,)
+            Typed cells of the parts and their uncertainty, each part predicted for itself.
+        predict : callable
+            ``predict(part, known)`` is the prediction of a part as of ``Ensemble.predict``, given the typed cells
+            ``known[other]`` of other parts.
+
+        Returns
+        -------
+        filled, spreads : list of ndarray of shape (n_rows,)
+            The uncertainty of the first part is that of the cell.
+        """
 
     def join(self, arrays: list[np.ndarray], made: np.ndarray, spreads: list[np.ndarray] | None) -> np.ndarray:
         """The cells of the column from those of its parts.
@@ -156,17 +186,12 @@ def params_of_parts(columns: Sequence[Column], given: Mapping[str, dict] | None)
     Raises
     ------
     ValueError
-        If the user gives a hyperparameter that a split determines, or one for a column that is modelled by others.
+        If the user gives a hyperparameter that a split determines, or that the split does not assign to a part.
     """
-    params = dict(given or {})
+    params = grids_of_parts(columns, given)
     for column in columns:
         if column.split is None:
             continue
-        for key in {column.name, column.kind} & params.keys():
-            raise ValueError(
-                f"feature_params has the key {key!r}, but column {column.name!r} is modelled by its parts: use the "
-                f"keys {', '.join(repr(part.name) for part in column.parts)}."
-            )
         for name, fixed in column.split.params.items():
             own = params.get(name, {})
             if common := set(own) & set(fixed):
@@ -176,6 +201,27 @@ def params_of_parts(columns: Sequence[Column], given: Mapping[str, dict] | None)
                 )
             params[name] = {**own, **fixed}
     return params
+
+
+def grids_of_parts(columns: Sequence[Column], given: Mapping[str, dict] | None) -> dict[str, dict]:
+    """``feature_params`` or ``feature_grids`` with the entries for columns, or their types, assigned to their parts."""
+    given = given or {}
+    out, whole = dict(given), {column.kind for column in columns if column.split is None}
+    for column in columns:
+        if column.split is None or not (asked := {column.name, column.kind} & given.keys()):
+            continue
+        for key in asked:
+            if not isinstance(given[key], dict):
+                raise ValueError(
+                    f"feature_params or feature_grids must have dicts as values, got {given[key]!r} for {key!r}"
+                )
+        own = {**given.get(column.kind, {}), **out.pop(column.name, {})}
+        for name, values in column.split.assigned(own).items():
+            if values:
+                out[name] = {**values, **out.get(name, {})}
+    for kind in {column.kind for column in columns if column.split is not None} - whole:
+        out.pop(kind, None)
+    return out
 
 
 def refuse_equal_names(columns: Sequence[Column]):

@@ -138,6 +138,16 @@ class Datetime:
         trend, phases = _separated(read_datetimes(cells, self.day_first))
         return [trend, *(phases[part] for part in self._cycles)]
 
+    def assigned(self, given: dict) -> dict[str, dict]:
+        name = self.parts[0].name.removesuffix(" (trend)")
+        raise ValueError(
+            f"feature_params or feature_grids has the key {name!r} or 'datetime', but column {name!r} is modelled "
+            f"by its parts: use the keys {', '.join(repr(part.name) for part in self.parts)}."
+        )
+
+    def completed(self, filled, spreads, predict):
+        return filled, spreads
+
     def join(self, arrays, made, spreads) -> np.ndarray:
         """Dates from their parts, datetime64[us].
 

@@ -169,23 +169,10 @@ def predict_column(
 
     Returns
     -------
-    mean, deviation : ndarray of shape (n_rows,)
-        Mean of a real or a count, in the units of the data; median of a skewed column.
-    probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
-        Of a category, given that it is not unseen; the uncertainty is the probability that it is not the most probable
-        one.
+    values, uncertainty : ndarray
+        As of :meth:`Ensemble.predict`.
     """
-    average, model = ensemble_of_views(models, draws), models[column]
-    n_rows = len(arrays[0])
-    arrays = without(arrays, [column])
-    n_values = model.n_values or 1
-    value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
-    for rows, cells in average.cells(arrays, average.most_terms + n_values):
-        one, two = average.expectations(cells, [column])[column]
-        mode_or_mean, deviation = model.summary(one, two)
-        value[rows] = model.probabilities(one) if model.discrete else mode_or_mean
-        spread[rows] = deviation[:, 0]
-    return (value if model.discrete else value[:, 0]), spread
+    return ensemble_of_views(models, draws).predict(without(arrays, [column]), column)
 
 
 def surprisal(

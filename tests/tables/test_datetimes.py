@@ -248,8 +248,11 @@ def test_names_of_parts_are_reserved():
 @pytest.mark.parametrize(
     ("params", "match"),
     [
-        ({"t": {"mu": 1.0}}, r"key 't', but column 't' is modelled by its parts: use the keys 't \(trend\)'"),
-        ({"datetime": {}}, "key 'datetime'"),
+        (
+            {"t": {"mu": 1.0}},
+            r"key 't' or 'datetime', but column 't' is modelled by its parts: use the keys 't \(trend\)'",
+        ),
+        ({"datetime": {}}, "or 'datetime', but column 't' is modelled"),
         ({TIME: {"period": 24.0}}, r"'t \(time of day\)'\] has 'period', which the column 't' determines"),
     ],
 )

@@ -14,6 +14,7 @@ from support.view_draws import block_state
 
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.columns.joint_real import bind_joint_reals
+from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.mixtures.mixture_chain import Draw
@@ -36,7 +37,7 @@ STATES = [
 ]
 
 
-class Fitted(PredictiveQueries, StructureQueries, BaseEstimator):
+class Fitted(PredictiveQueries, NoveltyQueries, StructureQueries, BaseEstimator):
     """Draws made by hand, and the same as views of the reference."""
 
     _copies = RowCopies()
@@ -100,6 +101,9 @@ class Fitted(PredictiveQueries, StructureQueries, BaseEstimator):
 
     def _encode(self, X, *, scored=False):
         return self._table.encode(self, X, "novel" if scored else "missing")
+
+    def _are_seen(self, arrays, seen):
+        return bool(seen)
 
     def _seen_rows(self, arrays):
         return SeenRows.of(self._models, self._row_labels[0], arrays, self._copies)

@@ -19,6 +19,7 @@ from support.view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
+from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.partitions import PitmanYor
@@ -40,7 +41,7 @@ STATES = [
 ]
 
 
-class Fitted(PredictiveQueries, BaseEstimator):
+class Fitted(PredictiveQueries, NoveltyQueries, BaseEstimator):
     """Draws made by hand."""
 
     _copies = RowCopies()
@@ -65,6 +66,9 @@ class Fitted(PredictiveQueries, BaseEstimator):
 
     def _encode(self, X, *, scored=False):
         return self._table.encode(self, X, "novel" if scored else "missing")
+
+    def _are_seen(self, arrays, seen):
+        return bool(seen)
 
     def _seen_rows(self, arrays):
         return SeenRows.of(self._models, [np.array(labels) for _, labels, *_ in self.states], arrays, self._copies)
@@ -560,10 +564,22 @@ def test_seen_rows_are_those_of_fit(ask):
     X = pd.DataFrame(cells)
     model = CrossCat(n_chains=1, n_draws=2, random_state=0).fit(X)
     found = getattr(model, ask)(X, seen=True)
-    np.testing.assert_array_equal(getattr(model, ask)(pl.DataFrame(cells), seen=True), found)
+    np.testing.assert_array_equal(getattr(model, ask)(pl.DataFrame(cells)), found)
+    assert not np.allclose(getattr(model, ask)(X, seen=False), found, equal_nan=True)
+    np.testing.assert_array_equal(getattr(model, ask)(X[:3]), getattr(model, ask)(X, seen=False)[:3])
     for other in (X[::-1], X[:3], X.assign(size=X["size"] + 1.0), X.assign(colour=None)):
         with pytest.raises(ValueError, match="seen=True needs X to be the very table that fit was given"):
             getattr(model, ask)(other, seen=True)
+
+
+def test_imputed_rows_are_those_of_fit_if_the_table_is():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1)) + 0.5 * rng.normal(size=(60, 3))
+    X[::5, 1] = np.nan
+    model = CrossCat(n_chains=2, n_draws=2, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.impute(X), model.impute(X, seen=True))
+    np.testing.assert_array_equal(model.impute(X[:9]), model.impute(X, seen=False)[:9])
+    assert not np.allclose(model.impute(X), model.impute(X, seen=False))
 
 
 def test_unknown_columns_and_kinds(fitted):
