@@ -7,7 +7,7 @@ from scipy.special import gammaln, logsumexp
 
 from sklearn_subanneal.columns.transforms import IDENTITY, Logarithm, Transform, YeoJohnson
 
-POWERS = np.linspace(0.0, 2.0, 41)
+POWERS = np.linspace(0.0, 2.0, 21)
 # Shifts of the logarithm, where there are zeros: from the least positive value to the median one.
 N_SHIFTS = 9
 # The normal-inverse-chi-square prior of the evidence, in standard deviations of the transformed cells.

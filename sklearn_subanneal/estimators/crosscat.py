@@ -11,6 +11,7 @@ from sklearn_subanneal.annealing.continuation import table_digest
 from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
+from sklearn_subanneal.columns.joint_types import revised_types
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, identified, view_hyperparameters
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
@@ -250,11 +251,9 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
             self.covariance_type_ = affordable_covariance(len(arrays[0]), [part.kind for part in table.parts])
-        return (
-            (table, arrays)
-            if self.covariance_type_ == "diag"
-            else split_atoms(table, arrays, self.feature_params or {})
-        )
+        if self.covariance_type_ == "diag":
+            return table, arrays
+        return split_atoms(*revised_types(table, arrays), self.feature_params or {})
 
     def _bind(self, table, arrays):
         return bind_table(

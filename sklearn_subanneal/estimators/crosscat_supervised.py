@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS, TYPES
+from sklearn_subanneal.columns.joint_types import may_be_real
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._mcmc import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
@@ -56,12 +58,10 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
             choose=choose_type,
             missing_indicator=inner.missing_indicator,
         )
-        self.feature_types_ = dict(zip(self._table.names, self._table.kinds, strict=True))
-        self.feature_type_reasons_ = self._table.reasons
         if weights is not None:
             arrays = self._table.encode(self, X)
         check_consistent_length(arrays[0], y)
-        inner.set_params(feature_types=[*self._table.kinds, kind])
+        inner.set_params(feature_types=[*(AUTO if may_be_real(c) else c.kind for c in self._table.columns), kind])
         if self.random_state is not None:
             inner.set_params(random_state=self.random_state)
         container = self._table.container
@@ -73,12 +73,11 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         names = [*self._table.names, target.name]
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
         self._fit_inner(inner, joined, weights)
-        # The columns that the model of the joint table splits.
-        splits = [column.split for column in self.crosscat_._table.columns]
-        columns = [
-            replace(own, split=own.split or split) for own, split in zip(self._table.columns, splits[:-1], strict=True)
-        ]
-        self._table = replace(self._table, columns=columns)
+        table = _as_modelled(self._table, self.crosscat_._table)
+        self.feature_types_, self.feature_type_reasons_ = (
+            dict(zip(table.names, table.kinds, strict=True)),
+            table.reasons,
+        )
         return self
 
     def _fit_inner(self, inner, joined, weights):
@@ -96,10 +95,20 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         """The prediction of y given the columns of X: mean and deviation, or probabilities and the chance of error."""
         check_is_fitted(self)
         inner = self.crosscat_
-        arrays = self._table.encode(self, X, as_evidence(inner.unseen))
+        arrays = _as_modelled(self._table, inner._table).encode(self, X, as_evidence(inner.unseen))
         is_real = inner._models[-1].kind == "real"
         unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
         return predict_column(inner._models, inner._flat_draws(), [*arrays, unknown], len(arrays))
+
+
+def _as_modelled(table: Table, joint: Table) -> Table:
+    """The table of X, whose columns are modelled as those of the joint table: it revises types, and splits columns."""
+    columns = []
+    for own, modelled in zip(table.columns, joint.columns, strict=False):
+        if modelled.kind != own.kind:
+            own = replace(own, type=modelled.type, categories=modelled.categories, reason=modelled.reason)
+        columns.append(replace(own, split=own.split or modelled.split))
+    return replace(table, columns=columns)
 
 
 class CrossCatClassifier(ClassifierMixin, _TargetColumn):

@@ -106,6 +106,8 @@ class Column:
         The boolean column, modelled as well, that says which of its cells are missing.
     reason : str
         Why it has this type.
+    chosen : bool
+        Whether its type was chosen by "auto".
     marks : tuple of str or None
         If its cells are strings that spell numbers, the strings that mean missing cells.
     """
@@ -119,6 +121,7 @@ class Column:
     split: Split | None = None
     indicator: Column | None = None
     reason: str = ""
+    chosen: bool = False
     marks: tuple[str, ...] | None = None
 
     @property

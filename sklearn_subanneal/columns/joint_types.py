@@ -1,0 +1,141 @@
+"""Chosen types revised for full covariance: a column stays or becomes real if it depends linearly on other columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sklearn_subanneal.columns.number_values import NumberValues
+from sklearn_subanneal.columns.real import Real
+from sklearn_subanneal.columns.transform_choice import choose_transform
+from sklearn_subanneal.columns.transforms import IDENTITY
+from sklearn_subanneal.columns.type_evidence import TypeEvidence
+from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.schema import Table
+
+# A revision of real to skewed, or of ordinal or count to real, needs so many nats for each cell, as the first choice.
+LEAST_GAIN = 0.1
+# Fewer levels than this are not spread over the reals.
+FEWEST_LEVELS = 5
+# The regressions take at most so many rows, evenly spaced.
+MOST_ROWS = 2000
+# Rounds in which the columns are decided one after the other, each given the others as they are.
+MOST_ROUNDS = 5
+
+
+def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[np.ndarray]]:
+    """Make columns real whose chosen type would hide a linear dependence.
+
+    The type of a column was chosen by its own values. A block of reals also has its correlations with other columns,
+    which a transformation may destroy (a sum of columns is no sum of their logarithms), and which a count or an ordinal
+    column does not have. The log density of a real column is therefore that of a linear regression on the other real
+    and skewed columns. A skewed column stays skewed only if the regression of the transformed cells, with the Jacobian
+    (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. An ordinal column of at least five levels, or a
+    count, becomes real if that has more evidence by 0.1 nats for each cell than its own distribution.
+
+    Parameters
+    ----------
+    table : Table
+        As read, not split.
+    arrays : list of ndarray of shape (n_rows,)
+        Its typed columns.
+
+    Returns
+    -------
+    table : Table
+    arrays : list of ndarray of shape (n_rows,)
+
+    References
+    ----------
+    G. E. P. Box, D. R. Cox (1964), An analysis of transformations, Journal of the Royal Statistical Society B 26,
+    211-252 (section 3: the likelihood of a transformation given a linear model).
+    """
+    first = [at[0] for at in table.places]
+    found = {j: numbers for j, c in enumerate(table.columns) if (numbers := _numbers(c, arrays[first[j]])) is not None}
+    chosen = [j for j in found if may_be_real(table.columns[j])]
+    if not chosen or len(found) < 2:
+        return table, arrays
+    rows = np.linspace(0, len(arrays[0]) - 1, min(len(arrays[0]), MOST_ROWS)).astype(int)
+    real = _linear_columns({j: numbers[rows] for j, numbers in found.items()}, table, chosen)
+    columns, out = list(table.columns), list(arrays)
+    for j in real:
+        own = columns[j]
+        reason = f"{own.reason}; real nevertheless, since it depends linearly on other columns"
+        columns[j] = replace(own, type=Real, categories=None, reason=reason)
+        out[first[j]] = found[j]
+    return replace(table, columns=columns), out
+
+
+def may_be_real(column: Column) -> bool:
+    """Whether a column has a chosen type that may be revised."""
+    return column.chosen and column.kind in ("skewed", "ordinal", "count")
+
+
+def _numbers(column, cells):
+    """The cells of a column that is or may be real, as float64; None of others."""
+    if column.kind in ("real", "skewed"):
+        return cells
+    if not may_be_real(column):
+        return None
+    if column.kind == "count":
+        numbers = np.where(cells < 0, np.nan, cells)
+    elif column.categories.dtype.kind not in "iuf":
+        return None
+    else:
+        numbers = np.where(cells < 0, np.nan, column.categories[cells])
+    return numbers if len(np.unique(numbers[~np.isnan(numbers)])) >= FEWEST_LEVELS else None
+
+
+def _linear_columns(cells, table, chosen):
+    """The chosen columns of which real has more evidence than their type, given the other columns as they are."""
+    kinds = {j: table.columns[j].kind for j in chosen}
+    transforms = {j: choose_transform(cells[j]) for j in chosen if kinds[j] == "skewed"}
+    alone = {j: _evidence(cells[j], kinds[j]) for j in chosen if kinds[j] != "skewed"}
+    # All are real at first, so that columns that are sums of one another find their partners.
+    place = {j: i for i, j in enumerate(cells)}
+    columns = np.column_stack([_standardised(x) for x in cells.values()])
+    real, used = set(chosen), np.ones(len(place), bool)
+    for _ in range(MOST_ROUNDS):
+        before = set(real)
+        for j in chosen:
+            used[place[j]] = False
+            others, x = columns[:, used], cells[j]
+            gain = _log_density(x, transforms[j], others) if j in transforms else alone[j]
+            gain = (gain - _log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
+            # Whole numbers are no reals unless that is clearly better.
+            keeps = gain > LEAST_GAIN if j in transforms else gain > -LEAST_GAIN
+            real = real - {j} if keeps else real | {j}
+            used[place[j]] = j in transforms or not keeps
+            if j in transforms:
+                columns[:, place[j]] = _standardised(transforms[j].forward(x) if keeps else x)
+        if real == before:
+            break
+    return sorted(real)
+
+
+def _evidence(cells, kind):
+    """Log evidence of integers, with the density of reals in units of their step."""
+    numbers = NumberValues.of(cells)
+    evidence = TypeEvidence(numbers)
+    return (evidence.count if kind == "count" else evidence.ordinal) - numbers.n_cells * np.log(numbers.step)
+
+
+def _log_density(cells, transform, others):
+    """Log density of the cells by a linear regression of the transformed ones, with a standard normal prior."""
+    seen = ~np.isnan(cells)
+    y = transform.forward(cells[seen])
+    log_jacobian = np.sum(transform.log_slope(y) + np.zeros(len(y)))
+    scale = y.std() or 1.0
+    y = (y - y.mean()) / scale
+    X = others[seen]
+    weights = np.linalg.solve(X.T @ X + np.eye(X.shape[1]), X.T @ y)
+    square = ((y - X @ weights) ** 2).sum() + weights @ weights
+    n = len(y)
+    return log_jacobian - n * np.log(scale) - 0.5 * n * (np.log(2.0 * np.pi * max(square / n, 1e-12)) + 1.0)
+
+
+def _standardised(x):
+    """With missing cells at the mean."""
+    scale = np.nanstd(x)
+    return np.nan_to_num((x - np.nanmean(x)) / (scale if scale > 0.0 else 1.0))
