@@ -125,7 +125,7 @@ def test_heat():
 GRIDS = {
     "real": {"mu": [0.0, 1.0], "kappa": [0.2, 1.0], "sigma2": [0.5, 4.0], "nu": [3.0]},
     "categorical": {"alpha": [[0.3], [0.5], [0.2, 0.6, 1.5]]},
-    "gaussian": {"mu": [[0.0, 1.0], [-0.5]], "kappa": [0.3, 1.0], "psi": [[0.5, 2.0], [1.0]], "nu": [3.0]},
+    "gaussian": {"mu": [[0.0, 1.0], [-0.5]], "kappa": [0.3, 1.0], "sigma2": [[0.25, 1.0], [0.5]], "nu": [3.0]},
 }
 PRIOR_GRID = {"alpha": [0.3, 3.0], "d": [0.0, 0.4]}
 
@@ -138,13 +138,13 @@ def test_grid_is_the_average_of_fixed_posteriors(beta):
     law, concentrations, marginals = exact_posterior_grid(columns, PRIOR_GRID, beta)
     alpha_lines, gauss = GRIDS["categorical"]["alpha"], GRIDS["gaussian"]
     total = dict.fromkeys(partitions(3), 0.0)
-    by_alpha, by_value, by_kappa, by_psi = np.zeros(2), np.zeros(3), np.zeros(2), np.zeros(2)
+    by_alpha, by_value, by_kappa, by_variance = np.zeros(2), np.zeros(3), np.zeros(2), np.zeros(2)
     every = itertools.product(range(2), range(2), itertools.product(*alpha_lines), itertools.product(
-        gauss["mu"][0], gauss["mu"][1], gauss["kappa"], gauss["psi"][0], gauss["psi"][1], gauss["nu"]))  # fmt: skip
-    for a, b, value, (mu0, mu1, kappa, psi0, psi1, nu) in every:
+        gauss["mu"][0], gauss["mu"][1], gauss["kappa"], gauss["sigma2"][0], gauss["sigma2"][1], gauss["nu"]))  # fmt: skip
+    for a, b, value, (mu0, mu1, kappa, first, second, nu) in every:
         fixed = [
             ("categorical", columns[0][1], {"alpha": value}),
-            ("gaussian", block, {"mu": [mu0, mu1], "kappa": kappa, "psi": np.diag([psi0, psi1]), "nu": nu}),
+            ("gaussian", block, {"mu": [mu0, mu1], "kappa": kappa, "sigma2": [first, second], "nu": nu}),
         ]
         mixture = fixed_mixture(fixed, PRIOR_GRID["alpha"][a], PRIOR_GRID["d"][b], beta)
         evidence = np.exp(mixture.log_evidence)
@@ -153,7 +153,7 @@ def test_grid_is_the_average_of_fixed_posteriors(beta):
         by_alpha[a] += evidence
         by_value[alpha_lines[2].index(value[2])] += evidence
         by_kappa[gauss["kappa"].index(kappa)] += evidence
-        by_psi[gauss["psi"][0].index(psi0)] += evidence
+        by_variance[gauss["sigma2"][0].index(first)] += evidence
     scale = sum(total.values())
     assert law == pytest.approx({state: mass / scale for state, mass in total.items()}, rel=1e-8)
     n_points = len(PRIOR_GRID["alpha"]) * len(PRIOR_GRID["d"]) * 3 * 2**3
@@ -161,7 +161,7 @@ def test_grid_is_the_average_of_fixed_posteriors(beta):
     assert_allclose(concentrations.sum(1), by_alpha / scale, rtol=1e-8)
     assert_allclose(marginals[0]["alpha"][2], by_value / scale, rtol=1e-8)
     assert_allclose(marginals[1]["kappa"][0], by_kappa / scale, rtol=1e-8)
-    assert_allclose(marginals[1]["psi"][0], by_psi / scale, rtol=1e-8)
+    assert_allclose(marginals[1]["sigma2"][0], by_variance / scale, rtol=1e-8)
 
 
 NEW_ROWS = [np.array([0.1, np.nan, np.nan, 3.0]), np.array([2, 0, -1, -1]), np.array([4, -1, -1, 0])]
