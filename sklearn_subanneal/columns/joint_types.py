@@ -17,7 +17,7 @@ from sklearn_subanneal.tables.schema import Table
 # A revision of real to skewed, or of ordinal or count to real, needs so many nats for each cell, as the first choice.
 LEAST_GAIN = 0.1
 # Fewer levels than this are not spread over the reals.
-FEWEST_LEVELS = 5
+FEWEST_LEVELS = 8
 # The regressions take at most so many rows, evenly spaced.
 MOST_ROWS = 2000
 # Rounds in which the columns are decided one after the other, each given the others as they are.
@@ -31,7 +31,7 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     which a transformation may destroy (a sum of columns is no sum of their logarithms), and which a count or an ordinal
     column does not have. The log density of a real column is therefore that of a linear regression on the other real
     and skewed columns. A skewed column stays skewed only if the regression of the transformed cells, with the Jacobian
-    (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. An ordinal column of at least five levels, or a
+    (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. An ordinal column of at least eight levels, or a
     count, becomes real if that has more evidence by 0.1 nats for each cell than its own distribution.
 
     Parameters
