@@ -126,7 +126,12 @@ def test_reals_have_no_mass_and_categories_no_density():
 
 
 def test_hyperparameters_are_in_the_units_of_the_data(fitted):
-    found = fitted.hyperparameters_["columns"]["amount"]
+    columns = fitted.hyperparameters_["columns"]
+    if "amount (rest)" in columns:
+        assert set(columns["amount (atom)"]) == {"alpha", "unseen"}
+        assert set(columns["amount (rest)"]) == {"mu", "kappa", "sigma2", "nu"}
+        return
+    found = columns["amount"]
     assert set(found) == {"alpha", "mu", "kappa", "sigma2", "nu", "atoms"}
     assert_array_equal(found["atoms"], np.broadcast_to([0.0, CAP], (2, 4, 2)))
 

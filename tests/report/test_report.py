@@ -219,7 +219,7 @@ def test_whole_numbers_stay_whole(tmp_path):
     source = read_source(path)
 
     class Half:
-        def impute(self, X, return_uncertainty, seen):
+        def impute(self, X, return_uncertainty):
             return X.fillna(1 / 3), np.zeros(X.shape)
 
     assert impute_missing(Half(), source).table["a"].tolist()[3:6] == [30, 0.333333, 50]
