@@ -17,13 +17,13 @@ def fitted(frame, **settings):
 @pytest.fixture
 def amounts():
     rng = np.random.default_rng(0)
-    first, second = rng.lognormal(size=(2, 300))
-    return pd.DataFrame({"first": first, "second": second, "lot": rng.lognormal(size=300)})
+    first, second = rng.lognormal(7.0, size=(2, 300))
+    return pd.DataFrame({"first": first, "second": second, "lot": rng.lognormal(7.0, size=300)})
 
 
 def test_addends_and_their_sum_are_real(amounts):
     assert set(fitted(amounts).feature_types_.values()) == {"skewed"}
-    amounts["sum"] = amounts["first"] + amounts["second"] + 0.01 * np.sin(np.arange(300))
+    amounts["sum"] = amounts["first"] + amounts["second"] + 10.0 * np.sin(np.arange(300))
     model = fitted(amounts)
     assert model.feature_types_ == {"first": "real", "second": "real", "lot": "skewed", "sum": "real"}
     assert "depends linearly on other columns" in model.feature_type_reasons_["sum"]
@@ -37,7 +37,7 @@ def test_factors_and_their_product_are_skewed(amounts):
 
 
 def test_declared_types_stay(amounts):
-    amounts["sum"] = amounts["first"] + amounts["second"] + 0.01 * np.sin(np.arange(300))
+    amounts["sum"] = amounts["first"] + amounts["second"] + 10.0 * np.sin(np.arange(300))
     model = CrossCat(feature_types=["skewed"] * 4, covariance_type="full", n_chains=1, n_draws=1, random_state=0)
     assert set(model.fit(amounts).feature_types_.values()) == {"skewed"}
 

@@ -140,7 +140,7 @@ def test_grid_is_the_average_of_fixed_posteriors(beta):
     total = dict.fromkeys(partitions(3), 0.0)
     by_alpha, by_value, by_kappa, by_variance = np.zeros(2), np.zeros(3), np.zeros(2), np.zeros(2)
     every = itertools.product(range(2), range(2), itertools.product(*alpha_lines), itertools.product(
-        gauss["mu"][0], gauss["mu"][1], gauss["kappa"], gauss["sigma2"][0], gauss["sigma2"][1], gauss["nu"]))  # fmt: skip
+        *gauss["mu"], gauss["kappa"], *gauss["sigma2"], gauss["nu"]))  # fmt: skip
     for a, b, value, (mu0, mu1, kappa, first, second, nu) in every:
         fixed = [
             ("categorical", columns[0][1], {"alpha": value}),
