@@ -12,7 +12,7 @@ from sklearn_subanneal.columns.categorical import Boolean, Categorical
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous, atoms_of, sure_atoms
 from sklearn_subanneal.tables.cells import Cells
-from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.schema import Table
 
 # Code of the cells that are no atom; that of atom v is v + 1.
@@ -94,7 +94,7 @@ class AtomSplit:
         return self.separated(cells.numbers(Semicontinuous))
 
     def separated(self, cells: np.ndarray) -> list[np.ndarray]:
-        """Codes (int8; -1 where missing), and the cells that are no atoms, from cells of float64."""
+        """Codes (-1 where missing), and the cells that are no atoms, from cells of float64."""
         place = np.searchsorted(self.atoms, cells).clip(max=len(self.atoms) - 1)
         is_atom = self.atoms[place] == cells
         codes = np.where(np.isnan(cells), -1, np.where(is_atom, place + 1, REST)).astype(self.parts[0].type.dtype)
@@ -129,15 +129,26 @@ def split_atoms(table: Table, arrays: list[np.ndarray], given: dict) -> tuple[Ta
         Its typed columns.
     given : dict
         ``feature_params``, for the atoms that the user gives.
+
+    Raises
+    ------
+    ValueError
+        If a column has no atoms, the atoms given are no numbers, or a part has the name of another column.
     """
     columns, out = list(table.columns), []
     for j, (column, at) in enumerate(zip(table.columns, table.places, strict=True)):
         own = [arrays[p] for p in at]
         if column.kind == Semicontinuous.kind:
-            params = {**given.get(column.kind, {}), **given.get(column.name, {})}
+            params = {}
+            for key in (column.kind, column.name):
+                if isinstance(own_params := given.get(key, {}), dict):
+                    params |= own_params
+                    if "atoms" in own_params:
+                        Semicontinuous.hyperparameters["atoms"].check(key, "atoms", own_params["atoms"])
             split = AtomSplit.of(column.name, own[0], params)
             if split is not None:
                 columns[j] = replace(column, split=split)
                 own = [*split.separated(own[0]), *own[1:]]
         out += own
+    refuse_equal_names(columns)
     return replace(table, columns=columns), out

@@ -93,6 +93,17 @@ def test_hyperparameters_of_the_column_and_of_its_type():
         CrossCat(feature_types={"size": "semicontinuous"}).fit(table())
 
 
+def test_errors_name_the_parameter_or_the_column():
+    X = table()
+    for wrong in ("none", np.nan):
+        with pytest.raises(ValueError, match=r"feature_params\['spent'\]\['atoms'\] must be"):
+            CrossCat(feature_types=TYPES, feature_params={"spent": {"atoms": wrong}}).fit(X)
+    with pytest.raises(ValueError, match="must have dicts as values, got 3 for 'spent'"):
+        CrossCat(feature_types=TYPES, feature_params={"spent": 3}).fit(X)
+    with pytest.raises(ValueError, match=r"has a part 'spent \(rest\)', and another column has that name"):
+        CrossCat(feature_types=TYPES).fit(X.assign(**{"spent (rest)": 1.0}))
+
+
 def test_prediction_from_a_semicontinuous_column():
     X = table(500).dropna()
     features, target = X[["spent", "capped"]], X["size"]
