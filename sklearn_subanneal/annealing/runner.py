@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
+from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 
 
@@ -89,7 +89,8 @@ def run_chains(chain: Callable, arguments: list, contexts: list[ChainContext], n
     """
     jobs = (delayed(_quietly)(chain, argument, context) for argument, context in zip(arguments, contexts, strict=True))
     try:
-        return Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
+        with one_blas_thread():
+            return Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
     except BaseException:
         for context in contexts:
             context.cancel.set()
@@ -99,7 +100,7 @@ def run_chains(chain: Callable, arguments: list, contexts: list[ChainContext], n
 def _quietly(chain, argument, context):
     """Run one chain with BLAS on one thread; a cancelled chain has no result."""
     try:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return chain(argument, context)
     except ChainCancelled:
         return None

@@ -6,15 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+
+from sklearn_subanneal._core.blas import one_blas_thread
 
 # Far from where squares of cells, or their reciprocals, leave the range of floating point.
 LARGEST_CELL = 1e30
-
-
-def one_thread():
-    """BLAS on one thread: its products are small, and with several threads the bits depend on their number."""
-    return threadpool_limits(limits=1, user_api="blas")
 
 
 def validate_rows(estimator, X, reset: bool) -> np.ndarray:
@@ -45,7 +41,7 @@ class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         X = validate_rows(self, X, reset=False)
         rows = X.astype(np.float64, copy=False)
-        with one_thread():
+        with one_blas_thread():
             return rows, self._components.infer(rows), X.dtype
 
     def transform(self, X) -> np.ndarray:

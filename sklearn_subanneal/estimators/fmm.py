@@ -10,10 +10,11 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._fmm_queries import FactorialModel, one_thread, validate_rows
+from sklearn_subanneal.estimators._fmm_queries import FactorialModel, validate_rows
 from sklearn_subanneal.factorial.factorial_fit import fit_factorial
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
 from sklearn_subanneal.factorial.factorial_stream import FactorialStream
@@ -233,7 +234,7 @@ class VariationalTemperingFMM(FactorialModel):
             if first:
                 self._fit(X, make_temperature, self._steps(FIT_STEPS))
                 return self
-            with one_thread():
+            with one_blas_thread():
                 stream, bound = self._stream.after(X, step_size)
             vars(self).update(
                 self._attributes(stream.components, X.dtype),
@@ -248,7 +249,7 @@ class VariationalTemperingFMM(FactorialModel):
     def _fit(self, X, make_temperature, step_size, fit=None):
         settings, best = self._settings(), None
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
-            with one_thread():
+            with one_blas_thread():
                 fitted = fit_factorial(
                     X,
                     settings,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp, ndtr
-from threadpoolctl import threadpool_limits
 
+from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
 
 
@@ -54,7 +54,7 @@ class AveragedRegression:
 
     def __init__(self, model: GaussianProcessModel, standardization: Standardization, draws: NDArray):
         self.model, self.standardization = model, standardization
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             self.components = [(theta, *model.condition(theta)) for theta in draws]
 
     def mean(self, X: NDArray) -> NDArray:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -58,7 +59,10 @@ def declared() -> set[str]:
     return {re.match(r"[\w.-]+", line)[0].lower() for line in lines}
 
 
-IMPORTED = {path.relative_to(PACKAGE): third_party(path) for path in sources(PACKAGE) if path.suffix == ".py"}
+@cache
+def imported() -> dict[Path, set[str]]:
+    """Third-party imports of each Python file of the package."""
+    return {path.relative_to(PACKAGE): third_party(path) for path in sources(PACKAGE) if path.suffix == ".py"}
 
 
 def run(code: str) -> str:
@@ -96,7 +100,7 @@ def test_import_is_light():
 @pytest.mark.skipif(not PROJECT.is_file(), reason="needs pyproject.toml beside tests/")
 def test_imported_libraries_are_declared():
     distributions = packages_distributions()
-    used = {name.partition(".")[0] for names in IMPORTED.values() for name in names}
+    used = {name.partition(".")[0] for names in imported().values() for name in names}
     assert {"numpy", "sklearn", "narwhals"} <= used
     missing = {name for name in used if not declared() & {one.lower() for one in distributions.get(name, [name])}}
     assert not missing, f"imported and not declared in pyproject.toml: {missing}"
@@ -105,7 +109,7 @@ def test_imported_libraries_are_declared():
 def test_no_private_modules_of_other_libraries():
     wrong = {
         f"{path}: {name}"
-        for path, names in IMPORTED.items()
+        for path, names in imported().items()
         for name in private(names)
         if not any(name == allowed or name.startswith(f"{allowed}.") for allowed in PRIVATE_OF_SKLEARN)
     }

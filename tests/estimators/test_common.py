@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.checks import parametrize_with_checks
 from support.moves import EXACT_MOVES, FOREST, PAPER, VIEW_MOVES
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM, TreeGuidedNRMM

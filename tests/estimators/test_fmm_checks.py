@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.checks import parametrize_with_checks
 
 from sklearn_subanneal import VariationalTemperingFMM
 from sklearn_subanneal.variational import GeometricCooling, RobbinsMonro

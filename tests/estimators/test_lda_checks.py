@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.checks import parametrize_with_checks
 
 from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.topic_settings import TEMPERINGS

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
+from support.checks import parametrize_with_checks
 
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.tables.schema import read_table

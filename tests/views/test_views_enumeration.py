@@ -194,15 +194,17 @@ MATRIX = [
 # Part of the matrix and beyond: every move, priors and temperatures in turn.
 PART = [
     Case("prior-2", "real", "pitman-yor", False),
-    Case("data-driven-1", "real", "negative", False),
+    Case("data-driven-1", "real", "crp", False),
     # Where views are rare the prior odds decide: the case that notices a wrong sign of theirs.
     Case("birth-death", "boolean", "negative", False, 0.4),
     Case("block-2", "real", "pitman-yor", False),
     Case("group", "real", "pitman-yor", False),
-    Case("split-merge", "boolean", "negative", False),
+    Case("split-merge", "boolean", "pitman-yor", False),
 ]
 # More of these: priors learned, and temperatures, that the matrix does not combine in this way.
 FURTHER = [
+    Case("data-driven-1", "real", "negative", False),
+    Case("split-merge", "boolean", "negative", False),
     Case("data-driven-2", "boolean", "crp", False, 0.4),
     Case("default", "semicontinuous", "pitman-yor", False),
     Case("birth-death", "real", "pitman-yor", False),
