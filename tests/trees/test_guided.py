@@ -112,7 +112,7 @@ def mixture_of(columns, concentration, discount, labels):
         ),
     ],
 )
-def test_kernels_have_the_transition_probabilities_of_the_reference(move, n_draws=2000):
+def test_kernels_have_the_transition_probabilities_of_the_reference(move, n_draws=1200):
     example, rows = BY_NAME["gaussian"], ROWS["gaussian"]
     _, transition = transition_matrix(move_of("gaussian", "pitman-yor", move), 4)
     # The other rows stay out.

@@ -247,7 +247,7 @@ def run(moves, gaps, n_independent, n_successive, seed=0, cyclic=True):
 
 
 def test_geweke():
-    result = run("default", "missing", n_independent=600, n_successive=40)
+    result = run("default", "missing", n_independent=400, n_successive=30)
     assert result.passed(0.01), str(result)
 
 

@@ -132,7 +132,7 @@ def run(moves, cyclic, n_independent, n_successive, seed=0, sweep=None):
 
 
 def test_geweke():
-    result = run("default", True, n_independent=1000, n_successive=60)
+    result = run("default", True, n_independent=700, n_successive=40)
     assert result.passed(0.01), str(result)
 
 
