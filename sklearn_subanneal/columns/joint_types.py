@@ -11,13 +11,14 @@ from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.transform_choice import choose_transform
 from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
-from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.schema import Table
 
 # A revision of real to skewed, or of ordinal or count to real, needs so many nats for each cell, as the first choice.
 LEAST_GAIN = 0.1
 # Fewer levels than this are not spread over the reals.
 FEWEST_LEVELS = 8
+# Levels are graded if the straight line explains so much of what their means explain of the other columns.
+LEAST_LINEAR_SHARE = 0.8
 # The regressions take at most so many rows, evenly spaced.
 MOST_ROWS = 2000
 # Rounds in which the columns are decided one after the other, each given the others as they are.
@@ -32,7 +33,9 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     column does not have. The log density of a real column is therefore that of a linear regression on the other real
     and skewed columns. A skewed column stays skewed only if the regression of the transformed cells, with the Jacobian
     (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. An ordinal column of at least eight levels, or a
-    count, becomes real if that has more evidence by 0.1 nats for each cell than its own distribution.
+    count, becomes real if that has more evidence by 0.1 nats for each cell than its own distribution. Equally frequent
+    integers, taken for classes, become real if the other columns follow a straight line in them: if it explains four
+    fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC).
 
     Parameters
     ----------
@@ -53,30 +56,29 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     """
     first = [at[0] for at in table.places]
     found = {j: numbers for j, c in enumerate(table.columns) if (numbers := _numbers(c, arrays[first[j]])) is not None}
-    chosen = [j for j in found if may_be_real(table.columns[j])]
-    if not chosen or len(found) < 2:
-        return table, arrays
     rows = np.linspace(0, len(arrays[0]) - 1, min(len(arrays[0]), MOST_ROWS)).astype(int)
-    real = _linear_columns({j: numbers[rows] for j, numbers in found.items()}, table, chosen)
+    sampled = {j: numbers[rows] for j, numbers in found.items()}
+    classes = {j for j in found if table.columns[j].kind == "categorical"}
+    others = [x for j, x in sampled.items() if j not in classes]
+    graded = {j for j in classes if _are_graded(sampled[j], others)}
+    for j in classes - graded:
+        del sampled[j]
+    chosen = [j for j in sampled if j not in graded and table.columns[j].revisable]
+    real = sorted(graded.union(_linear_columns(sampled, table, chosen) if len(sampled) > 1 else ()))
     columns, out = list(table.columns), list(arrays)
     for j in real:
         own = columns[j]
         reason = f"{own.reason}; real nevertheless, since it depends linearly on other columns"
-        columns[j] = replace(own, type=Real, categories=None, reason=reason)
+        columns[j] = replace(own, type=Real, categories=None, reason=reason, revisable=False)
         out[first[j]] = found[j]
     return replace(table, columns=columns), out
-
-
-def may_be_real(column: Column) -> bool:
-    """Whether a column has a chosen type that may be revised."""
-    return column.chosen and column.kind in ("skewed", "ordinal", "count")
 
 
 def _numbers(column, cells):
     """The cells of a column that is or may be real, as float64; None of others."""
     if column.kind in ("real", "skewed"):
         return cells
-    if not may_be_real(column):
+    if not column.revisable:
         return None
     if column.kind == "count":
         numbers = np.where(cells < 0, np.nan, cells)
@@ -84,7 +86,25 @@ def _numbers(column, cells):
         return None
     else:
         numbers = np.where(cells < 0, np.nan, column.categories[cells])
-    return numbers if len(np.unique(numbers[~np.isnan(numbers)])) >= FEWEST_LEVELS else None
+    n_levels = len(np.unique(numbers[~np.isnan(numbers)]))
+    return numbers if n_levels >= (3 if column.kind == "categorical" else FEWEST_LEVELS) else None
+
+
+def _are_graded(levels, others):
+    """Whether other columns follow a straight line in levels that are equally frequent."""
+    of_line = of_means = 0.0
+    for y in others:
+        seen = ~np.isnan(levels + y)
+        n, place = np.count_nonzero(seen), np.unique(levels[seen], return_inverse=True)[1]
+        if n <= place.max() + 1:
+            continue
+        y = _standardised(y[seen])
+        sizes = np.bincount(place)
+        explained = sizes @ (np.bincount(place, y) / sizes) ** 2 / n, np.mean(y * _standardised(levels[seen])) ** 2
+        means, line = (-0.5 * n * np.log1p(-min(share, 1.0 - 1e-9)) for share in explained)
+        of_means += max(0.0, means - 0.5 * (len(sizes) - 1) * np.log(n))
+        of_line += max(0.0, line - 0.5 * np.log(n))
+    return of_line > 0.0 and of_line >= LEAST_LINEAR_SHARE * of_means
 
 
 def _linear_columns(cells, table, chosen):

@@ -168,7 +168,9 @@ def _of_values(name, numbers) -> ChosenType:
         if chosen is not None:
             return chosen
     elif repeats and n_values <= MOST_GRADES and numbers.step == 0.5:
-        return ChosenType("ordinal", f"{n_values} distinct numbers from {_range(numbers)} in steps of 0.5: few levels")
+        return ChosenType(
+            "ordinal", f"{n_values} distinct numbers from {_range(numbers)} in steps of 0.5: few levels", revisable=True
+        )
     return _of_reals(numbers, evidence)
 
 
@@ -184,7 +186,9 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         if n_values <= MOST_CLASSES and numbers.n_places == n_values:
             margin = evidence.equal - max(evidence.categorical, evidence.shapes)
             if margin > LEAST_EQUAL_EVIDENCE:
-                return ChosenType("categorical", f"{text}: equally frequent, as classes are, {_higher(margin)}")
+                return ChosenType(
+                    "categorical", f"{text}: equally frequent, as classes are, {_higher(margin)}", revisable=True
+                )
         is_dense = numbers.n_places <= MOST_PLACES_A_CODE * n_values
         if is_dense and not are_few and evidence.categorical - evidence.equal > LEAST_EVIDENCE:
             few = evidence.atoms if len(evidence.atoms) <= MOST_CODE_ATOMS else []
@@ -202,8 +206,8 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         margin = evidence.count - evidence.shapes
         fits = evidence.categorical - evidence.count <= MOST_MISFIT * numbers.n_cells
         if may_be_count and fits and margin > LEAST_EVIDENCE:
-            return ChosenType("count", f"{text}: count rather than ordinal, {_higher(margin)}")
-        return ChosenType("ordinal", f"{text}: few levels")
+            return ChosenType("count", f"{text}: count rather than ordinal, {_higher(margin)}", revisable=True)
+        return ChosenType("ordinal", f"{text}: few levels", revisable=True)
     if may_be_count:
         rivals = {"real": evidence.real, "skewed": evidence.skewed}
         if _has_atoms(evidence):
@@ -211,7 +215,7 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         rival = max(rivals, key=rivals.get)
         margin = evidence.count - rivals[rival]
         if margin > 0.0:
-            return ChosenType("count", f"{text}: count rather than {rival}, {_higher(margin)}")
+            return ChosenType("count", f"{text}: count rather than {rival}, {_higher(margin)}", revisable=True)
     return None
 
 
@@ -229,7 +233,7 @@ def _of_reals(numbers, evidence) -> ChosenType:
     margin = evidence.skewed - evidence.real
     # A mixture of two clusters is skewed, though they are not.
     if margin > least and evidence.skewed - evidence.two_normals > LEAST_EVIDENCE:
-        return ChosenType("skewed", f"{text}: skewed rather than real, {_higher(margin)}")
+        return ChosenType("skewed", f"{text}: skewed rather than real, {_higher(margin)}", revisable=True)
     return ChosenType("real", f"{text}: no other type has clearly higher evidence")
 
 

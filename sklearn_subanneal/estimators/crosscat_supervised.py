@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS, TYPES
-from sklearn_subanneal.columns.joint_types import may_be_real
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._mcmc import as_evidence
@@ -61,7 +60,7 @@ class _TargetColumn(ChainCallbacksMixin, BaseEstimator):
         if weights is not None:
             arrays = self._table.encode(self, X)
         check_consistent_length(arrays[0], y)
-        inner.set_params(feature_types=[*(AUTO if may_be_real(c) else c.kind for c in self._table.columns), kind])
+        inner.set_params(feature_types=[*(AUTO if c.revisable else c.kind for c in self._table.columns), kind])
         if self.random_state is not None:
             inner.set_params(random_state=self.random_state)
         container = self._table.container

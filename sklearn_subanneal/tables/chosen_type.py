@@ -27,12 +27,15 @@ class ChosenType(NamedTuple):
         Whether the cells are strings that spell numbers, to be read as these numbers.
     warning : str or None
         Advice that the user should see, for example to drop the column.
+    revisable : bool
+        Whether the values of other columns may show that "real" suits better.
     """
 
     kind: str
     reason: str
     spelled: bool = False
     warning: str | None = None
+    revisable: bool = False
 
 
 def declared_types(feature_types, names: list[str], known: list[str], choose: Callable | None) -> list[str]:

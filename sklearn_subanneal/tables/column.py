@@ -106,8 +106,8 @@ class Column:
         The boolean column, modelled as well, that says which of its cells are missing.
     reason : str
         Why it has this type.
-    chosen : bool
-        Whether its type was chosen by "auto".
+    revisable : bool
+        Whether the values of other columns may show that "real" suits better than the type chosen.
     marks : tuple of str or None
         If its cells are strings that spell numbers, the strings that mean missing cells.
     """
@@ -121,7 +121,7 @@ class Column:
     split: Split | None = None
     indicator: Column | None = None
     reason: str = ""
-    chosen: bool = False
+    revisable: bool = False
     marks: tuple[str, ...] | None = None
 
     @property

@@ -23,7 +23,7 @@ from sklearn_subanneal.tables.cells import (
     polars_series,
     unsupported,
 )
-from sklearn_subanneal.tables.chosen_type import AUTO, FROM_DTYPE, ChosenType, declared_types, typed_by
+from sklearn_subanneal.tables.chosen_type import FROM_DTYPE, ChosenType, declared_types, typed_by
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
 from sklearn_subanneal.tables.numerals import numeric_cells
@@ -272,7 +272,7 @@ def read_table(
         if missing.all():
             raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
         column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered, reason=chosen.reason, marks=marks)
-        column = replace(column, chosen=given == AUTO)
+        column = replace(column, revisable=chosen.revisable)
         if model.split is not None:
             column = replace(column, split=model.split(cell, types))
             parts = column.encode(cell)[0]
