@@ -17,8 +17,9 @@ from sklearn_subanneal.tables.schema import Table
 LEAST_GAIN = 0.1
 # Fewer levels than this are not spread over the reals.
 FEWEST_LEVELS = 8
-# Levels are graded if the straight line explains so much of what their means explain of the other columns.
-LEAST_LINEAR_SHARE = 0.8
+# Few levels are graded if the straight line explains so much of what their means explain of the other columns, and, of
+# ordinal columns, if it explains so much of the variance of one.
+LEAST_LINEAR_SHARE, LEAST_VARIANCE_SHARE = 0.8, 0.5
 # The regressions take at most so many rows, evenly spaced.
 MOST_ROWS = 2000
 # Rounds in which the columns are decided one after the other, each given the others as they are.
@@ -35,7 +36,8 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. An ordinal column of at least eight levels, or a
     count, becomes real if that has more evidence by 0.1 nats for each cell than its own distribution. Equally frequent
     integers, taken for classes, become real if the other columns follow a straight line in them: if it explains four
-    fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC).
+    fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC). So does an
+    ordinal column of fewer levels if the line also explains half of the variance of another column.
 
     Parameters
     ----------
@@ -58,10 +60,11 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     found = {j: numbers for j, c in enumerate(table.columns) if (numbers := _numbers(c, arrays[first[j]])) is not None}
     rows = np.linspace(0, len(arrays[0]) - 1, min(len(arrays[0]), MOST_ROWS)).astype(int)
     sampled = {j: numbers[rows] for j, numbers in found.items()}
-    classes = {j for j in found if table.columns[j].kind == "categorical"}
-    others = [x for j, x in sampled.items() if j not in classes]
-    graded = {j for j in classes if _are_graded(sampled[j], others)}
-    for j in classes - graded:
+    few = {j for j in found if _has_few_levels(table.columns[j], found[j])}
+    others = [x for j, x in sampled.items() if j not in few]
+    least = {"categorical": 0.0, "ordinal": LEAST_VARIANCE_SHARE}
+    graded = {j for j in few if _are_graded(sampled[j], others, least[table.columns[j].kind])}
+    for j in few - graded:
         del sampled[j]
     chosen = [j for j in sampled if j not in graded and table.columns[j].revisable]
     real = sorted(graded.union(_linear_columns(sampled, table, chosen) if len(sampled) > 1 else ()))
@@ -80,19 +83,23 @@ def _numbers(column, cells):
         return cells
     if not column.revisable:
         return None
-    if column.kind == "count":
-        numbers = np.where(cells < 0, np.nan, cells)
-    elif column.categories.dtype.kind not in "iuf":
+    if column.kind != "count" and column.categories.dtype.kind not in "iuf":
         return None
-    else:
-        numbers = np.where(cells < 0, np.nan, column.categories[cells])
-    n_levels = len(np.unique(numbers[~np.isnan(numbers)]))
-    return numbers if n_levels >= (3 if column.kind == "categorical" else FEWEST_LEVELS) else None
+    numbers = np.where(cells < 0, np.nan, cells if column.kind == "count" else column.categories[cells])
+    return None if column.kind == "count" and _n_levels(numbers) < FEWEST_LEVELS else numbers
 
 
-def _are_graded(levels, others):
-    """Whether other columns follow a straight line in levels that are equally frequent."""
-    of_line = of_means = 0.0
+def _n_levels(numbers):
+    return len(np.unique(numbers[~np.isnan(numbers)]))
+
+
+def _has_few_levels(column, numbers):
+    return column.kind == "categorical" or (column.kind == "ordinal" and _n_levels(numbers) < FEWEST_LEVELS)
+
+
+def _are_graded(levels, others, least_share):
+    """Whether other columns follow a straight line in the levels, one of them with this share of its variance."""
+    of_line = of_means = largest = 0.0
     for y in others:
         seen = ~np.isnan(levels + y)
         n, place = np.count_nonzero(seen), np.unique(levels[seen], return_inverse=True)[1]
@@ -101,10 +108,11 @@ def _are_graded(levels, others):
         y = _standardised(y[seen])
         sizes = np.bincount(place)
         explained = sizes @ (np.bincount(place, y) / sizes) ** 2 / n, np.mean(y * _standardised(levels[seen])) ** 2
+        largest = max(largest, explained[1])
         means, line = (-0.5 * n * np.log1p(-min(share, 1.0 - 1e-9)) for share in explained)
         of_means += max(0.0, means - 0.5 * (len(sizes) - 1) * np.log(n))
         of_line += max(0.0, line - 0.5 * np.log(n))
-    return of_line > 0.0 and of_line >= LEAST_LINEAR_SHARE * of_means
+    return of_line > 0.0 and largest >= least_share and of_line >= LEAST_LINEAR_SHARE * of_means
 
 
 def _linear_columns(cells, table, chosen):

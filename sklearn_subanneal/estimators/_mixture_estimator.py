@@ -66,7 +66,7 @@ class MixtureEstimator(MCMCEstimator):
         moves="default",
         schedule="anneal",
         subsampling="cyclic",
-        feature_types="from_dtype",
+        feature_types="auto",
         feature_params: dict | None = None,
         grids: str = "data",
         missing_indicator=None,

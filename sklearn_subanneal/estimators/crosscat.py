@@ -69,13 +69,13 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
-    feature_types : {"from_dtype", "auto"}, array-like of str or dict, default="from_dtype"
+    feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
         "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a
         transformation such as the logarithm) or "datetime" (modelled by a real trend in days and cyclic columns) for
-        each column, or a dict from names or indices to these. "from_dtype" takes numbers as real, bool as boolean,
-        strings and categories as categorical, dates as datetime. "auto" chooses by dtype, values and evidence: see
-        :func:`~sklearn_subanneal.columns.choose_type`.
+        each column, or a dict from names or indices to these. "auto" chooses by dtype, values and evidence: see
+        :func:`~sklearn_subanneal.columns.choose_type`. "from_dtype" takes numbers as real, bool as boolean, strings and
+        categories as categorical, dates as datetime.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
@@ -199,7 +199,7 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         column_pacing: ColumnPacing | None = None,
         schedule="accelerating",
         subsampling="cyclic",
-        feature_types="from_dtype",
+        feature_types="auto",
         feature_params: dict | None = None,
         grids: str = "data",
         missing_indicator=None,

@@ -117,9 +117,9 @@ class CrossCatClassifier(ClassifierMixin, _TargetColumn):
     given the observed cells of a row, averaged over draws and chains. Columns may be of any type, and cells may be
     missing.
 
-    Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count", or let ``feature_types="auto"`` choose: as reals, each value tends to form its own
-    cluster, which predicts the class poorly.
+    The types of the columns are those that ``estimator`` declares or chooses. Declare numbers of few distinct values
+    as "ordinal", "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the
+    class poorly.
 
     Parameters
     ----------
@@ -225,9 +225,9 @@ class CrossCatRegressor(RegressorMixin, _TargetColumn):
     The target is a real column beside those of X: a :class:`CrossCat` of the joint table gives its distribution given
     the observed cells of a row, averaged over draws and chains. Columns may be of any type, and cells may be missing.
 
-    Numbers are real unless ``estimator`` says otherwise. Where they have few distinct values, declare them
-    "categorical" or "count", or let ``feature_types="auto"`` choose: as reals, each value tends to form its own
-    cluster, which predicts the target poorly.
+    The types of the columns are those that ``estimator`` declares or chooses. Declare numbers of few distinct values
+    as "ordinal", "categorical" or "count": as reals, each value tends to form its own cluster, which predicts the
+    target poorly.
 
     Parameters
     ----------

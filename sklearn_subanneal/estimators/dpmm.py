@@ -33,14 +33,14 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
-    feature_types : {"from_dtype", "auto", "bag-of-words"}, array-like of str or dict, default="from_dtype"
+    feature_types : {"auto", "from_dtype", "bag-of-words"}, array-like of str or dict, default="auto"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
         "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a
         transformation such as the logarithm) or "datetime" (modelled by a real trend in days and cyclic columns) for
-        each column, or a dict from names or indices to these. "from_dtype" takes numbers as real, bool as boolean,
-        strings and categories as categorical, dates as datetime. "auto" chooses by dtype, values and evidence: see
-        :func:`~sklearn_subanneal.columns.choose_type`. "bag-of-words" takes X as documents: sparse or dense counts of
-        words.
+        each column, or a dict from names or indices to these. "auto" chooses by dtype, values and evidence: see
+        :func:`~sklearn_subanneal.columns.choose_type`. "from_dtype" takes numbers as real, bool as boolean, strings and
+        categories as categorical, dates as datetime. "bag-of-words" takes X as documents: sparse or dense counts
+        of words.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",

@@ -11,7 +11,7 @@ from sklearn_subanneal.tables.cells import Cells
 # Rules that give a column a type without declaring one, and the default of estimators: the rule of a column that a dict
 # does not mention.
 FROM_DTYPE, AUTO = "from_dtype", "auto"
-DEFAULT_RULE = FROM_DTYPE
+DEFAULT_RULE = AUTO
 
 
 class ChosenType(NamedTuple):

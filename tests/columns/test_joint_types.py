@@ -61,6 +61,39 @@ def test_grades_and_counts_that_follow_another_column_are_real():
     np.testing.assert_array_equal(model.impute(frame)["grade"][frame["grade"].notna()], frame["grade"].dropna())
 
 
+def few_levels(means, noise=1.0, name="level", shares=None):
+    """Integers from 0, and columns whose means differ between them."""
+    rng, means = np.random.default_rng(3), np.asarray(means, float)
+    levels = rng.choice(len(means), 300, p=shares)
+    others = means[levels] + noise * rng.normal(size=(300, means.shape[1]))
+    return pd.DataFrame({name: levels, **{f"y{i}": y for i, y in enumerate(others.T)}})
+
+
+LINE, NO_LINE = [[0.0], [1.0], [2.0], [3.0]], [[0.0], [3.0], [0.5], [2.5]]
+MOST_IN_THE_MIDDLE = [0.1, 0.3, 0.45, 0.15]
+
+
+@pytest.mark.parametrize(
+    ("kind", "table"),
+    [
+        ("real", few_levels(LINE)),
+        ("categorical", few_levels(NO_LINE)),
+        ("categorical", few_levels([[0.0], [0.0], [0.0], [0.0]])),
+        # What the name calls codes stays so.
+        ("categorical", few_levels(LINE, name="class")),
+        ("real", few_levels(LINE, 0.5, shares=MOST_IN_THE_MIDDLE)),
+        ("ordinal", few_levels(LINE, 2.0, shares=MOST_IN_THE_MIDDLE)),
+        ("ordinal", few_levels(NO_LINE, 0.5, shares=MOST_IN_THE_MIDDLE)),
+    ],
+    ids=["equal", "classes", "apart", "codes", "grades", "weak", "no line"],
+)
+def test_few_levels_are_real_beside_columns_that_follow_a_line(kind, table):
+    table.iloc[::50, 0] = np.nan
+    model = fitted(table)
+    assert model.feature_types_[table.columns[0]] == kind
+    assert set(list(model.feature_types_.values())[1:]) == {"real"}
+
+
 def test_columns_of_the_regressor_are_judged_beside_the_target(amounts):
     target = amounts.pop("lot") * 0.01 + amounts["first"] + amounts["second"]
     model = CrossCatRegressor(CrossCat(feature_types="auto", n_chains=1, n_draws=2), random_state=0).fit(

@@ -137,7 +137,8 @@ def test_declared_levels_that_do_not_occur_are_categories(package):
     else:
         X = pl.DataFrame({"grade": pl.Series(cells, dtype=pl.Enum(levels)), "x": np.arange(60.0)})
         new = pl.DataFrame({"grade": [*levels, "tiny"], "x": [None] * 5}, schema_overrides={"x": pl.Float64})
-    model = CrossCat(**SHORT).fit(X)
+    types = {"grade": "categorical", "x": "real"}
+    model = CrossCat(feature_types=types, **SHORT).fit(X)
     assert model.column_categories("grade").tolist() == ["high", "huge", "low", "middle"]
     assert model.hyperparameters_["columns"]["grade"]["alpha"].shape == (2, 3, 4)
     mass = np.exp(model.score_samples(new))
@@ -146,10 +147,11 @@ def test_declared_levels_that_do_not_occur_are_categories(package):
     assert mass[[1, 3]].min() > 1.5 * mass[4]
     np.testing.assert_allclose(model.predict_column_proba("grade", new[:1])[0, 1], mass[3] / mass[:4].sum(), rtol=1e-9)
     # It is no error to ask for them, and they may be given.
-    strict = CrossCat(unseen="error", **SHORT).fit(X)
+    strict = CrossCat(feature_types=types, unseen="error", **SHORT).fit(X)
     np.testing.assert_allclose(strict.score_samples(new[:4]), np.log(mass[:4]), rtol=1e-12)
     assert np.isfinite(model.score_samples(new[:1], given={"grade": "low"})).all()
-    even = CrossCat(feature_params={"grade": {"alpha": 5.0}}, learn_hyperparameters=False, **SHORT).fit(X)
+    fixed = {"feature_params": {"grade": {"alpha": 5.0}}, "learn_hyperparameters": False}
+    even = CrossCat(feature_types=types, **fixed, **SHORT).fit(X)
     rows = even.sample(200, random_state=0)
     assert rows["grade"].dtype == X["grade"].dtype
     assert set(rows["grade"]) == set(levels)
@@ -190,7 +192,7 @@ def test_samples_are_conditional_on_known_categories():
     # A small cluster has more unseen values than a large one: given that there are none, it counts less.
     X = np.repeat([[0.0, 0, 0], [100.0, 1, 1]], [2, 12], axis=0)
     model = SubsampleAnnealedDPMM(
-        feature_types={1: "categorical", 2: "categorical"},
+        feature_types=["real", "categorical", "categorical"],
         feature_params={"categorical": {"alpha": 0.6, "unseen": 0.59}, "real": {"sigma2": 1.0, "mu": 50.0}},
         learn_hyperparameters=False,
         **SHORT,
