@@ -79,10 +79,13 @@ class Ensemble:
         Models of all columns.
     products : list of list of Predictive
         The factors of each draw; their ``members`` are a partition of the models.
+    weights : ndarray of shape (n_draws,) or None, default=None
+        Positive weights of the draws, with mean 1; None: all are 1.
     """
 
-    def __init__(self, models: list[ColumnModel], products: list[list]):
+    def __init__(self, models: list[ColumnModel], products: list[list], weights: np.ndarray | None = None):
         self.models, self.products = models, products
+        self.log_weights = np.zeros(len(products)) if weights is None else np.log(weights)
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
         self.widest = max(len(part.members) for factors in products for factor in factors for part in factor.parts)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)
@@ -93,8 +96,9 @@ class Ensemble:
             yield rows, DistinctRows.of(self.models, [a[rows] for a in arrays], rows.start)
 
     def log_densities(self, cells: DistinctRows) -> np.ndarray:
-        """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if all are equal."""
-        return np.array([sum(log_sum_exp(f.log_joint(cells)) for f in factors) for factors in self.products])
+        """Log of weight times density, (n_draws, n_rows), in standard units; n_rows is 1 if all rows are equal."""
+        logs = np.array([sum(log_sum_exp(f.log_joint(cells)) for f in factors) for factors in self.products])
+        return logs + self.log_weights[:, None]
 
     def log_jacobians(self, cells: DistinctRows) -> list[np.ndarray | float]:
         """log |dz / dx| of the observed cells of each model, for each row or one for all."""
@@ -122,7 +126,7 @@ class Ensemble:
         out = np.empty(len(arrays[0]))
         for rows, cells in self.cells(arrays, self.most_clusters):
             logs = [sum(self._log_mass(factor, cells) for factor in factors) for factors in self.products]
-            out[rows] = log_mean_exp(np.array(logs), axis=0)
+            out[rows] = log_mean_exp(np.array(logs) + self.log_weights[:, None], axis=0)
         return out
 
     def _log_mass(self, factor, cells: DistinctRows) -> np.ndarray:
@@ -189,9 +193,9 @@ class Ensemble:
     ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
         """Expectations of some models given the observed cells of each row.
 
-        The weight of a draw is the density that it gives to all observed cells of the row, and that of a cluster is the
-        density that it gives to those of its mixture: this is the conditional of the density that :meth:`score`
-        reports.
+        The weight of a draw is multiplied by the density that it gives to all observed cells of the row, and that of a
+        cluster is the density that it gives to those of its mixture: this is the conditional of the density that
+        :meth:`score` reports.
 
         Parameters
         ----------
@@ -209,12 +213,12 @@ class Ensemble:
         """
         total = np.full(1, -np.inf)
         first, second = dict.fromkeys(targets, 0.0), dict.fromkeys(targets, 0.0)
-        for factors in self.products:
+        for factors, log_weight in zip(self.products, self.log_weights, strict=True):
             joints = [factor.log_joint(cells) for factor in factors]
             log_marginals = [log_sum_exp(joint) for joint in joints]
-            log_density = sum(log_marginals)
-            before, total = total, np.logaddexp(total, 0.0 if seen else log_density)
-            kept, share = np.exp(before - total)[:, None], np.exp((0.0 if seen else log_density) - total)
+            log_density = log_weight + (0.0 if seen else sum(log_marginals))
+            before, total = total, np.logaddexp(total, log_density)
+            kept, share = np.exp(before - total)[:, None], np.exp(log_density - total)
             for factor, joint, log_marginal in zip(factors, joints, log_marginals, strict=True):
                 wanted = [part for part in factor.parts if not first.keys().isdisjoint(part.members)]
                 if not wanted:

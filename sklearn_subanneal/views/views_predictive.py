@@ -18,7 +18,7 @@ from sklearn_subanneal.views.seen_rows import SeenRows
 LOWEST = -600.0
 
 
-def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
+def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw], weights: np.ndarray | None = None) -> Ensemble:
     """The average over the draws; in each, the views are independent mixtures.
 
     Parameters
@@ -26,10 +26,13 @@ def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ense
     models : list of ColumnModel
         One for each column of the table.
     draws : list of ViewsDraw
+    weights : ndarray of shape (n_draws,) or None, default=None
+        See :class:`Ensemble`.
     """
     return Ensemble(
         models,
         [[Predictive(models, view, draw.members(v)) for v, view in enumerate(draw.views)] for draw in draws],
+        weights,
     )
 
 
@@ -155,7 +158,11 @@ def without(arrays: list[np.ndarray], columns: Iterable[int]) -> list[np.ndarray
 
 
 def predict_column(
-    models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray], column: int
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    arrays: list[np.ndarray],
+    column: int,
+    weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """One column given the others.
 
@@ -166,13 +173,15 @@ def predict_column(
     arrays : list of ndarray of shape (n_rows,)
         Typed columns. The cells of the column itself are ignored.
     column : int
+    weights : ndarray of shape (n_draws,) or None, default=None
+        See :class:`Ensemble`.
 
     Returns
     -------
     values, uncertainty : ndarray
         As of :meth:`Ensemble.predict`.
     """
-    return ensemble_of_views(models, draws).predict(without(arrays, [column]), column)
+    return ensemble_of_views(models, draws, weights).predict(without(arrays, [column]), column)
 
 
 def surprisal(

@@ -1,0 +1,139 @@
+"""TargetColumn, the base of CrossCatClassifier and CrossCatRegressor: the target as the last column of a CrossCat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
+from sklearn_subanneal.columns.binding import KINDS, TYPES
+from sklearn_subanneal.columns.type_choice import choose_type
+from sklearn_subanneal.estimators._mcmc import as_evidence
+from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.tables.chosen_type import AUTO
+from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.row_weights import repeated_rows
+from sklearn_subanneal.tables.schema import Table, read_table
+from sklearn_subanneal.views.stacking import chain_weights
+from sklearn_subanneal.views.views_predictive import predict_column
+
+# Weights of chains are found from at most so many rows, evenly spaced.
+MOST_STACKED_ROWS = 500
+
+
+class TargetColumn(ChainCallbacksMixin, BaseEstimator):
+    """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the column y.
+
+    Callbacks set on these estimators hear of the chains of the inner one, as do callbacks set on the inner one.
+    """
+
+    _parameter_constraints: dict = {
+        "estimator": [HasMethods(["fit", "predict_column"]), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, estimator=None, *, random_state=None):
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _fit(self, X, y, weights, kind, categories=None):
+        """Fit the table, of which y is the last column, typed; weights are positive, or None if all are 1."""
+        inner = CrossCat() if self.estimator is None else clone(self.estimator)
+        repeated = X if weights is None else repeated_rows(X, weights)
+        self._table, arrays = read_table(
+            self,
+            repeated,
+            inner.feature_types,
+            types=TYPES,
+            choose=choose_type,
+            missing_indicator=inner.missing_indicator,
+        )
+        if weights is not None:
+            arrays = self._table.encode(self, X)
+        check_consistent_length(arrays[0], y)
+        inner.set_params(feature_types=[*(AUTO if c.revisable else c.kind for c in self._table.columns), kind])
+        if self.random_state is not None:
+            inner.set_params(random_state=self.random_state)
+        container = self._table.container
+        # Arrays are numeric, and hold the codes of the classes.
+        if categories is not None and container == "array":
+            categories = np.arange(len(categories))
+        dtype = ("Object" if container == "polars" else "object") if categories is not None else "float64"
+        target = Column(_free_name(self._table), KINDS[kind], categories, dtype)
+        names = [*self._table.names, target.name]
+        joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
+        # Callbacks may predict before the chains have ended.
+        self.chain_weights_ = None
+        self._fit_inner(inner, joined, weights)
+        self.chain_weights_ = _stacked(self.crosscat_, joined)
+        table = _as_modelled(self._table, self.crosscat_._table)
+        self.feature_types_, self.feature_type_reasons_ = (
+            dict(zip(table.names, table.kinds, strict=True)),
+            table.reasons,
+        )
+        return self
+
+    def _fit_inner(self, inner, joined, weights):
+        with ProgressReporter.of_fit(self, joined, n_subtasks=1) as fit:
+            own = callbacks_of(inner)
+            inner.set_callbacks(*own, *ForwardedCallback.of(self, "crosscat_"))
+            try:
+                # Progress bars, and others that scikit-learn propagates by itself, come by the context.
+                with fit.context.subcontext(task_name="crosscat").propagate_callback_context(inner):
+                    self.crosscat_ = inner.fit(joined, sample_weight=weights)
+            finally:
+                inner.set_callbacks(*own)
+
+    def _predict(self, X):
+        """The prediction of y given the columns of X: mean and deviation, or probabilities and the chance of error."""
+        check_is_fitted(self)
+        inner = self.crosscat_
+        arrays = _as_modelled(self._table, inner._table).encode(self, X, as_evidence(inner.unseen))
+        is_real = inner._models[-1].kind == "real"
+        unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
+        draws, weights = inner._flat_draws(), None
+        if self.chain_weights_ is not None:
+            weights = len(self.chain_weights_) * np.repeat(self.chain_weights_, [len(own) for own in inner._draws])
+        return predict_column(inner._models, draws, [*arrays, unknown], len(arrays), weights)
+
+
+def _stacked(model: CrossCat, X) -> np.ndarray:
+    """Weights of the chains by which the last column of the training table X is predicted best."""
+    arrays = model._encode(X)
+    # Rows that a fit with a time limit did not reach are in no draw.
+    present = np.delete(np.arange(len(arrays[0])), model._copies.absent)
+    if len(model._draws) == 1 or not len(present):
+        return np.full(len(model._draws), 1.0 / len(model._draws))
+    rows = present[np.linspace(0, len(present) - 1, min(len(present), MOST_STACKED_ROWS)).astype(int)]
+    seen = model._seen_rows(arrays).take(rows)
+    return chain_weights(model._models, model._draws, seen, [array[rows] for array in arrays], len(arrays) - 1)
+
+
+def _as_modelled(table: Table, joint: Table) -> Table:
+    """The table of X, whose columns are modelled as those of the joint table: it revises types, and splits columns."""
+    columns = []
+    for own, modelled in zip(table.columns, joint.columns, strict=False):
+        if modelled.kind != own.kind:
+            own = replace(own, type=modelled.type, categories=modelled.categories, reason=modelled.reason)
+        columns.append(replace(own, split=own.split or modelled.split))
+    return replace(table, columns=columns)
+
+
+def _free_name(table: Table) -> str:
+    """A name for the target: as the columns of arrays have it, or "y" unless X has that."""
+    if table.container == "array":
+        return f"x{len(table.names)}"
+    name = "y"
+    while name in table.names:
+        name += "_"
+    return name

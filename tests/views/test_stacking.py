@@ -1,0 +1,105 @@
+"""Weights of chains: those that predict the left-out cells of training rows best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from sklearn_subanneal import CrossCat, CrossCatClassifier
+from sklearn_subanneal.mixtures import Gibbs
+from sklearn_subanneal.views.stacking import chain_weights, stacking_weights
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, predict_column, score_seen_rows, without
+
+
+def log_score(logs, whole, others):
+    return np.sum(logsumexp(whole + logs[:, None], axis=0) - logsumexp(others + logs[:, None], axis=0))
+
+
+def test_no_other_weights_score_higher():
+    rng = np.random.default_rng(0)
+    others = rng.normal(size=(3, 200))
+    whole = others - rng.exponential(size=(3, 200)) * [[1.0], [1.5], [1.0]]
+    weights = stacking_weights(whole, others)
+    assert weights.sum() == pytest.approx(1.0) and (weights > 0.0).all()
+    best = log_score(np.log(weights), whole, others)
+    assert best > log_score(np.zeros(3), whole, others)
+    for _ in range(50):
+        # The prior of the log weights moves the optimum by less than this.
+        assert log_score(np.log(weights) + 0.5 * rng.normal(size=3), whole, others) < best + 0.1
+
+
+def test_equal_chains_have_equal_weights():
+    rng = np.random.default_rng(1)
+    row = rng.normal(size=(2, 1, 40))
+    np.testing.assert_allclose(stacking_weights(*np.repeat(row, 3, axis=1)), 1.0 / 3.0, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(2)
+    group = rng.integers(0, 2, 80)
+    X = np.column_stack([4.0 * group + rng.normal(size=80), rng.normal(size=80), group])
+    X[::9, 0] = np.nan
+    model = CrossCat(feature_types={2: "boolean"}, n_chains=3, n_draws=4, random_state=0).fit(X)
+    return model, model.typed_columns(X)
+
+
+def test_densities_are_those_of_novelty(fitted):
+    model, arrays = fitted
+    seen = model._seen_rows(arrays)
+    whole, others = np.empty((2, 3, 80))
+    for chain, draws in enumerate(model._draws):
+        own = replace(seen, labels=seen.labels[4 * chain : 4 * chain + 4])
+        whole[chain] = score_seen_rows(model._models, draws, own, arrays, arrays)
+        others[chain] = score_seen_rows(model._models, draws, own, arrays, without(arrays, [2]))
+    # Densities in the units of the data differ by the Jacobian of the reals, the same with and without the last column.
+    wanted = stacking_weights(whole, others)
+    np.testing.assert_allclose(chain_weights(model._models, model._draws, seen, arrays, 2), wanted, atol=1e-5)
+
+
+def test_weights_of_draws_are_multiplied_by_the_density_of_the_other_cells(fitted):
+    model, arrays = fitted
+    weights = np.repeat([0.5, 2.0, 0.5], 4)
+    probabilities, _ = predict_column(model._models, model._flat_draws(), arrays, 2, weights)
+    rest, numerator, denominator = without(arrays, [2]), 0.0, 0.0
+    for weight, draw in zip(weights, model._flat_draws(), strict=True):
+        one, _ = predict_column(model._models, [draw], arrays, 2)
+        share = weight * np.exp(ensemble_of_views(model._models, [draw]).score(rest))
+        numerator, denominator = numerator + share[:, None] * one, denominator + share
+    np.testing.assert_allclose(probabilities, numerator / denominator[:, None], rtol=1e-6)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_a_chain_that_does_not_know_the_target_has_little_weight(regression):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=200)
+    y = x + 0.1 * rng.normal(size=200) if regression else (x > 0.0).astype(int)
+    X = np.column_stack([x, rng.normal(size=200), y])
+    types = ["real", "real", "real" if regression else "categorical"]
+    # Without moves of columns each stays in a view by itself.
+    models = [
+        CrossCat(feature_types=types, n_chains=1, n_draws=3, random_state=0, **settings).fit(X)
+        for settings in ({"column_start": "together"}, {"column_start": "separate", "moves": [Gibbs()]})
+    ]
+    arrays = models[0].typed_columns(X)
+    one, two = (model._seen_rows(arrays) for model in models)
+    seen = replace(one, labels=[*one.labels, *two.labels])
+    draws = [model._draws[0] for model in models]
+    knows, does_not = chain_weights(models[0]._models, draws, seen, arrays, 2)
+    assert knows > 0.95 and knows + does_not == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("settings", [{"n_chains": 1}, {"n_chains": 3}])
+def test_weights_of_a_classifier(settings):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 2))
+    model = CrossCatClassifier(CrossCat(n_draws=2, **settings), random_state=0).fit(X, X[:, 0] > 0.0)
+    assert model.chain_weights_.shape == (settings["n_chains"],)
+    assert model.chain_weights_.sum() == pytest.approx(1.0)
+    # Without weights, predictions are those of CrossCat.
+    joint = np.column_stack([X, np.zeros(60)])
+    model.chain_weights_ = None
+    np.testing.assert_allclose(model.predict_proba(X), model.crosscat_.predict_column_proba(2, joint), rtol=1e-12)
