@@ -110,13 +110,14 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
 def _stacked(model: CrossCat, X) -> np.ndarray:
     """Weights of the chains by which the last column of the training table X is predicted best."""
     arrays = model._encode(X)
-    # Rows that a fit with a time limit did not reach are in no draw.
-    present = np.delete(np.arange(len(arrays[0])), model._copies.absent)
-    if len(model._draws) == 1 or not len(present):
-        return np.full(len(model._draws), 1.0 / len(model._draws))
-    rows = present[np.linspace(0, len(present) - 1, min(len(present), MOST_STACKED_ROWS)).astype(int)]
+    if len(model._draws) == 1:
+        return np.ones(1)
+    rows, counts = model._copies.distinct(arrays)
+    some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_STACKED_ROWS)).astype(int)
+    rows, counts = rows[some], counts[some]
     seen = model._seen_rows(arrays).take(rows)
-    return chain_weights(model._models, model._draws, seen, [array[rows] for array in arrays], len(arrays) - 1)
+    cells = [array[rows] for array in arrays]
+    return chain_weights(model._models, model._draws, seen, cells, len(arrays) - 1, counts)
 
 
 def _as_modelled(table: Table, joint: Table) -> Table:

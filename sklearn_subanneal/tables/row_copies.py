@@ -75,6 +75,27 @@ class RowCopies:
         """Typed columns of the table of repeated rows in the order in which the rows are modelled."""
         return list(arrays) if self.order is None else [array[self.order] for array in arrays]
 
+    def distinct(self, arrays: Sequence[np.ndarray | Documents]) -> tuple[np.ndarray, np.ndarray]:
+        """One row of the table for each different row that is modelled, and how often that is modelled.
+
+        Parameters
+        ----------
+        arrays : list of ndarray or Documents of n_rows rows
+            Typed columns of the table.
+
+        Returns
+        -------
+        rows : ndarray of int
+            Indices into the table, in the order in which the rows are modelled.
+        counts : ndarray of int
+        """
+        rows = np.arange(len(arrays[0]))[self.rows]
+        if self.order is None and self.weights is None:
+            return rows, np.ones(len(rows), int)
+        keys = row_keys([array[rows] for array in arrays])
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        return rows[starts], np.diff(np.append(starts, len(rows)))
+
     def of_table(self, values: np.ndarray, absent) -> np.ndarray:
         """Values of the rows of the table, (..., n_rows), from those of the modelled rows, (..., n_copies).
 

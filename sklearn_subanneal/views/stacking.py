@@ -25,6 +25,7 @@ def chain_weights(
     seen: SeenRows,
     arrays: list[np.ndarray],
     column: int,
+    counts: np.ndarray,
 ) -> np.ndarray:
     """Weights of chains by which one column of training rows is predicted best, each row by the others.
 
@@ -45,6 +46,8 @@ def chain_weights(
         Typed columns of these rows.
     column : int
         The column that is to be predicted.
+    counts : ndarray of int, shape (n_rows,)
+        How often each row counts.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def chain_weights(
         start += len(draws)
         own = replace(seen, labels=labels)
         whole[chain], others[chain] = _left_out_densities(models, draws, own, arrays, without(arrays, [column]))
-    return stacking_weights(whole, others)
+    return stacking_weights(whole, others, counts)
 
 
 def _left_out_densities(models, draws, seen, arrays, asked):
@@ -78,8 +81,8 @@ def _left_out_densities(models, draws, seen, arrays, asked):
     return out
 
 
-def stacking_weights(whole: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Weights w that maximise the sum over rows of log(sum_c w_c exp(whole_c) / sum_c w_c exp(others_c)).
+def stacking_weights(whole: np.ndarray, others: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Weights w that maximise the sum over rows of log(sum_c w_c exp(whole_c) / sum_c w_c exp(others_c)), with a prior.
 
     Parameters
     ----------
@@ -87,6 +90,8 @@ def stacking_weights(whole: np.ndarray, others: np.ndarray) -> np.ndarray:
         Log density of each row in each chain.
     others : ndarray of shape (n_chains, n_rows)
         Log density of the row without the cell that is predicted.
+    counts : ndarray of int, shape (n_rows,)
+        How often each row counts.
 
     Returns
     -------
@@ -97,15 +102,15 @@ def stacking_weights(whole: np.ndarray, others: np.ndarray) -> np.ndarray:
     >>> import numpy as np
     >>> from sklearn_subanneal.views.stacking import stacking_weights
     >>> better = np.log([[0.8] * 50, [0.5] * 50])
-    >>> stacking_weights(better, np.zeros((2, 50))).round(1)
+    >>> stacking_weights(better, np.zeros((2, 50)), np.ones(50)).round(1)
     array([1., 0.])
     """
-    n_rows = whole.shape[1]
+    n_rows = counts.sum()
 
     def loss(logs):
         own, given = whole + logs[:, None], others + logs[:, None]
-        value = np.sum(logsumexp(own, axis=0) - logsumexp(given, axis=0))
-        slope = np.sum(softmax(own, axis=0) - softmax(given, axis=0), axis=1)
+        value = counts @ (logsumexp(own, axis=0) - logsumexp(given, axis=0))
+        slope = (softmax(own, axis=0) - softmax(given, axis=0)) @ counts
         penalty = 0.5 * logs @ logs / PRIOR_DEVIATION**2
         return (penalty - value) / n_rows, (logs / PRIOR_DEVIATION**2 - slope) / n_rows
 

@@ -65,7 +65,9 @@ def test_classifier_of_mixed_frames(convert, labels):
     # In frames the last column holds the classes, and is the one that is predicted.
     np.testing.assert_array_equal(model.crosscat_.column_categories("y"), model.classes_)
     joined = frame.assign(y=y) if convert is not to_polars else to_polars(frame.assign(y=y))
-    np.testing.assert_allclose(model.crosscat_.predict_column_proba("y", joined), probabilities, rtol=1e-12)
+    model.chain_weights_ = np.full(2, 0.5)
+    expected = model.crosscat_.predict_column_proba("y", joined)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [str, int, bool])

@@ -98,6 +98,18 @@ def test_values_go_back_to_the_rows_of_the_table(weights):
         assert_array_equal(copies.absent, np.setdiff1d(np.arange(n_rows), repeated))
 
 
+def test_distinct_rows_are_those_of_the_repeated_table():
+    rng = np.random.default_rng(2)
+    cells, weights = rng.integers(0, 8, 30), rng.integers(0, 3, 30)
+    for own, of in ((cells, weights), (np.repeat(cells, weights), None)):
+        copies = RowCopies.of([np.repeat(cells, weights)], of)
+        rows, counts = copies.distinct([own])
+        values, expected = np.unique(np.repeat(cells, weights), return_counts=True)
+        assert sorted(zip(own[rows], counts, strict=True)) == list(zip(values, expected, strict=True))
+    # In the order of the table if no row is repeated.
+    assert_array_equal(RowCopies.of([np.arange(5)]).distinct([np.arange(5)]), [np.arange(5), np.ones(5)])
+
+
 def test_weights_of_two_tables():
     assert joined_weights(None, 2, None, 1) is None
     assert_array_equal(joined_weights(WEIGHTS, 3, None, 2), [2, 0, 1, 1, 1])

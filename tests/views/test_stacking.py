@@ -22,7 +22,7 @@ def test_no_other_weights_score_higher():
     rng = np.random.default_rng(0)
     others = rng.normal(size=(3, 200))
     whole = others - rng.exponential(size=(3, 200)) * [[1.0], [1.5], [1.0]]
-    weights = stacking_weights(whole, others)
+    weights = stacking_weights(whole, others, np.ones(200))
     assert weights.sum() == pytest.approx(1.0) and (weights > 0.0).all()
     best = log_score(np.log(weights), whole, others)
     assert best > log_score(np.zeros(3), whole, others)
@@ -34,7 +34,7 @@ def test_no_other_weights_score_higher():
 def test_equal_chains_have_equal_weights():
     rng = np.random.default_rng(1)
     row = rng.normal(size=(2, 1, 40))
-    np.testing.assert_allclose(stacking_weights(*np.repeat(row, 3, axis=1)), 1.0 / 3.0, atol=1e-6)
+    np.testing.assert_allclose(stacking_weights(*np.repeat(row, 3, axis=1), np.ones(40)), 1.0 / 3.0, atol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,9 @@ def test_densities_are_those_of_novelty(fitted):
         whole[chain] = score_seen_rows(model._models, draws, own, arrays, arrays)
         others[chain] = score_seen_rows(model._models, draws, own, arrays, without(arrays, [2]))
     # Densities in the units of the data differ by the Jacobian of the reals, the same with and without the last column.
-    wanted = stacking_weights(whole, others)
-    np.testing.assert_allclose(chain_weights(model._models, model._draws, seen, arrays, 2), wanted, atol=1e-5)
+    counts = np.arange(80) % 3
+    wanted = stacking_weights(whole, others, counts)
+    np.testing.assert_allclose(chain_weights(model._models, model._draws, seen, arrays, 2, counts), wanted, atol=1e-5)
 
 
 def test_weights_of_draws_are_multiplied_by_the_density_of_the_other_cells(fitted):
@@ -88,7 +89,7 @@ def test_a_chain_that_does_not_know_the_target_has_little_weight(regression):
     one, two = (model._seen_rows(arrays) for model in models)
     seen = replace(one, labels=[*one.labels, *two.labels])
     draws = [model._draws[0] for model in models]
-    knows, does_not = chain_weights(models[0]._models, draws, seen, arrays, 2)
+    knows, does_not = chain_weights(models[0]._models, draws, seen, arrays, 2, np.ones(200))
     assert knows > 0.95 and knows + does_not == pytest.approx(1.0)
 
 
