@@ -156,8 +156,7 @@ def describe_anomalies(found: Findings) -> Markup:
         paragraph(
             "Cells and rows that are improbable given the rest of the table: they may be errors, or of interest. "
             "Surprisal is minus the log probability density in nats, in excess of the median of the column, or of all "
-            "rows; 2.3 nats more are ten times less probable. The model was fitted to these rows: an extreme row that "
-            "has a cluster of its own scores too low, so such rows are listed as well."
+            "rows; 2.3 nats more are ten times less probable. Rows that have a cluster of their own are listed as well."
         ),
         table(
             "Improbable cells, a few of each column: the value, and the prediction from the rest of the row" + scored,
