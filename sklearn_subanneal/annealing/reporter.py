@@ -1,4 +1,4 @@
-"""ProgressReporter: progress of a running fit for scikit-learn's callbacks, as tasks and the steps within each task."""
+"""ProgressReporter: progress of a running fit for scikit-learn's callbacks; callbacks of estimators within estimators."""
 
 from __future__ import annotations
 

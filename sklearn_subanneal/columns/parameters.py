@@ -1,4 +1,4 @@
-"""Hyperparameter: the domain of one hyperparameter of ``feature_params`` and ``feature_grids``, and its checks."""
+"""Hyperparameter: the domain of one hyperparameter of a column type, its checks, and draws from its grid."""
 
 from __future__ import annotations
 

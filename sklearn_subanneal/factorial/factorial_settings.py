@@ -1,4 +1,4 @@
-"""FactorialSettings: parameters of a factorial mixture, given or learned, and start and update of its components."""
+"""FactorialSettings: parameters of a factorial mixture, given or learned; start of its components; temperatures."""
 
 from __future__ import annotations
 

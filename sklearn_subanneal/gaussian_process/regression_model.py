@@ -1,4 +1,4 @@
-"""GaussianProcessModel, the base class of models of Gaussian-process regression: data, noise, what predictions need."""
+"""GaussianProcessModel, the base class of Gaussian-process regressions as densities of their hyperparameters."""
 
 from __future__ import annotations
 
