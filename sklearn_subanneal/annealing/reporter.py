@@ -1,4 +1,4 @@
-"""ProgressReporter: progress of a running fit for scikit-learn's callbacks; callbacks of estimators within estimators."""
+"""ProgressReporter: progress of a fit for callbacks of scikit-learn; callbacks of estimators within estimators."""
 
 from __future__ import annotations
 
