@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
+from support.tiers import quick_only
 
 from sklearn_subanneal import trees, views
 from sklearn_subanneal.annealing.runner import ChainContext
@@ -50,6 +51,17 @@ COLUMNS = {
     "constant": (["real", "categorical"], [np.ones(N_ROWS), np.zeros(N_ROWS, np.int8)], "diag"),
     "bag-of-words": None,
 }
+# In views, where each real or skewed column is a column of its own and those of one view are jointly normal.
+JOINT = {
+    "joint": COLUMNS["block"],
+    "joint-missing": COLUMNS["block-missing"],
+    "joint-mixed": (
+        ["real", "categorical", "skewed", "count"],
+        [np.where(HOLES, np.nan, REALS[:, 0]), CODES, np.exp(REALS[:, 1]), COLUMNS["count"][1][0]],
+        "full",
+    ),
+    "joint-semicontinuous": (["real", "semicontinuous"], [REALS[:, 0], np.maximum(REALS[:, 1], 0.0)], "full"),
+}
 PARTITIONS = {
     "dp": CRP(),
     "pitman-yor": PitmanYor(),
@@ -91,12 +103,18 @@ def table(name, n_rows):
     if name == "bag-of-words":
         counts = sparse.csr_array(np.random.default_rng(1).poisson(0.7, (n_rows, 5)).astype(np.int32))
         return bind_bags(5), [Documents(counts)]
-    kinds, arrays, covariance_type = COLUMNS[name]
+    kinds, arrays, covariance_type = (COLUMNS | JOINT)[name]
     arrays = [cells[:n_rows] for cells in arrays]
     names = [f"x{j}" for j in range(len(arrays))]
     given = {"semicontinuous": {"atoms": 0.0}} if "semicontinuous" in kinds else None
     models = bind_columns(
-        names, kinds, [3] * len(arrays), arrays, covariance_type=covariance_type, feature_params=given
+        names,
+        kinds,
+        [3] * len(arrays),
+        arrays,
+        covariance_type=covariance_type,
+        in_views=name in JOINT,
+        feature_params=given,
     )
     return models, arrays
 
@@ -169,7 +187,7 @@ SINGLE = {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "semic
 def views_refused(columns, column_partition, row_partition, row_moves):
     """Whether views are refused: blocks, weights given an auxiliary variable, trees, slices with a discount."""
     return (
-        columns not in SINGLE
+        columns not in SINGLE.union(JOINT)
         or column_partition in WITH_AUXILIARY
         or row_partition in WITH_AUXILIARY
         or row_moves not in {"gibbs", "slice", "split-merge", "split-merge-scans"}
@@ -180,18 +198,19 @@ def views_refused(columns, column_partition, row_partition, row_moves):
 @pytest.mark.parametrize("row_moves", ROW_MOVES)
 def test_rows_of_views(row_moves):
     moves = [*ROW_MOVES[row_moves], ColumnGibbs()]
-    for columns, partition, schedule in itertools.product(COLUMNS, PARTITIONS, SCHEDULES):
+    for columns, partition, schedule in itertools.product([*COLUMNS, *JOINT], PARTITIONS, SCHEDULES):
         refused = is_refused(views_spec(columns, "dp", partition, moves, schedule))
         assert refused == views_refused(columns, "dp", partition, row_moves), (columns, partition, schedule)
 
 
-@pytest.mark.parametrize("column_moves", COLUMN_MOVES)
+@pytest.mark.parametrize("column_moves", quick_only(COLUMN_MOVES, "column-birth-death", "column-blocks", "several"))
 def test_columns_of_views(column_moves):
     moves = [Gibbs(), SplitMerge(2), *COLUMN_MOVES[column_moves]]
-    for columns, partition, start in itertools.product(COLUMNS, PARTITIONS, ["separate", "together", "prior"]):
+    starts = [None, "separate", "together", "prior"]
+    for columns, partition, start in itertools.product([*COLUMNS, *JOINT], PARTITIONS, starts):
         refused = is_refused(views_spec(columns, partition, "pitman-yor", moves, start=start))
         assert refused == views_refused(columns, partition, "pitman-yor", "gibbs"), (columns, partition, start)
-        if not refused and columns == "real":
+        if not refused and columns in ("real", "joint-missing"):
             for n_rows in (1, 2):
                 assert not is_refused(views_spec(columns, partition, "dp", moves, n_rows=n_rows, start=start))
 
