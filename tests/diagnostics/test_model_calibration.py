@@ -28,7 +28,9 @@ from sklearn_subanneal.partitions import PitmanYor
 SHORT = {"schedule": PriorGibbs(passes=15), "n_draws": 9, "thin": 4}
 
 
-@pytest.mark.parametrize("name, n_replications", [("mixture", 40), ("crosscat-missing", 15)])
+@pytest.mark.parametrize(
+    "name, n_replications", [pytest.param("mixture", 40, marks=pytest.mark.slow), ("crosscat-missing", 15)]
+)
 def test_calibration(name, n_replications):
     result = calibration_of(simulator_of(name, **SHORT), n_replications)
     assert result.passed(), str(result)

@@ -169,9 +169,7 @@ def test_partitions_follow_the_posterior_complete(case):
     check(case, COMPLETE)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in HEATED if case.learned and case.table in {"real", "count", "gaussian"}], ids=str
-)
+@pytest.mark.parametrize("case", [case for case in HEATED if case.learned and case.table == "gaussian"], ids=str)
 def test_heated_partitions_follow_the_heated_posterior(case):
     check(case, FAST)
 
@@ -206,14 +204,15 @@ def test_missing_cells_of_a_block_follow_their_posterior():
     case = Case("gaussian-missing", "pitman-yor", False, False)
     chain, exact = Chain(case), exact_mixture(case.table, case.prior, False, 1.0)
     column = chain.mixture.columns[0]
-    seen = chain.draws(FAST, 4, lambda: column.get_prior_state()["completed"].diagonal())[1]
+    n_draws = FAST // 2
+    seen = chain.draws(n_draws, 4, lambda: column.get_prior_state()["completed"].diagonal())[1]
     line, log_weights = line_quadrature()
     for values, row, j in [(np.array(seen)[:, 0], 1, 0), (np.array(seen)[:, 1], 3, 1)]:
         mass = np.exp(exact.cell_log_density(row, 0, line, j) + log_weights)
         assert_allclose(mass.sum(), 1.0, rtol=1e-6)
         for function in (np.tanh, lambda x: np.tanh(x) ** 2, lambda x: np.tanh(x - 2.0)):
             drawn = function(values)
-            error = drawn.std() * np.sqrt(integrated_autocorrelation_time(drawn) / FAST)
+            error = drawn.std() * np.sqrt(integrated_autocorrelation_time(drawn) / n_draws)
             assert abs(drawn.mean() - mass @ function(line)) < 4.0 * error
 
 

@@ -86,6 +86,16 @@ ROW_MOVES = {
     "several": [SplitMerge(2), Slice(), TreeGuided(2)],
     "incremental-hierarchy": [IncrementalHierarchy()],
 }
+SOME_ROW_MOVES = quick_only(
+    ROW_MOVES,
+    "gibbs",
+    "slice",
+    "split-merge",
+    "tree-guided",
+    "tree-guided-similar",
+    "tree-guided-paper",
+    "incremental-hierarchy",
+)
 COLUMN_MOVES = {
     "none": [],
     "column-gibbs": [ColumnGibbs()],
@@ -167,7 +177,7 @@ def views_spec(columns, column_partition, row_partition, moves, schedule="anneal
     )
 
 
-@pytest.mark.parametrize("moves", ROW_MOVES)
+@pytest.mark.parametrize("moves", SOME_ROW_MOVES)
 def test_mixtures(moves):
     for columns, partition, schedule in itertools.product(COLUMNS, PARTITIONS, SCHEDULES):
         refused = is_refused(mixture_spec(columns, partition, moves, schedule, N_ROWS))
@@ -195,7 +205,7 @@ def views_refused(columns, column_partition, row_partition, row_moves):
     )
 
 
-@pytest.mark.parametrize("row_moves", ROW_MOVES)
+@pytest.mark.parametrize("row_moves", SOME_ROW_MOVES)
 def test_rows_of_views(row_moves):
     moves = [*ROW_MOVES[row_moves], ColumnGibbs()]
     for columns, partition, schedule in itertools.product([*COLUMNS, *JOINT], PARTITIONS, SCHEDULES):
