@@ -109,9 +109,9 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
 
 def _stacked(model: CrossCat, X) -> np.ndarray:
     """Weights of the chains by which the last column of the training table X is predicted best."""
-    arrays = model._encode(X)
     if len(model._draws) == 1:
         return np.ones(1)
+    arrays = model._encode(X)
     rows, counts = model._copies.distinct(arrays)
     some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_STACKED_ROWS)).astype(int)
     rows, counts = rows[some], counts[some]
