@@ -107,8 +107,10 @@ def test_a_simple_mixture_is_calibrated():
     "error",
     [
         forgotten_rows,
-        wrong_concentrations,
-        *(pytest.param(error, marks=pytest.mark.slow) for error in (shuffled_column, forgotten_discounts)),
+        *(
+            pytest.param(error, marks=pytest.mark.slow)
+            for error in (wrong_concentrations, shuffled_column, forgotten_discounts)
+        ),
     ],
 )
 def test_planted_errors_are_found(error):

@@ -89,6 +89,7 @@ def test_grid_search_within_parameter_objects():
     assert (model.schedule.passes, model.column_pacing.rest_above, model.subsampling.balance) == (5, 2000, 1.0)
 
 
+@pytest.mark.slow
 def test_a_search_prefers_the_better_model():
     """Views that say nothing of one another are worth more than clusters of the whole row."""
     grid = {"column_partition": [CRP(1e-9), CRP(1.0)]}

@@ -132,7 +132,7 @@ PART = [
     Case("count", "crp", True, True),
     Case("cyclic", "pitman-yor", False, True),
     Case("semicontinuous", "crp", True, True),
-    Case("ordinal", "crp", True, True),
+    Case("ordinal", "crp", False, True),
     Case("gaussian", "crp", False, False),
     Case("gaussian-missing", "pitman-yor", True, False),
     Case("mixed", "crp", True, True),

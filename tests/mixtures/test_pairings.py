@@ -213,7 +213,7 @@ def test_rows_of_views(row_moves):
         assert refused == views_refused(columns, "dp", partition, row_moves), (columns, partition, schedule)
 
 
-@pytest.mark.parametrize("column_moves", quick_only(COLUMN_MOVES, "column-birth-death", "column-blocks", "several"))
+@pytest.mark.parametrize("column_moves", quick_only(COLUMN_MOVES, "column-blocks", "several"))
 def test_columns_of_views(column_moves):
     moves = [Gibbs(), SplitMerge(2), *COLUMN_MOVES[column_moves]]
     starts = [None, "separate", "together", "prior"]

@@ -380,6 +380,7 @@ def test_predictions_are_written_by_type(value, uncertainty, kind, text):
     assert prediction_text(value, uncertainty, kind) == text
 
 
+@pytest.mark.slow
 def test_dates_are_reported(table, tmp_path):
     """Text that is declared to be dates: in the file with some cells missing, and as other columns in the page."""
     frame = table[1][["size", "day"]].copy()
