@@ -19,7 +19,7 @@ run_one = runner._quietly
 
 def announced(*arguments):
     # In one piece, since two threads may come at once.
-    os.write(1, b"running\n")
+    os.write(1, b"running\\n")
     return run_one(*arguments)
 
 runner._quietly = announced
