@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from support.clocks import tick_at_each_look
 from support.tables import NAN, blobs, with_gaps
+from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import StratifiedSubsampling
@@ -55,7 +56,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("subsampling", ["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)])
+@pytest.mark.parametrize(
+    "subsampling", quick_only(["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)], "random")
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_continued_chains_are_the_chains(kind, subsampling):
     params, X = KINDS[kind]

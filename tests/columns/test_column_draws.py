@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.integrate import cumulative_trapezoid
 from scipy.special import logsumexp
 from support.column_examples import BY_NAME, EXAMPLES
+from support.tiers import quick_only
 
 from sklearn_subanneal.columns._bag_data import BagOfWordsData
 from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
@@ -258,7 +259,7 @@ def codes_of(example, names, history, lengths):
     return np.ravel_multi_index(digits, lengths)
 
 
-@pytest.mark.parametrize("power", [1.0, 0.4])
+@pytest.mark.parametrize("power", quick_only([1.0, 0.4], 0.4))
 @pytest.mark.parametrize(("name", "names"), LEARNED, ids=[f"{name}-{'-'.join(names)}" for name, names in LEARNED])
 def test_hyperparameters_follow_their_conditional(name, names, power):
     example, rng = BY_NAME[name], np.random.default_rng(7)

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from support.clocks import tick_at_each_look
 from support.moves import VIEW_MOVES
 from support.tables import NAN, blobs, with_gaps
+from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.annealing import StratifiedSubsampling, SubsampleAnneal
@@ -332,7 +333,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("subsampling", ["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)])
+@pytest.mark.parametrize(
+    "subsampling", quick_only(["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)], "random")
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_continued_chains_are_the_chains(kind, subsampling):
     params, X = KINDS[kind]

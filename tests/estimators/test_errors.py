@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from support.moves import VIEW_MOVES
+from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import Accelerating, StratifiedSubsampling, SubsampleAnneal
@@ -109,7 +110,7 @@ def test_cells_that_their_type_does_not_admit(column, message, estimator):
 
 @pytest.mark.parametrize("learn", [True, False])
 @each_model
-@pytest.mark.parametrize("schedule", ["anneal", "accelerating", "prior"])
+@pytest.mark.parametrize("schedule", quick_only(["anneal", "accelerating", "prior"], "anneal"))
 def test_poor_tables(schedule, model, learn):
     pairs = [
         (X[:1], X[:3]),
@@ -131,7 +132,7 @@ def test_poor_tables(schedule, model, learn):
     assert fit(X[:1], model).labels_.tolist() == [0]
 
 
-@pytest.mark.parametrize("schedule", ["anneal", "accelerating", "prior", "energy"])
+@pytest.mark.parametrize("schedule", quick_only(["anneal", "accelerating", "prior", "energy"], "anneal"))
 @pytest.mark.parametrize("moves", ["prior", "data-driven", "birth-death", "block", "group"])
 def test_poor_tables_by_views(moves, schedule):
     discrete = {"feature_types": ["categorical", "count", "boolean"]}
@@ -199,7 +200,10 @@ METHODS_OF = [("diag", method) for method in METHODS] + [
 ]
 
 
-@pytest.mark.parametrize(("model", "method"), METHODS_OF)
+@pytest.mark.parametrize(
+    ("model", "method"),
+    quick_only(METHODS_OF, ("diag", "predict"), ("diag", "impute"), ("views", "score_samples"), ("views", "novelty")),
+)
 def test_new_data_of_another_shape_or_name(model, method):
     call = getattr(fit(X, model), method)
     with pytest.raises(ValueError, match=rf"X has 3 features, but {MODELS[model].__name__} is expecting 2"):

@@ -90,9 +90,6 @@ SOME_ROW_MOVES = quick_only(
     ROW_MOVES,
     "gibbs",
     "slice",
-    "split-merge",
-    "tree-guided",
-    "tree-guided-similar",
     "tree-guided-paper",
     "incremental-hierarchy",
 )
