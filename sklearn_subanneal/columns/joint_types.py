@@ -67,7 +67,7 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     for j in few - graded:
         del sampled[j]
     chosen = [j for j in sampled if j not in graded and table.columns[j].revisable]
-    real = sorted(graded.union(_linear_columns(sampled, table, chosen) if len(sampled) > 1 else ()))
+    real = sorted(graded.union(_linear_columns(sampled, table, chosen) if chosen and len(sampled) > 1 else ()))
     columns, out = list(table.columns), list(arrays)
     for j in real:
         own = columns[j]
@@ -102,8 +102,10 @@ def _are_graded(levels, others, least_share):
     of_line = of_means = largest = 0.0
     for y in others:
         seen = ~np.isnan(levels + y)
-        n, place = np.count_nonzero(seen), np.unique(levels[seen], return_inverse=True)[1]
-        if n <= place.max() + 1:
+        values, place = np.unique(levels[seen], return_inverse=True)
+        n = len(place)
+        # The means of so few cells explain all of them.
+        if n <= len(values):
             continue
         y = _standardised(y[seen])
         sizes = np.bincount(place)

@@ -101,3 +101,10 @@ def test_columns_of_the_regressor_are_judged_beside_the_target(amounts):
     )
     assert model.feature_types_ == {"first": "real", "second": "real"}
     assert np.corrcoef(model.predict(amounts), target)[0, 1] > 0.99
+
+
+def test_columns_that_are_never_seen_together():
+    table = few_levels(LINE).astype(float)
+    table.iloc[:150, 0], table.iloc[150:, 1] = np.nan, np.nan
+    model = fitted(table)
+    assert model.feature_types_ == {"level": "categorical", "y0": "real"}
