@@ -108,7 +108,9 @@ def compare(
         Without "scores" of the rows, but with "averaged" in the record of the last chain of a split: the score of the
         average of all its chains.
     """
-    estimators = estimators or {name: SubsampleAnnealedDPMM(schedule=name) for name in STRATEGIES}
+    estimators = estimators or {
+        name: SubsampleAnnealedDPMM(schedule=name, feature_types="from_dtype") for name in STRATEGIES
+    }
     # Neighbours in this list share bound and split, so that a disturbance of the machine affects all strategies.
     tasks = [
         (strategy, bound, seed, chain)

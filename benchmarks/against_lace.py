@@ -47,14 +47,13 @@ def run_lace(lace, train, test, seconds: int, n_sweeps: int, seed: int) -> dict:
 
 def run_ours(train, test, seconds: int, n_sweeps: int, seed: int) -> dict:
     """The same for this package; the sweeps are timed as the difference of two fits, one with more sweeps."""
-    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=1, time_limit=seconds, random_state=seed)
+    shared = {"feature_types": "from_dtype", "n_chains": 1, "n_draws": 1, "random_state": seed}
+    model = SubsampleAnnealedDPMM(time_limit=seconds, **shared)
     with Clock() as learning:
         model.fit(train)
     times = []
     for extra in (0, n_sweeps):
-        plain = SubsampleAnnealedDPMM(
-            n_chains=1, n_draws=1, schedule=SequentialGibbs(10 + extra), learn_hyperparameters=False, random_state=seed
-        )
+        plain = SubsampleAnnealedDPMM(schedule=SequentialGibbs(10 + extra), learn_hyperparameters=False, **shared)
         with Clock() as clock:
             plain.fit(train)
         times.append(clock.cpu)

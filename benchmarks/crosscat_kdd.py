@@ -14,7 +14,9 @@ def main() -> None:
     given = crosscat_parser(__doc__, seeds=3)
     add_arguments(given)
     arguments = given.parse_args()
-    measure("crosscat_kdd", arguments, lambda seed: crosscat(arguments, random_state=seed), BARS)
+    measure(
+        "crosscat_kdd", arguments, lambda seed: crosscat(arguments, feature_types="from_dtype", random_state=seed), BARS
+    )
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ def estimators(arguments, seed: int) -> dict:
         "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(
             covariance_type=covariance,
             schedule=arguments.schedule,
+            feature_types="from_dtype",
             n_chains=arguments.chains,
             n_draws=arguments.draws,
             random_state=seed,

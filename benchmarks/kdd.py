@@ -62,7 +62,11 @@ def main() -> None:
 
     def make(seed):
         return SubsampleAnnealedDPMM(
-            schedule=arguments.schedule, n_chains=1, n_draws=arguments.draws, random_state=seed
+            schedule=arguments.schedule,
+            feature_types="from_dtype",
+            n_chains=1,
+            n_draws=arguments.draws,
+            random_state=seed,
         )
 
     measure("kdd", arguments, make, BARS)

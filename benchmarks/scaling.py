@@ -36,7 +36,11 @@ def main() -> None:
             for seed in range(arguments.seeds):
                 X, _, _ = make_gaussian_mixture(**{**base, axis: size}, covariance_type="diag", random_state=seed)
                 model = SubsampleAnnealedDPMM(
-                    schedule=arguments.schedule, n_chains=1, n_draws=arguments.draws, random_state=seed
+                    schedule=arguments.schedule,
+                    feature_types="from_dtype",
+                    n_chains=1,
+                    n_draws=arguments.draws,
+                    random_state=seed,
                 )
                 runs.append(timed_fit(model, X, X.nbytes, X[:10_000]))
             point = {key: spread([run[key] for run in runs]) for key in runs[0] if runs[0][key] is not None}
