@@ -160,10 +160,11 @@ class ProgressLine:
         self._printed = time.perf_counter()
         self._width = 0
 
-    def __call__(self, progress: float, text: str) -> None:
-        """Print progress, unless the last line is too recent."""
+    def __call__(self, progress: float, text: str, is_urgent: bool) -> None:
+        """Print progress, unless the last line is too recent and this one is not urgent."""
         now = time.perf_counter()
-        if self.is_quiet or now - self._printed < (0.1 if self._is_terminal else SECONDS_BETWEEN_LINES):
+        is_recent = now - self._printed < (0.1 if self._is_terminal else SECONDS_BETWEEN_LINES)
+        if self.is_quiet or (is_recent and not is_urgent):
             return
         self._printed = now
         line = f"Fitting: {progress:4.0%}  {text}"

@@ -20,6 +20,7 @@ from sklearn_subanneal.report.source import Source
 SMALL_TABLE, PASSES = 1000, 200
 # Share of the schedule in the progress of a chain; the rest are its draws.
 SCHEDULE_SHARE = 0.8
+STOPPING = "interrupted, the report is of one draw of each chain; Ctrl-C again ends without a report"
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,9 @@ class LearnedModel:
 
 
 def learn(
-    source: Source, plan: Plan, on_progress: Callable[[float, str], None] = lambda progress, text: None
+    source: Source,
+    plan: Plan,
+    on_progress: Callable[[float, str, bool], None] = lambda progress, text, is_urgent: None,
 ) -> LearnedModel:
     """Fit CrossCat to a table.
 
@@ -94,8 +97,9 @@ def learn(
     ----------
     source : Source
     plan : Plan
-    on_progress : callable, (progress, text) -> None
-        Called after each sweep with the progress of all chains together, in [0, 1], and a line of text.
+    on_progress : callable, (progress, text, is_urgent) -> None
+        Called after each sweep with the progress of all chains together, in [0, 1], a line of text, and whether that
+        must not be left out: after an interrupt.
 
     Returns
     -------
@@ -125,7 +129,7 @@ class LearningCallback:
         As in :func:`learn`.
     """
 
-    def __init__(self, plan: Plan, on_progress: Callable[[float, str], None]):
+    def __init__(self, plan: Plan, on_progress: Callable[[float, str, bool], None]):
         self.plan = plan
         self.on_progress = on_progress
         self.is_stopped = False
@@ -149,11 +153,12 @@ class LearningCallback:
             step = (1.0 - SCHEDULE_SHARE) / self.plan.n_draws
             reached = before + step if is_annealed else SCHEDULE_SHARE * record["progress"]
             self._progress[chain] = min(max(before, SCHEDULE_SHARE if is_annealed else 0.0, reached), 1.0)
-            self.on_progress(
-                sum(self._progress) / len(self._progress),
-                f"chain {chain + 1} of {self.plan.n_chains}: {record['n_assigned']} rows in {record['n_views']} views",
+            is_stopped = self.is_stopped
+            text = (
+                f"chain {chain + 1} of {self.plan.n_chains}: {record['n_assigned']} rows in {record['n_views']} views"
             )
-        return self.is_stopped
+            self.on_progress(sum(self._progress) / len(self._progress), STOPPING if is_stopped else text, is_stopped)
+        return is_stopped
 
     def teardown(self, estimator, context) -> None:
         """Do nothing: there are no resources to release."""

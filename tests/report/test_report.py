@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 
 import joblib
@@ -336,7 +335,7 @@ def test_interrupt(long_table, tmp_path, monkeypatch, capsys, times):
     """One Ctrl-C gives a report from one draw of each chain, a second one an error message."""
     sent, callbacks = [], []
 
-    def interrupt(line, progress, text):
+    def interrupt(line, progress, text, is_urgent):
         # A second signal that is sent before the first has been handled would be merged with it.
         if len(sent) < times and callbacks[0].is_stopped == bool(sent):
             sent.append(progress)
@@ -357,12 +356,11 @@ def test_interrupt_of_a_process(long_table, tmp_path, times):
     """The same of the command in a process of its own."""
     command = [sys.executable, "-m", "sklearn_subanneal", "report", str(long_table), "-o", str(tmp_path / "out")]
     with subprocess.Popen([*command, *OPTIONS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while not (line := process.stderr.readline()).startswith("Fitting"):
-            assert process.poll() is None, line
-        for _ in range(times):
+        for expected in ("rows in", "interrupted")[:times]:
+            # A second signal before the first has been handled would be merged with it.
+            while expected not in (line := process.stderr.readline()):
+                assert process.poll() is None, line
             process.send_signal(signal.SIGINT)
-            # A second signal before the first has been handled would be merged with it; the report takes longer.
-            time.sleep(0.5)
         out, error = process.communicate(timeout=600)
     check_interrupted(tmp_path / "out", times, process.returncode, out, error)
 
