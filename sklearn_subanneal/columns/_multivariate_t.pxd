@@ -13,6 +13,6 @@ cdef class MultivariateT(NormalWishart):
     cdef double log_density_without(self, const double* x, Py_ssize_t k) noexcept nogil
     cdef double solve_missing(self, Py_ssize_t n_missing, double* q) noexcept nogil
     cdef double leave_out(self, const double* e, Py_ssize_t n_missing, double* q) noexcept nogil
-    cdef void moments_given(
-        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* mean, double* variance
+    cdef double t_given(
+        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* location, double* square
     ) noexcept nogil

@@ -239,7 +239,8 @@ cdef class MultivariateT(NormalWishart):
         """
         cdef Py_ssize_t row, i, k, d = self.width, n_observed
         cdef double[:, ::1] first = np.zeros((values.shape[0], d)), second = np.zeros((values.shape[0], d))
-        cdef double[::1] mean = np.empty(d), variance = np.empty(d)
+        cdef double[::1] location = np.empty(d), square = np.empty(d)
+        cdef double factor
         with nogil:
             for row in range(values.shape[0]):
                 n_observed = self.sort_missing(&values[row, 0])
@@ -251,27 +252,27 @@ cdef class MultivariateT(NormalWishart):
                 for k in range(weights.shape[1]):
                     if weights[row, k] < 1e-9:
                         continue
-                    self.moments_given(&values[row, 0], k, n_observed, &mean[0], &variance[0])
+                    factor = variance_factor(self.t_given(&values[row, 0], k, n_observed, &location[0], &square[0]))
                     for i in range(n_observed, d):
-                        first[row, self.order[i]] += weights[row, k] * mean[self.order[i]]
+                        first[row, self.order[i]] += weights[row, k] * location[self.order[i]]
                         second[row, self.order[i]] += weights[row, k] * (
-                            variance[self.order[i]] + mean[self.order[i]] ** 2)
+                            factor * square[self.order[i]] + location[self.order[i]] ** 2)
         return np.asarray(first), np.asarray(second)
 
-    cdef void moments_given(
-        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* mean, double* variance
+    cdef double t_given(
+        self, const double* x, Py_ssize_t k, Py_ssize_t n_observed, double* location, double* square
     ) noexcept nogil:
-        # Of the missing cells, each at its place.
+        # Location and squared scale of the t of each missing cell, at its place; returns their degrees of freedom.
         cdef Py_ssize_t a, b, c, d = self.width, n_missing = d - n_observed
         cdef double q, scale, value, kappa = self.kappa + self.count[k]
         cdef double free = self.nu + self.count[k] - d + 1 + n_observed
         self.condition(x, k, n_observed, &q)
-        scale = (1.0 + q * kappa / (kappa + 1.0)) * (kappa + 1.0) / kappa * variance_factor(free) / free
+        scale = (1.0 + q * kappa / (kappa + 1.0)) * (kappa + 1.0) / kappa / free
         for a in range(n_missing - 1, -1, -1):
             for b in range(a + 1, n_missing):
                 self.work2[a] -= self.matrix[b, a] * self.work2[b]
             self.work2[a] /= self.matrix[a, a]
-            mean[self.order[n_observed + a]] = self.mean[k, self.order[n_observed + a]] - self.work2[a]
+            location[self.order[n_observed + a]] = self.mean[k, self.order[n_observed + a]] - self.work2[a]
         # The diagonal of P_mm^-1 = L^-T L^-1, by the columns of L^-1.
         for a in range(n_missing):
             value = 0.0
@@ -281,19 +282,35 @@ cdef class MultivariateT(NormalWishart):
                     self.work[c] -= self.matrix[c, b] * self.work[b]
                 self.work[c] /= self.matrix[c, c]
                 value += self.work[c] * self.work[c]
-            variance[self.order[n_observed + a]] = scale * value
+            square[self.order[n_observed + a]] = scale * value
+        return free
 
     def conditional_moments(self, const double[:, ::1] values, Py_ssize_t n_clusters):
         """Means and variances (n_rows, n_clusters, width) of the missing cells of each row, given its observed ones.
 
         The variance of a t with few degrees of freedom is bounded as in ``variance_factor``.
         """
+        location, square, free = self.conditional_t(values, n_clusters)
+        return location, square * np.array([[variance_factor(own) for own in row] for row in free])[:, :, None]
+
+    def conditional_t(self, const double[:, ::1] values, Py_ssize_t n_clusters):
+        """The t distributions of the missing cells of each row given its observed ones, one for each cluster.
+
+        Returns
+        -------
+        location, square : ndarray of shape (n_rows, n_clusters, width)
+            Locations and squared scales; of observed cells, the value and 0.
+        free : ndarray of shape (n_rows, n_clusters)
+            Degrees of freedom.
+        """
         cdef Py_ssize_t row, k, n_observed
-        cdef double[:, :, ::1] mean = np.repeat(np.asarray(values)[:, None], n_clusters, axis=1)
-        cdef double[:, :, ::1] variance = np.zeros((values.shape[0], n_clusters, self.width))
+        cdef double[:, :, ::1] location = np.repeat(np.asarray(values)[:, None], n_clusters, axis=1)
+        cdef double[:, :, ::1] square = np.zeros((values.shape[0], n_clusters, self.width))
+        cdef double[:, ::1] free = np.ones((values.shape[0], n_clusters))
         for row in range(values.shape[0]):
             n_observed = self.sort_missing(&values[row, 0])
             if n_observed < self.width:
                 for k in range(n_clusters):
-                    self.moments_given(&values[row, 0], k, n_observed, &mean[row, k, 0], &variance[row, k, 0])
-        return np.asarray(mean), np.asarray(variance)
+                    free[row, k] = self.t_given(
+                        &values[row, 0], k, n_observed, &location[row, k, 0], &square[row, k, 0])
+        return np.asarray(location), np.asarray(square), np.asarray(free)

@@ -243,21 +243,29 @@ cdef class NormalStatistics(AdditiveStatistics):
 
     def conditional_moments(self, values, Py_ssize_t n_clusters):
         """Predictive means and variances (n_rows, n_clusters, 1); variances bounded as in ``variance_factor``."""
+        location, square, free = self.conditional_t(values, n_clusters)
+        return location, square * np.array([variance_factor(nu) for nu in free[0]])[:, None]
+
+    def conditional_t(self, values, Py_ssize_t n_clusters):
+        """The t distribution of a new cell in each cluster, the same in all rows.
+
+        Returns
+        -------
+        location, square : ndarray of shape (n_rows, n_clusters, 1)
+            Locations and squared scales.
+        free : ndarray of shape (n_rows, n_clusters)
+            Degrees of freedom.
+        """
         cdef Py_ssize_t k
-        mean, variance = np.empty(n_clusters), np.empty(n_clusters)
+        location, square, free = np.empty((3, n_clusters))
         for k in range(n_clusters):
-            n, nu = self.moments[k].count, self.prior.nu + self.moments[k].count
-            mean[k] = self.moments[k].mean
-            variance[k] = self.moments[k].spread * (1 + 1 / (self.prior.kappa + n)) / nu * variance_factor(nu)
-        shape = (len(values), n_clusters, 1)
-        return np.broadcast_to(mean[:, None], shape), np.broadcast_to(variance[:, None], shape)
+            free[k] = self.prior.nu + self.moments[k].count
+            location[k] = self.moments[k].mean
+            square[k] = self.moments[k].spread * (1 + 1 / (self.prior.kappa + self.moments[k].count)) / free[k]
+        shape = (len(values), n_clusters)
+        return *(np.broadcast_to(a[:, None], (*shape, 1)) for a in (location, square)), np.broadcast_to(free, shape)
 
     def cumulative(self, points, Py_ssize_t n_clusters):
         """Predictive probabilities (n_clusters, n_points) of a value at or below each point."""
-        cdef Py_ssize_t k
-        out = np.empty((n_clusters, len(points)))
-        for k in range(n_clusters):
-            n, nu = self.moments[k].count, self.prior.nu + self.moments[k].count
-            scale = np.sqrt(self.moments[k].spread * (1 + 1 / (self.prior.kappa + n)) / nu)
-            out[k] = stdtr(nu, (points - self.moments[k].mean) / scale)
-        return out
+        location, square, free = self.conditional_t(np.empty((1, 1)), n_clusters)
+        return stdtr(free[0][:, None], (points - location[0]) / np.sqrt(square[0]))

@@ -20,7 +20,7 @@ from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
 from sklearn_subanneal.views.stacking import chain_weights
-from sklearn_subanneal.views.views_predictive import predict_column
+from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 # Weights of chains are found from at most so many rows, evenly spaced.
 MOST_STACKED_ROWS = 500
@@ -96,6 +96,11 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
 
     def _predict(self, X):
         """The prediction of y given the columns of X: mean and deviation, or probabilities and the chance of error."""
+        average, arrays, target = self._average(X)
+        return average.predict(arrays, target)
+
+    def _average(self, X):
+        """The average over the draws by which y is predicted, the typed columns of X and y, missing, and its index."""
         check_is_fitted(self)
         inner = self.crosscat_
         arrays = _as_modelled(self._table, inner._table).encode(self, X, as_evidence(inner.unseen))
@@ -104,7 +109,7 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         draws, weights = inner._flat_draws(), None
         if self.chain_weights_ is not None:
             weights = len(self.chain_weights_) * np.repeat(self.chain_weights_, [len(own) for own in inner._draws])
-        return predict_column(inner._models, draws, [*arrays, unknown], len(arrays), weights)
+        return ensemble_of_views(inner._models, draws, weights), [*arrays, unknown], len(arrays)
 
 
 def _stacked(model: CrossCat, X) -> np.ndarray:

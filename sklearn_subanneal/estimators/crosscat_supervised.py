@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._target_column import TargetColumn
+from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 
 
@@ -219,6 +222,78 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         """
         mean, deviation = self._predict(X)
         return (mean, deviation) if return_std else mean
+
+    def predict_quantiles(self, X, quantiles=(0.05, 0.5, 0.95)) -> np.ndarray:
+        """Quantiles of the target given the observed cells of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        quantiles : array-like of shape (n_quantiles,), default=(0.05, 0.5, 0.95)
+            Probabilities between 0 and 1, both excluded.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_quantiles)
+            Quantiles of the posterior predictive distribution of the target, noise included.
+
+        Raises
+        ------
+        ValueError
+            If a probability is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat, CrossCatRegressor
+        >>> x = np.repeat([0.0, 6.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCatRegressor(CrossCat(n_chains=2), random_state=0).fit(x[:, None], 10 * x)
+        >>> low, median, high = model.predict_quantiles([[6.0]], [0.1, 0.5, 0.9])[0]
+        >>> bool(low < 60 < high)
+        True
+        """
+        check_is_fitted(self)
+        quantiles = np.asarray(quantiles, np.float64)
+        if quantiles.ndim != 1 or not quantiles.size or not ((quantiles > 0.0) & (quantiles < 1.0)).all():
+            raise ValueError(
+                "quantiles must be a list of probabilities between 0 and 1, both excluded, got "
+                f"{quantiles.tolist()!r}; for the median alone give [0.5]"
+            )
+        average, arrays, target = self._average(X)
+        return predicted_quantiles(average, arrays, target, quantiles)
+
+    def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
+        """The interval between two quantiles that has this probability, with equal ones below and above it.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            Probability that the target is in the interval, between 0 and 1, both excluded.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper end.
+
+        Raises
+        ------
+        ValueError
+            If ``coverage`` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat, CrossCatRegressor
+        >>> x = np.repeat([0.0, 6.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCatRegressor(CrossCat(n_chains=2), random_state=0).fit(x[:, None], 10 * x)
+        >>> low, high = model.predict_interval([[np.nan]], coverage=0.5)[0]
+        >>> bool(low < 30 < high)
+        True
+        """
+        if not isinstance(coverage, Real) or not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be a number between 0 and 1, both excluded, got {coverage!r}; try 0.9")
+        return self.predict_quantiles(X, [0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage])
 
 
 def _weighted_rows(X, y, sample_weight):

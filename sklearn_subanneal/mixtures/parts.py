@@ -56,6 +56,25 @@ class Part:
         first, second = self.statistics.mixed_moments(values, weights)
         return {m: (first[:, i, None], second[:, i, None]) for i, m in enumerate(self.members)}
 
+    def t_of_member(self, member: int, values: np.ndarray, n_clusters: int) -> tuple[np.ndarray, ...]:
+        """The t distribution of a missing real cell of each row in each cluster, given the observed cells.
+
+        Parameters
+        ----------
+        member : int
+            The model of the cell.
+        values : ndarray of shape (n_rows, width)
+        n_clusters : int
+
+        Returns
+        -------
+        location, scale, free : ndarray of shape (n_rows, n_clusters)
+            In standard units; ``free`` are degrees of freedom.
+        """
+        location, square, free = self.statistics.conditional_t(np.ascontiguousarray(values), n_clusters)
+        at = self.members.index(member)
+        return location[:, :, at], np.sqrt(square[:, :, at]), free
+
 
 def joint_members(models: list[ColumnModel], members: Sequence[int]) -> list[int]:
     """Those members of a mixture that are one block."""

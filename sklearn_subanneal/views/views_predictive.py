@@ -158,11 +158,7 @@ def without(arrays: list[np.ndarray], columns: Iterable[int]) -> list[np.ndarray
 
 
 def predict_column(
-    models: list[ColumnModel],
-    draws: list[ViewsDraw],
-    arrays: list[np.ndarray],
-    column: int,
-    weights: np.ndarray | None = None,
+    models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray], column: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """One column given the others.
 
@@ -173,15 +169,13 @@ def predict_column(
     arrays : list of ndarray of shape (n_rows,)
         Typed columns. The cells of the column itself are ignored.
     column : int
-    weights : ndarray of shape (n_draws,) or None, default=None
-        See :class:`Ensemble`.
 
     Returns
     -------
     values, uncertainty : ndarray
         As of :meth:`Ensemble.predict`.
     """
-    return ensemble_of_views(models, draws, weights).predict(without(arrays, [column]), column)
+    return ensemble_of_views(models, draws).predict(without(arrays, [column]), column)
 
 
 def surprisal(

@@ -188,3 +188,48 @@ def test_bad_targets():
         CrossCatClassifier().fit(frame, z + 0.5)
     with pytest.raises(ValueError, match="could not convert"):
         CrossCatRegressor().fit(frame, ["a"] * 30)
+
+
+def test_intervals_of_a_regression_cover_what_they_promise():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(700, 2))
+    y = 2.0 * X[:, 0] - X[:, 1] + np.where(X[:, 0] > 0.0, 0.2, 1.0) * rng.normal(size=700)
+    model = CrossCatRegressor(CrossCat(n_chains=2, n_draws=5), random_state=0).fit(X[:300], y[:300])
+    low, high = model.predict_interval(X[300:], coverage=0.8).T
+    # Three standard errors of a share of 400 rows.
+    assert abs(np.mean((low < y[300:]) & (y[300:] < high)) - 0.8) < 0.06
+    quantiles = model.predict_quantiles(X[300:], [0.1, 0.5, 0.9])
+    np.testing.assert_allclose(quantiles[:, [0, 2]], np.column_stack([low, high]), rtol=1e-9)
+    assert np.all(np.diff(quantiles, axis=1) > 0.0)
+    assert np.abs(quantiles[:, 1] - model.predict(X[300:])).mean() < 0.1
+    assert (high - low)[X[300:, 0] > 0.5].mean() < 0.6 * (high - low)[X[300:, 0] < -0.5].mean()
+
+
+def test_quantiles_use_the_weights_of_the_chains():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=100)
+    model = CrossCatRegressor(CrossCat(**SHORT | {"n_chains": 2}), random_state=0).fit(
+        x[:, None], x + rng.normal(size=100)
+    )
+    alone = []
+    for weights in ([1.0, 1e-300], [1e-300, 1.0]):
+        model.chain_weights_ = np.array(weights)
+        alone.append(model.predict_quantiles([[0.5]])[0])
+    model.chain_weights_ = np.array([0.5, 0.5])
+    assert np.all(np.abs(alone[0] - alone[1]) > 1e-6)
+    assert min(alone[0][1], alone[1][1]) < model.predict_quantiles([[0.5]])[0, 1] < max(alone[0][1], alone[1][1])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda model: model.predict_quantiles([[0.0]], [0.5, 1.0]), r"quantiles must be .* got \[0.5, 1.0\]"),
+        (lambda model: model.predict_quantiles([[0.0]], 0.5), "quantiles must be a list"),
+        (lambda model: model.predict_quantiles([[0.0]], []), "quantiles must be a list"),
+        (lambda model: model.predict_interval([[0.0]], 90), "coverage must be .* got 90; try 0.9"),
+    ],
+)
+def test_refused_quantiles(ask, message):
+    model = CrossCatRegressor(CrossCat(**SHORT), random_state=0).fit(np.arange(20.0)[:, None], np.arange(20.0))
+    with pytest.raises(ValueError, match=message):
+        ask(model)

@@ -64,7 +64,8 @@ def test_densities_are_those_of_novelty(fitted):
 def test_weights_of_draws_are_multiplied_by_the_density_of_the_other_cells(fitted):
     model, arrays = fitted
     weights = np.repeat([0.5, 2.0, 0.5], 4)
-    probabilities, _ = predict_column(model._models, model._flat_draws(), arrays, 2, weights)
+    average = ensemble_of_views(model._models, model._flat_draws(), weights)
+    probabilities, _ = average.predict(without(arrays, [2]), 2)
     rest, numerator, denominator = without(arrays, [2]), 0.0, 0.0
     for weight, draw in zip(weights, model._flat_draws(), strict=True):
         one, _ = predict_column(model._models, [draw], arrays, 2)
