@@ -1,4 +1,4 @@
-"""SubsampleAnnealedDPMM: its parameters and attributes, documented; `fit` and the queries are in MixtureEstimator."""
+"""SubsampleAnnealedDPMM: the documentation of its parameters and attributes; all code is in MixtureEstimator."""
 
 from __future__ import annotations
 

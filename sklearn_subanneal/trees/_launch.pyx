@@ -1,4 +1,4 @@
-"""Launch, the base class of all exact tree-guided moves: its launch state is a random tree over rows, cut in two parts.
+"""Launch, the base class of all exact tree-guided moves: rows divided in two by a random tree, cut at a random node.
 
 The tree is built for each proposal, in a random order of its rows. Then a node at which it is cut, two anchor rows (one
 from each child of that node), and the part that each other subtree joins are drawn. Given the rows to split or to

@@ -124,7 +124,7 @@ def test_printed_errors_show(printed, n_draws):
 
 
 @pytest.mark.slow
-def test_the_printed_order_without_its_errors():
+def test_a_transition_without_the_errors():
     model = one_dimension()
     result = sampled(Printed(inner=random_walk(0.25), inverse_temperatures=LADDER), model, 8000)
     assert np.abs(moments(result, model)).max() < 4.0
