@@ -8,6 +8,7 @@ from sklearn_subanneal.annealing.schedules import (
     Schedule,
     SequentialGibbs,
     SubsampleAnneal,
+    TemperedAccelerating,
 )
 from sklearn_subanneal.annealing.subsampling import (
     CyclicSubsampling,
@@ -29,5 +30,6 @@ __all__ = [
     "StratifiedSubsampling",
     "SubsampleAnneal",
     "Subsampling",
+    "TemperedAccelerating",
     "TraceMonitor",
 ]

@@ -124,6 +124,69 @@ class Accelerating(Schedule):
         return np.where(np.asarray(progress) >= 1.0, n_rows, np.minimum(np.ceil(size - 1e-9), n_rows)).astype(int)
 
 
+class TemperedAccelerating(Accelerating):
+    """Subsample annealing and tempering together, then sweeps of all rows: the default of CrossCat.
+
+    In the first ``growth`` of the work, the subsample grows as in :class:`Accelerating`, and the power of the
+    likelihood grows from ``initial_power`` to 1. The rest of the work are sweeps of all rows. With a low power, columns
+    that depend on one another join in views while there are few clusters. At power 1 each column soon has many clusters
+    of its own in its view, and moves of single columns between such views are seldom accepted. With a very low power
+    columns join that are independent, and later seldom part.
+
+    Parameters
+    ----------
+    passes : float, default=64
+        Row assignments divided by the number of rows, in tables of up to ``n_small`` rows. In larger ones they fall as
+        in :class:`Accelerating`.
+    n_small : int, default=1000
+        Up to this many rows.
+    n_first : int, default=32
+        Rows that enter at once, as in :class:`Accelerating`.
+    initial_power : float, default=0.5
+        Inverse temperature at the start, above 0 and at most 1.
+    growth : float, default=0.3
+        Share of the work after which all rows are in and the power is 1, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.annealing import TemperedAccelerating
+    >>> schedule = TemperedAccelerating(initial_power=0.2, growth=0.5)
+    >>> schedule.subsample_size([0.25, 0.5, 1.0], n_rows=1000)
+    array([ 516, 1000, 1000])
+    >>> schedule.inverse_temperature([0.0, 0.25, 0.5, 1.0])
+    array([0.2, 0.6, 1. , 1. ])
+    """
+
+    def __init__(
+        self,
+        passes: float = 64.0,
+        n_small: int = 1000,
+        n_first: int = 32,
+        initial_power: float = 0.5,
+        growth: float = 0.3,
+    ):
+        super().__init__(passes, n_small, n_first)
+        self.initial_power = initial_power
+        self.growth = growth
+
+    def n_assignments(self, n_rows):
+        for name in ("initial_power", "growth"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0.0 < value <= 1.0:
+                raise ValueError(f"{name} must be a number above 0 and at most 1, got {value!r}")
+        return super().n_assignments(n_rows)
+
+    def subsample_size(self, progress, n_rows):
+        return super().subsample_size(self._grown(progress), n_rows)
+
+    def inverse_temperature(self, progress):
+        return self.initial_power + (1.0 - self.initial_power) * self._grown(progress)
+
+    def _grown(self, progress):
+        """The part of the growth that is done."""
+        return np.clip(np.asarray(progress, dtype=float) / self.growth, 0.0, 1.0)
+
+
 class SequentialGibbs(Schedule):
     """All rows are assigned one after the other, then Gibbs sampling: the paper's second baseline.
 
@@ -182,6 +245,7 @@ class EnergyAnneal(Schedule):
 NAMED = {
     "anneal": SubsampleAnneal,
     "accelerating": Accelerating,
+    "tempered": TemperedAccelerating,
     "sequential": SequentialGibbs,
     "prior": PriorGibbs,
     "energy": EnergyAnneal,

@@ -65,8 +65,8 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         separate, but with full covariance the real columns are in one view.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
-    schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="accelerating"
-        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
+    schedule : {"tempered", "anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="tempered"
+        Subsample size and temperature over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
@@ -197,7 +197,7 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         moves="default",
         column_start: str | None = None,
         column_pacing: ColumnPacing | None = None,
-        schedule="accelerating",
+        schedule="tempered",
         subsampling="cyclic",
         feature_types="auto",
         feature_params: dict | None = None,

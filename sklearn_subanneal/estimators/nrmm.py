@@ -44,7 +44,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         :class:`~sklearn_subanneal.trees.TreeGuidedPaper` is biased, and
         :class:`~sklearn_subanneal.trees.IncrementalHierarchy` gives one point estimate for each chain.
         The default is ``[Gibbs(), TreeGuided()]``.
-    schedule : {"anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="anneal"
+    schedule : {"anneal", "accelerating", "tempered", "sequential", "prior", "energy"} or Schedule, default="anneal"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.

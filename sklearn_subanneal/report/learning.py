@@ -12,12 +12,9 @@ from math import ceil
 
 import joblib
 
-from sklearn_subanneal.annealing.schedules import Accelerating, SubsampleAnneal
 from sklearn_subanneal.estimators import CrossCat
 from sklearn_subanneal.report.source import Source
 
-# Tables of at most so many rows are annealed linearly over many passes: that takes seconds and finds better views.
-SMALL_TABLE, PASSES = 1000, 200
 # Share of the schedule in the progress of a chain; the rest are its draws.
 SCHEDULE_SHARE = 0.8
 STOPPING = "interrupted, the report is of one draw of each chain; Ctrl-C again ends without a report"
@@ -58,7 +55,6 @@ class Plan:
         n_jobs = min(self.n_jobs or joblib.cpu_count(), self.n_chains)
         a_chain = None if self.time_limit is None else self.time_limit / ceil(self.n_chains / n_jobs)
         return CrossCat(
-            schedule=SubsampleAnneal(PASSES) if len(source.frame) <= SMALL_TABLE else Accelerating(),
             feature_types=source.feature_types,
             n_chains=self.n_chains,
             n_draws=self.n_draws,

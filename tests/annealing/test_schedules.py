@@ -17,6 +17,7 @@ from sklearn_subanneal.annealing import (
     SequentialGibbs,
     StratifiedSubsampling,
     SubsampleAnneal,
+    TemperedAccelerating,
     clock,
     schedules,
     subsampling,
@@ -28,6 +29,8 @@ SCHEDULES = [
     SubsampleAnneal(passes=7.5),
     Accelerating(passes=64, n_small=30),
     Accelerating(passes=1),
+    TemperedAccelerating(passes=8, n_small=30),
+    TemperedAccelerating(passes=1, initial_power=1.0, growth=1.0),
     SequentialGibbs(passes=3),
     PriorGibbs(passes=3),
     EnergyAnneal(passes=3),
@@ -96,11 +99,32 @@ def test_accelerating_costs_less_a_row_on_larger_tables():
 
 def test_energy_is_cold_at_the_end_and_hot_at_the_start():
     np.testing.assert_allclose(EnergyAnneal().inverse_temperature([0.0, 0.25, 1.0]), [0.0, 0.25, 1.0])
-    assert all((s.inverse_temperature(PROGRESS) == 1).all() for s in SCHEDULES if not isinstance(s, EnergyAnneal))
+    untempered = [s for s in SCHEDULES if not isinstance(s, EnergyAnneal | TemperedAccelerating)]
+    assert all((s.inverse_temperature(PROGRESS) == 1).all() for s in untempered)
+
+
+def test_the_tempered_schedule_grows_as_the_accelerating_one_and_ends_with_sweeps_of_all_rows():
+    schedule, plain = TemperedAccelerating(growth=0.25, initial_power=0.4), Accelerating(n_small=1000)
+    for n_rows in (200, 1000, 20_000):
+        assert schedule.n_assignments(n_rows) == plain.n_assignments(n_rows)
+        np.testing.assert_array_equal(
+            schedule.subsample_size(0.25 * PROGRESS, n_rows), plain.subsample_size(PROGRESS, n_rows)
+        )
+        assert (schedule.subsample_size([0.25, 0.6, 1.0], n_rows) == n_rows).all()
+    np.testing.assert_allclose(schedule.inverse_temperature([0.0, 0.125, 0.25, 1.0]), [0.4, 0.7, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("name", ["initial_power", "growth"])
+@pytest.mark.parametrize("value", [0.0, 1.5, -0.1, np.nan, "half"])
+def test_shares_outside_the_unit_interval_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be a number above 0 and at most 1, got"):
+        TemperedAccelerating(**{name: value}).n_assignments(100)
 
 
 @pytest.mark.parametrize("passes", [0, 0.5, -3, np.nan, np.inf, "7", None])
-@pytest.mark.parametrize("kind", [SubsampleAnneal, Accelerating, SequentialGibbs, PriorGibbs, EnergyAnneal])
+@pytest.mark.parametrize(
+    "kind", [SubsampleAnneal, Accelerating, TemperedAccelerating, SequentialGibbs, PriorGibbs, EnergyAnneal]
+)
 def test_passes_below_one_are_refused(kind, passes):
     with pytest.raises(ValueError, match="passes must be a number of at least 1, got"):
         kind(passes=passes).n_assignments(100)

@@ -65,6 +65,14 @@ def test_docstrings_are_found():
 
 
 @with_pages
+def test_blocks_are_python():
+    """Of all pages, those too that run in the slow tier alone."""
+    for page in PAGES:
+        for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            compile(block.group(1), str(page), "exec")
+
+
+@with_pages
 @pytest.mark.parametrize("page", quick_only(PAGES, *QUICK_PAGES), ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_run(page, tmp_path, monkeypatch):
     """The Python blocks of a page run one after the other, as a reader would paste them."""
