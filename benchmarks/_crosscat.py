@@ -27,7 +27,7 @@ def crosscat_parser(description: str, seeds: int, engines=("ours",), lace_second
         nargs="+",
         default=[],
         metavar="NAME=VALUE",
-        help="parameters of CrossCat, also schedule__passes=16 and column_pacing__patience=4",
+        help="parameters of CrossCat, also schedule=accelerating schedule__passes=16 column_pacing__patience=4",
     )
     if lace_seconds is not None:
         given.add_argument("--lace-python", help="interpreter that has pylace (default: $LACE_PYTHON)")
@@ -44,7 +44,8 @@ def crosscat(arguments: argparse.Namespace, **parameters):
     """One chain on one thread unless `--chains` or `--set` change this, with the parameters of the command line."""
     model = CrossCat(**({"n_chains": 1, "n_jobs": 1, "column_pacing": ColumnPacing()} | parameters))
     chosen = dict(pair.split("=", 1) for pair in arguments.set)
-    model.schedule = schedules.resolve_schedule(chosen.pop("schedule", model.schedule))
+    if "schedule" in chosen:
+        model.schedule = schedules.resolve_schedule(chosen.pop("schedule"))
     return model.set_params(**{name: _literal(text) for name, text in chosen.items()})
 
 

@@ -15,7 +15,7 @@ from _crosscat import crosscat, crosscat_parser, described, lace_curves, lace_py
 from _tables import hospitals
 from sklearn.metrics import adjusted_rand_score
 
-from sklearn_subanneal.annealing import PriorGibbs
+from sklearn_subanneal.annealing import PriorGibbs, TemperedAccelerating
 from sklearn_subanneal.posterior import log_mean_exp
 
 BARS = {"held_out_median": -25.0, "cpu_seconds": 5.0, "gain_of_four_chains": 1.5}
@@ -27,7 +27,8 @@ def run_chains(arguments, X, train, test, seeds, prior: bool) -> tuple[list[dict
     for seed in seeds:
         model = crosscat(arguments, random_state=seed)
         if prior:
-            passes = model.schedule.n_assignments(len(train)) / len(train)
+            schedule = TemperedAccelerating() if model.schedule == "auto" else model.schedule
+            passes = schedule.n_assignments(len(train)) / len(train)
             model.set_params(schedule=PriorGibbs(passes))
         with Clock() as clock:
             model.fit(X[train])

@@ -125,7 +125,7 @@ class Accelerating(Schedule):
 
 
 class TemperedAccelerating(Accelerating):
-    """Subsample annealing and tempering together, then sweeps of all rows: the default of CrossCat.
+    """Subsample annealing and tempering together, then sweeps of all rows: CrossCat's default with full covariance.
 
     In the first ``growth`` of the work, the subsample grows as in :class:`Accelerating`, and the power of the
     likelihood grows from ``initial_power`` to 1. The rest of the work are sweeps of all rows. With a low power, columns
@@ -135,7 +135,7 @@ class TemperedAccelerating(Accelerating):
 
     Parameters
     ----------
-    passes : float, default=64
+    passes : float, default=100
         Row assignments divided by the number of rows, in tables of up to ``n_small`` rows. In larger ones they fall as
         in :class:`Accelerating`.
     n_small : int, default=1000
@@ -159,7 +159,7 @@ class TemperedAccelerating(Accelerating):
 
     def __init__(
         self,
-        passes: float = 64.0,
+        passes: float = 100.0,
         n_small: int = 1000,
         n_first: int = 32,
         initial_power: float = 0.5,

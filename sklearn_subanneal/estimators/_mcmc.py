@@ -133,7 +133,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
             models,
             arrays,
             n_rows=len(arrays[0]),
-            schedule=schedules.resolve_schedule(self.schedule),
+            schedule=self._schedule(models),
             subsampling=chooser,
             strata=self._strata(chooser, table, arrays),
             n_draws=self.n_draws,
@@ -142,6 +142,10 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         )
         template.check()
         return template
+
+    def _schedule(self, models) -> schedules.Schedule:
+        """The schedule of the chains, which may depend on how the columns are modelled."""
+        return schedules.resolve_schedule(self.schedule)
 
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""

@@ -8,6 +8,8 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.continuation import table_digest
+from sklearn_subanneal.annealing.schedules import NAMED as NAMED_SCHEDULES
+from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
@@ -65,8 +67,11 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         separate, but with full covariance the real columns are in one view.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
-    schedule : {"tempered", "anneal", "accelerating", "sequential", "prior", "energy"} or Schedule, default="tempered"
-        Subsample size and temperature over time; see :mod:`sklearn_subanneal.annealing.schedules`.
+    schedule : str or Schedule, default="auto"
+        Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
+        or an object; see :mod:`sklearn_subanneal.annealing.schedules`. "auto": "tempered" if there are real or skewed
+        columns with full covariance, else "accelerating". Where columns are independent given the cluster, a view needs
+        many clusters, and with a low power columns of different views join.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
@@ -151,6 +156,8 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         log joint, numbers of views and clusters, columns moved, ...
     covariance_type_ : {"diag", "full"}
         That of the fitted model.
+    schedule_ : Schedule
+        That of the chains.
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
     part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
@@ -184,6 +191,7 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         "row_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
         "column_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
         "covariance_type": [StrOptions({"auto", "diag", "full"})],
+        "schedule": [StrOptions({"auto", *NAMED_SCHEDULES}), HasMethods(["subsample_size", "n_assignments"])],
         "column_start": [StrOptions(set(STARTS)), None],
         "column_pacing": [HasMethods("interval"), None],
     }
@@ -197,7 +205,7 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         moves="default",
         column_start: str | None = None,
         column_pacing: ColumnPacing | None = None,
-        schedule="tempered",
+        schedule="auto",
         subsampling="cyclic",
         feature_types="auto",
         feature_params: dict | None = None,
@@ -266,6 +274,13 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
             grids=self.grids,
             feature_grids=self.feature_grids,
         )
+
+    def _schedule(self, models):
+        schedule = self.schedule
+        if isinstance(schedule, str) and schedule == "auto":
+            schedule = "tempered" if any(model.joint for model in models) else "accelerating"
+        self.schedule_ = resolve_schedule(schedule)
+        return self.schedule_
 
     def _spec(self, models, arrays, **settings):
         rows, columns = self._partitions()

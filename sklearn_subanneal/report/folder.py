@@ -118,7 +118,7 @@ def _facts(plan: Plan, learned: LearnedModel) -> dict[str, str]:
     limit = "none" if plan.time_limit is None else f"{plan.time_limit:g} s: another run will give other numbers"
     return {
         "chains": f"{model.n_chains}, with {model.log_joint_.shape[1]} draws each",
-        "schedule": repr(model.schedule),
+        "schedule": repr(model.schedule_),
         "seed": str(plan.seed),
         "time limit": limit,
         "time of fitting": f"{learned.seconds:.1f} s",
