@@ -1,0 +1,85 @@
+"""Do the chains of one fit agree? CrossCat with its defaults, and with other schedules, on real tables of mixed types.
+
+For each table and schedule: the highest and the lowest mean log joint density of the chains of a fit, in nats, the mean
+adjusted Rand index of the views of pairs of chains, the held-out log density of single chains and of their average, in
+nats per row, and CPU seconds. Titanic: also P(survived | class), which the table itself gives.
+"""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from _common import Clock, find_data, note, parser, report, split, spread
+from sklearn.metrics import adjusted_rand_score
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.datasets import load_hospitals
+
+SCHEDULES = ("auto", "accelerating", "anneal", "sequential")
+TITANIC = ["survived", "pclass", "sex", "age", "sibsp", "parch", "fare", "embarked"]
+MOST_CATEGORIES = 100
+
+
+def tables(folder):
+    """Name and DataFrame of each available data set."""
+    yield "hospitals", load_hospitals().data
+    if path := find_data(folder, "titanic", "titanic_raw.csv"):
+        yield "titanic", pd.read_csv(path)[TITANIC]
+    if path := find_data(folder, "satellites", "satellites_bayeslite.csv"):
+        frame = pd.read_csv(path)
+        names = [
+            c for c in frame if not pd.api.types.is_numeric_dtype(frame[c]) and frame[c].nunique() > MOST_CATEGORIES
+        ]
+        yield "satellites", frame.drop(columns=names)
+    if path := find_data(folder, "pmlb", "magic.csv.gz"):
+        yield "magic", pd.read_csv(path).sample(3000, random_state=0).reset_index(drop=True)
+
+
+def run(frame: pd.DataFrame, schedule: str, seed: int, n_chains: int) -> dict:
+    """One fit to seven eighths of the rows."""
+    train, test = split(len(frame), seed)
+    model = CrossCat(schedule=schedule, n_chains=n_chains, random_state=seed)
+    with Clock() as clock:
+        model.fit(frame.iloc[train].reset_index(drop=True))
+    log_joint, views = model.log_joint_.mean(axis=1), [draws[-1] for draws in model.posterior_column_labels_]
+    return {
+        "log_joint_highest": float(log_joint.max()),
+        "log_joint_lowest": float(log_joint.min()),
+        "view_ari": float(np.mean([adjusted_rand_score(a, b) for a, b in combinations(views, 2)])),
+        "held_out": model.score(frame.iloc[test]),
+        "n_views": model.n_views_,
+        "n_clusters": model.n_clusters_,
+        "cpu_seconds": clock.cpu,
+    }
+
+
+def survival_by_class(frame: pd.DataFrame, schedule: str, seed: int) -> list[float]:
+    """P(survived | class) by a fit to all rows."""
+    model = CrossCat(schedule=schedule, random_state=seed).fit(frame)
+    asked = pd.DataFrame({name: [None] * 3 for name in frame}, dtype=object).assign(pclass=[1, 2, 3])
+    return model.predict_column_proba("survived", asked)[:, 1].tolist()
+
+
+def main() -> None:
+    given = parser(__doc__)
+    given.add_argument("--data", help="folder that holds titanic/, satellites/ and pmlb/ (default: $SUBANNEAL_DATA)")
+    given.add_argument("--schedules", nargs="+", default=list(SCHEDULES))
+    given.add_argument("--chains", type=int, default=4)
+    arguments = given.parse_args()
+    seeds, results = range(1 if arguments.quick else arguments.seeds), {}
+    for name, frame in tables(arguments.data):
+        if arguments.quick:
+            frame = frame.iloc[:100]
+        for schedule in arguments.schedules:
+            runs = [run(frame, schedule, seed, arguments.chains) for seed in seeds]
+            found = {key: spread([own[key] for own in runs]) for key in runs[0]}
+            if name == "titanic":
+                found["survival_by_class"] = [survival_by_class(frame, schedule, seed) for seed in seeds]
+            medians = ", ".join(f"{key} {found[key]['median']:.4g}" for key in runs[0])
+            note(f"{name} {schedule}: {medians}; {found.get('survival_by_class', '')}")
+            results[f"{name}, {schedule}"] = found
+    report("crosscat_agreement", arguments, results)
+
+
+if __name__ == "__main__":
+    main()
