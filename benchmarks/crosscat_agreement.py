@@ -1,8 +1,8 @@
 """Do the chains of one fit agree? CrossCat with its defaults, and with other schedules, on real tables of mixed types.
 
 For each table and schedule: the highest and the lowest mean log joint density of the chains of a fit, in nats, the mean
-adjusted Rand index of the views of pairs of chains, the held-out log density of single chains and of their average, in
-nats per row, and CPU seconds. Titanic: also P(survived | class), which the table itself gives.
+adjusted Rand index of the views of pairs of chains, the held-out log density of the average of the chains, in nats per
+row, and CPU seconds. Titanic: also P(survived | class), which the table itself gives.
 """
 
 from itertools import combinations

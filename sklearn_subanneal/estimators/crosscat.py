@@ -277,7 +277,7 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
 
     def _schedule(self, models):
         schedule = self.schedule
-        if isinstance(schedule, str) and schedule == "auto":
+        if schedule == "auto":
             schedule = "tempered" if any(model.joint for model in models) else "accelerating"
         self.schedule_ = resolve_schedule(schedule)
         return self.schedule_

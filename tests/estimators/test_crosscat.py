@@ -16,7 +16,13 @@ from support.tables import NAN, blobs, with_gaps
 from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.annealing import StratifiedSubsampling, SubsampleAnneal
+from sklearn_subanneal.annealing import (
+    Accelerating,
+    SequentialGibbs,
+    StratifiedSubsampling,
+    SubsampleAnneal,
+    TemperedAccelerating,
+)
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.posterior import expected_loss, relabel
@@ -459,6 +465,26 @@ def test_full_covariance_is_for_tables_of_moderate_size():
     wide, moderate = CrossCat(**options).fit(X), CrossCat(**options).fit(X[:, :4])
     assert (wide.covariance_type_, moderate.covariance_type_) == ("diag", "full")
     assert CrossCat(covariance_type="diag", **options).fit(X[:, :4]).covariance_type_ == "diag"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, TemperedAccelerating()),
+        ({"covariance_type": "diag"}, Accelerating()),
+        ({"feature_types": ["categorical"] * 3}, Accelerating()),
+        ({"schedule": "sequential"}, SequentialGibbs()),
+        ({"schedule": SubsampleAnneal(passes=2)}, SubsampleAnneal(passes=2)),
+    ],
+)
+def test_the_schedule_suits_the_covariance(parameters, expected):
+    """Low powers join columns that depend on one another where their correlations are modelled."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X = X.round() if "feature_types" in parameters else X
+    model = CrossCat(n_chains=1, n_draws=1, random_state=0, **parameters).fit(X)
+    assert repr(model.schedule_) == repr(expected)
+    power = model.trace_["inverse_temperature"]
+    assert (power.min() < 1.0) == isinstance(expected, TemperedAccelerating) and power[-1] == 1.0
 
 
 def test_columns_of_a_view_share_kappa_and_nu():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -336,6 +337,7 @@ def test_interrupt(long_table, tmp_path, monkeypatch, capsys, times):
     sent, callbacks = [], []
 
     def interrupt(line, progress, text, is_urgent):
+        assert is_urgent == text.startswith("interrupted")
         # A second signal that is sent before the first has been handled would be merged with it.
         if len(sent) < times and callbacks[0].is_stopped == bool(sent):
             sent.append(progress)
@@ -347,6 +349,15 @@ def test_interrupt(long_table, tmp_path, monkeypatch, capsys, times):
     status = main(["report", str(long_table), "-o", str(tmp_path / "out"), *OPTIONS])
     assert signal.getsignal(signal.SIGINT) is before
     check_interrupted(tmp_path / "out", times, status, *capsys.readouterr())
+
+
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_an_urgent_line_of_progress_is_not_left_out(is_quiet):
+    stream = io.StringIO()
+    line = ProgressLine(stream, is_quiet)
+    line(0.1, "just begun", False)
+    line(0.2, "interrupted", True)
+    assert stream.getvalue() == ("" if is_quiet else "Fitting:  20%  interrupted\n")
 
 
 @pytest.mark.slow
