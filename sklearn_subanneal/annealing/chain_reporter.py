@@ -1,4 +1,4 @@
-"""ChainReporter: reports of a chain to scikit-learn's callbacks, with the state that scoring and saving it requires."""
+"""ChainReporter: reports a chain to scikit-learn's callbacks, with the state they need to score it and to save it."""
 
 from __future__ import annotations
 

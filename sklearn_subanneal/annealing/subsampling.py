@@ -1,4 +1,4 @@
-"""Subsampling objects, which give the order in which rows enter and leave the subsample: cyclic, random, stratified."""
+"""Subsampling objects (cyclic, random, stratified): the order in which rows enter and leave the subsample."""
 
 from __future__ import annotations
 

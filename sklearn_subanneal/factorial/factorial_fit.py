@@ -1,4 +1,4 @@
-"""Fit of a factorial mixture: alternating updates of rows and components from a random start, while cooling."""
+"""One variational fit of a factorial mixture from a random start, by passes or minibatches, cooled to T = 1."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class NGGP(Partition):
 
     Given an auxiliary variable u, which is part of a chain's state, a row joins a cluster of n_k rows with probability
     proportional to n_k - sigma, and a new cluster with probability proportional to mass * sigma * (1 + u)**sigma. The
-    number of clusters grows as a power of the number of rows, and sizes are less unequal than for a Dirichlet process.
+    number of clusters grows as a power of the number of rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which columns have a companion, modelled as well, that says where their cells are missing."""
+"""indicated_columns: the columns that get a missing indicator, by the parameter ``missing_indicator``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strings that spell numbers: "3.5", "1,200", "12 %", "$4.99"."""
+"""Reading of strings that spell numbers: "3.5", "1,200", "12 %", "$4.99"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting of the values of a column in their own order, and arrays of such values."""
+"""Values of a column sorted by <, an error if they have no common order; arrays of such values."""
 
 from __future__ import annotations
 

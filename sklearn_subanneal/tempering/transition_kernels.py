@@ -1,4 +1,4 @@
-"""Base class of the transition kernels of one level, and random-walk Metropolis-Hastings."""
+"""Transition kernels within one level of the ladder: their base class, and random-walk Metropolis-Hastings."""
 
 from __future__ import annotations
 

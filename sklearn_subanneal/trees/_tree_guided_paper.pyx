@@ -1,4 +1,4 @@
-"""TreeGuidedPaperKernel: the sampler as printed in Lee and Choi (2015), which is biased, to reproduce its figures."""
+"""PaperForest and TreeGuidedPaperKernel: the sampler as printed in Lee and Choi (2015), biased, for their figures."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t

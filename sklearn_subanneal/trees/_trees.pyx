@@ -1,4 +1,4 @@
-"""Trees: binary trees over rows with sufficient statistics at each node, as in Bayesian hierarchical clustering.
+"""Trees: binary trees over rows, with sufficient statistics and potentials at each node, grown by inserting rows.
 
 With h(c) the weight of a cluster, prior times marginal likelihood, the potential of a node t with children l and r is
 phi(t) = h(t) + phi(l) phi(r), that of a leaf h: the sum of the product of h over all partitions that are cuts of the
