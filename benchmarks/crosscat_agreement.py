@@ -9,30 +9,16 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from _common import Clock, find_data, note, parser, report, split, spread
+from _common import Clock, note, parser, report, split, spread
+from _frames import read
 from sklearn.metrics import adjusted_rand_score
 
 from sklearn_subanneal import CrossCat
-from sklearn_subanneal.datasets import load_hospitals
 
 SCHEDULES = ("auto", "accelerating", "anneal", "sequential")
-TITANIC = ["survived", "pclass", "sex", "age", "sibsp", "parch", "fare", "embarked"]
-MOST_CATEGORIES = 100
-
-
-def tables(folder):
-    """Name and DataFrame of each available data set."""
-    yield "hospitals", load_hospitals().data
-    if path := find_data(folder, "titanic", "titanic_raw.csv"):
-        yield "titanic", pd.read_csv(path)[TITANIC]
-    if path := find_data(folder, "satellites", "satellites_bayeslite.csv"):
-        frame = pd.read_csv(path)
-        names = [
-            c for c in frame if not pd.api.types.is_numeric_dtype(frame[c]) and frame[c].nunique() > MOST_CATEGORIES
-        ]
-        yield "satellites", frame.drop(columns=names)
-    if path := find_data(folder, "pmlb", "magic.csv.gz"):
-        yield "magic", pd.read_csv(path).sample(3000, random_state=0).reset_index(drop=True)
+TABLES = ("hospitals", "titanic", "satellites", "magic")
+# Of larger tables a random part.
+MOST_ROWS = 3000
 
 
 def run(frame: pd.DataFrame, schedule: str, seed: int, n_chains: int) -> dict:
@@ -67,9 +53,11 @@ def main() -> None:
     given.add_argument("--chains", type=int, default=4)
     arguments = given.parse_args()
     seeds, results = range(1 if arguments.quick else arguments.seeds), {}
-    for name, frame in tables(arguments.data):
-        if arguments.quick:
-            frame = frame.iloc[:100]
+    for name in TABLES:
+        frame = read(name, arguments.data, 100 if arguments.quick else MOST_ROWS)
+        if frame is None:
+            note(f"{name}: no file")
+            continue
         for schedule in arguments.schedules:
             runs = [run(frame, schedule, seed, arguments.chains) for seed in seeds]
             found = {key: spread([own[key] for own in runs]) for key in runs[0]}

@@ -62,7 +62,7 @@ def ours(split: tuple, seed: int, kernel=None, **parameters) -> dict:
     model = TemperedGaussianProcessRegressor(kernel, random_state=seed, **parameters)
     with Clock() as clock:
         model.fit(X, y)
-    lower, upper = model.predict_interval(X_out, LEVEL)
+    lower, upper = model.predict_interval(X_out, LEVEL).T
     out = measures(model.log_predictive_density(X_out, y_out), y_out, model.predict(X_out), lower, upper, clock)
     return out | {"rhat": float(rank_normalized_rhat(model.result_.draws).max())}
 

@@ -35,7 +35,7 @@ for repeat in range(8):
     rng = np.random.default_rng(repeat)
     (X, y), (X_test, y_test) = draw(rng, 30), draw(rng, 200)
     drawn = TemperedGaussianProcessRegressor(n_chains=2, n_draws=60, random_state=repeat).fit(X, y)
-    intervals = [drawn.predict_interval(X_test, p) for p in LEVELS]
+    intervals = [drawn.predict_interval(X_test, p).T for p in LEVELS]
     covered["drawn"].append([np.mean((low <= y_test) & (y_test <= high)) for low, high in intervals])
     densities["drawn"].append(drawn.log_predictive_density(X_test, y_test).mean())
 

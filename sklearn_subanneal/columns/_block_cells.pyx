@@ -1,4 +1,4 @@
-"""Scores of cells of a block of reals, each given the other cells of its row; and leave-one-out scores of rows."""
+"""Scores of cells of a block of reals, each given the others of its row; leave-one-out scores and t distributions."""
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -141,6 +141,35 @@ def cells_left_out(
             score_cells(block, &asked[i, 0], last, &block.precision[0, 0], &out[0, i], n_rows)
         block.clear(last)
     return np.asarray(out)
+
+
+def t_left_out(
+    MultivariateT block not None, const double[:, ::1] rows, const double[:, ::1] asked, const int32_t[::1] slots
+):
+    """The t distributions of the cells that are not asked given those that are, in slots without the row.
+
+    Parameters
+    ----------
+    block, rows, asked, slots
+        As of ``rows_left_out``.
+
+    Returns
+    -------
+    location, square : ndarray of shape (n_rows, width)
+        Locations and squared scales; of asked cells, the value and 0.
+    free : ndarray of shape (n_rows,)
+        Degrees of freedom.
+    """
+    cdef Py_ssize_t i, last = block.capacity - 1
+    cdef double[:, ::1] location = np.array(asked), square = np.zeros((rows.shape[0], block.width))
+    cdef double[::1] free = np.empty(rows.shape[0])
+    with nogil:
+        for i in range(rows.shape[0]):
+            copy_without(block, &rows[i, 0], slots[i], last)
+            free[i] = block.t_given(
+                &asked[i, 0], last, block.sort_missing(&asked[i, 0]), &location[i, 0], &square[i, 0])
+        block.clear(last)
+    return np.asarray(location), np.asarray(square), np.asarray(free)
 
 
 cdef void copy_without(MultivariateT block, const double* x, Py_ssize_t k, Py_ssize_t target) noexcept nogil:

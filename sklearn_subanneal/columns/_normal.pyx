@@ -265,6 +265,28 @@ cdef class NormalStatistics(AdditiveStatistics):
         shape = (len(values), n_clusters)
         return *(np.broadcast_to(a[:, None], (*shape, 1)) for a in (location, square)), np.broadcast_to(free, shape)
 
+    def t_left_out(self, rows, slots):
+        """The t distribution of the cell of each of these rows in its slot, from which it is left out.
+
+        Parameters
+        ----------
+        rows, slots : ndarray of int, shape (n_rows,)
+            Rows of the data whose cells are observed, and their slots.
+
+        Returns
+        -------
+        location, square, free : ndarray of shape (n_rows,)
+            As of ``conditional_t``.
+        """
+        cdef NormalData data = self.data
+        cells = np.asarray(data.cells)[rows].astype(np.float64)
+        location, square, free = (
+            a.reshape(-1)[slots] for a in self.conditional_t(np.empty((1, 1)), max(slots, default=0) + 1))
+        kappa = self.prior.kappa + free - self.prior.nu
+        spread = square * free * kappa / (kappa + 1) - (cells - location) ** 2 * kappa / (kappa - 1)
+        spread = np.maximum(spread, self.prior.nu * self.prior.sigma2)
+        return location - (cells - location) / (kappa - 1), spread * kappa / (kappa - 1) / (free - 1), free - 1
+
     def cumulative(self, points, Py_ssize_t n_clusters):
         """Predictive probabilities (n_clusters, n_points) of a value at or below each point."""
         location, square, free = self.conditional_t(np.empty((1, 1)), n_clusters)

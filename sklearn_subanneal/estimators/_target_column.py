@@ -19,11 +19,12 @@ from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
+from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.stacking import chain_weights
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
-# Weights of chains are found from at most so many rows, evenly spaced.
-MOST_STACKED_ROWS = 500
+# Weights of chains and levels of intervals are found from at most so many rows, evenly spaced.
+MOST_LEFT_OUT_ROWS = 500
 
 
 class TargetColumn(ChainCallbacksMixin, BaseEstimator):
@@ -73,15 +74,20 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         names = [*self._table.names, target.name]
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
         # Callbacks may predict before the chains have ended.
-        self.chain_weights_ = None
+        self.chain_weights_ = self._distances = None
         self._fit_inner(inner, joined, weights)
-        self.chain_weights_ = _stacked(self.crosscat_, joined)
+        seen, cells, counts = _some_rows(self.crosscat_, joined)
+        self.chain_weights_ = chain_weights(self.crosscat_._models, self.crosscat_._draws, seen, cells, len(arrays), counts)
+        self._calibrate(seen, cells, counts)
         table = _as_modelled(self._table, self.crosscat_._table)
         self.feature_types_, self.feature_type_reasons_ = (
             dict(zip(table.names, table.kinds, strict=True)),
             table.reasons,
         )
         return self
+
+    def _calibrate(self, seen, cells, counts):
+        """Learn from predictions of some training rows, each by the others; ``counts`` says how often each counts."""
 
     def _fit_inner(self, inner, joined, weights):
         with ProgressReporter.of_fit(self, joined, n_subtasks=1) as fit:
@@ -106,23 +112,23 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         arrays = _as_modelled(self._table, inner._table).encode(self, X, as_evidence(inner.unseen))
         is_real = inner._models[-1].kind == "real"
         unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
-        draws, weights = inner._flat_draws(), None
-        if self.chain_weights_ is not None:
-            weights = len(self.chain_weights_) * np.repeat(self.chain_weights_, [len(own) for own in inner._draws])
-        return ensemble_of_views(inner._models, draws, weights), [*arrays, unknown], len(arrays)
+        average = ensemble_of_views(inner._models, inner._flat_draws(), self._draw_weights())
+        return average, [*arrays, unknown], len(arrays)
+
+    def _draw_weights(self):
+        """Weights of the draws, with mean 1; None before the chains have ended."""
+        if self.chain_weights_ is None:
+            return None
+        return len(self.chain_weights_) * np.repeat(self.chain_weights_, [len(own) for own in self.crosscat_._draws])
 
 
-def _stacked(model: CrossCat, X) -> np.ndarray:
-    """Weights of the chains by which the last column of the training table X is predicted best."""
-    if len(model._draws) == 1:
-        return np.ones(1)
+def _some_rows(model: CrossCat, X) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
+    """Some rows of the training table X: as the draws have them, their typed columns, and how often each counts."""
     arrays = model._encode(X)
     rows, counts = model._copies.distinct(arrays)
-    some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_STACKED_ROWS)).astype(int)
+    some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_LEFT_OUT_ROWS)).astype(int)
     rows, counts = rows[some], counts[some]
-    seen = model._seen_rows(arrays).take(rows)
-    cells = [array[rows] for array in arrays]
-    return chain_weights(model._models, model._draws, seen, cells, len(arrays) - 1, counts)
+    return model._seen_rows(arrays).take(rows), [array[rows] for array in arrays], counts
 
 
 def _as_modelled(table: Table, joint: Table) -> Table:

@@ -15,6 +15,7 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._target_column import TargetColumn
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
+from sklearn_subanneal.views.left_out_ranks import left_out_ranks
 
 
 class CrossCatClassifier(ClassifierMixin, TargetColumn):
@@ -263,7 +264,12 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         return predicted_quantiles(average, arrays, target, quantiles)
 
     def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
-        """The interval between two quantiles that has this probability, with equal ones below and above it.
+        """An interval that contains the target with this probability, between quantiles at equal distance from the median.
+
+        The levels of these quantiles, such as 0.04 and 0.96 for a coverage of 0.9, are those by which this share of
+        some 500 training targets would lie in their intervals, each predicted by the other rows. So the coverage does
+        not depend on whether the posterior predictive distribution is too wide or too narrow, as far as training rows
+        show it.
 
         Parameters
         ----------
@@ -293,7 +299,21 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         """
         if not isinstance(coverage, Real) or not 0.0 < coverage < 1.0:
             raise ValueError(f"coverage must be a number between 0 and 1, both excluded, got {coverage!r}; try 0.9")
-        return self.predict_quantiles(X, [0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage])
+        check_is_fitted(self)
+        distance = 0.5 * coverage
+        if self._distances is not None:
+            n_rows = len(self._distances)
+            rank = min(int(np.ceil((n_rows + 1) * coverage)), n_rows)
+            distance = np.clip(self._distances[rank - 1], 0.5 / (n_rows + 1), 0.5 - 0.5 / (n_rows + 1))
+        return self.predict_quantiles(X, [0.5 - distance, 0.5 + distance])
+
+    def _calibrate(self, seen, cells, counts):
+        inner = self.crosscat_
+        ranks = left_out_ranks(
+            inner._models, inner._flat_draws(), self._draw_weights(), seen, cells, len(cells) - 1
+        )
+        # Distances of the levels from the median at which the intervals of training rows end at the target.
+        self._distances = np.sort(np.repeat(np.abs(ranks - 0.5), counts))
 
 
 def _weighted_rows(X, y, sample_weight):

@@ -283,22 +283,23 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         X = self._read(X)
         return self._regression.log_predictive_density(X, check_array(y, ensure_2d=False, dtype=np.float64))
 
-    def predict_interval(self, X, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+    def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
         """Central interval of a new target, noise included.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        level : float, default=0.9
+        coverage : float, default=0.9
             Probability of the interval.
 
         Returns
         -------
-        lower, upper : ndarray of shape (n_samples,)
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper end.
         """
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}")
-        return self._regression.interval(self._read(X), level)
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+        return self._regression.interval(self._read(X), coverage)
 
     def log_marginal_likelihood(self, theta=None) -> float:
         """Log marginal likelihood of the training data.

@@ -108,11 +108,12 @@ class AveragedRegression:
         log_densities = -0.5 * ((y - means) ** 2 / variances + np.log(2.0 * np.pi * variances))
         return logsumexp(log_densities, axis=0) - np.log(len(means))
 
-    def interval(self, X: NDArray, level: float) -> tuple[NDArray, NDArray]:
-        """Central interval of each target, noise included: lower and upper ends, shape (n_rows,)."""
+    def interval(self, X: NDArray, coverage: float) -> NDArray:
+        """Central interval of each target, noise included: lower and upper ends, shape (n_rows, 2)."""
         means, variances = self._of_targets(X)
         deviations = np.sqrt(variances)
-        return tuple(mixture_quantile(means, deviations, p) for p in (0.5 - level / 2.0, 0.5 + level / 2.0))
+        ends = 0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage
+        return np.column_stack([mixture_quantile(means, deviations, p) for p in ends])
 
     def log_marginal_likelihood(self, theta: NDArray) -> float:
         """Log marginal likelihood of the training targets in their own units."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sklearn_subanneal.columns._block_cells import cells_left_out, rows_left_out
+from sklearn_subanneal.columns._block_cells import cells_left_out, rows_left_out, t_left_out
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
@@ -61,6 +61,22 @@ class LeaveOneOut(Predictive):
         others, rows, own = self._others(cells)
         out[:, others, own] = cells_left_out(block.statistics, *self._block_rows(block, cells, others, rows), own)
         return out
+
+    def t_of_member(self, member: int, cells: DistinctRows) -> tuple[np.ndarray, ...]:
+        """As of :class:`Predictive`; the cell itself is observed in ``data``, and left out of its cluster."""
+        shape = cells.n_rows, self.n_clusters + 1
+        location, scale, free = (np.array(np.broadcast_to(own, shape)) for own in super().t_of_member(member, cells))
+        (part,) = (part for part in self.parts if member in part.members)
+        others, rows, own = self._others(cells)
+        if part.is_block:
+            at = part.members.index(member)
+            found = t_left_out(part.statistics, *self._block_rows(part, cells, others, rows), own)
+            location[others, own], square = found[0][:, at], found[1][:, at]
+            free[others, own] = found[2]
+        else:
+            location[others, own], square, free[others, own] = part.statistics.t_left_out(rows, own)
+        scale[others, own] = np.sqrt(square)
+        return location, scale, free
 
     def _others(self, cells):
         """Rows that are not alone in their clusters, among these and in the table, and the clusters.

@@ -89,6 +89,17 @@ class Predictive:
         values, places = cells.of_part(part)
         return part.statistics.log_densities(values, self.n_clusters + 1), places
 
+    def t_of_member(self, member: int, cells: DistinctRows) -> tuple[np.ndarray, ...]:
+        """The t distribution of a missing real cell in each cluster, given the observed cells of the row.
+
+        Returns
+        -------
+        location, scale, free : ndarray of shape (n_rows, n_clusters + 1)
+            As of :meth:`Part.t_of_member`; one row if all rows are equal.
+        """
+        (part,) = (part for part in self.parts if member in part.members)
+        return part.t_of_member(member, cells.of_part(part)[0], self.n_clusters + 1)
+
     def cell_densities(self, block: Part, cells: DistinctRows) -> np.ndarray:
         """Log densities (n_members, n_rows, n_clusters + 1) of each cell of a block given the others of the row."""
         return cell_densities(block.statistics, cells.of_part(block)[0], self.n_clusters + 1)

@@ -200,9 +200,8 @@ class ColumnPacing(BaseEstimator):
     Parameters
     ----------
     rest_above : int or None, default=2000
-        Columns rest while the schedule has more rows than this in the subsample. They move again once all rows are
-        assigned and draws are made, a random part of them after each cycle, so that this costs no more than at this
-        size. None: they never rest.
+        Columns rest while the subsample has more rows than this and grows. They move again once all rows are assigned,
+        a random part of them after each cycle, so that this costs no more than at this size. None: they never rest.
     patience : int or None, default=8
         After this many rounds of moves in which no column moved, only every second cycle of the schedule is followed by
         a round, after as many more every fourth, down to every sixteenth; when a column moves, every one again. Draws
@@ -230,11 +229,11 @@ class ColumnPacing(BaseEstimator):
         """Cycles of the schedule from one round of moves to the next, after so many rounds in which no column moved."""
         return 1 if self.patience is None else 2 ** min(n_quiet // self.patience, 4)
 
-    def share(self, n_assigned: int, annealed: bool) -> float:
-        """The part of a round of moves to make with this many rows assigned, during the schedule or after it."""
+    def share(self, n_assigned: int, complete: bool) -> float:
+        """The part of a round of moves to make with this many rows assigned; ``complete`` if these are all rows."""
         if self.rest_above is None or n_assigned <= self.rest_above:
             return 1.0
-        return self.rest_above / n_assigned if annealed else 0.0
+        return self.rest_above / n_assigned if complete else 0.0
 
 
 NAMED = row_moves.NAMED | {

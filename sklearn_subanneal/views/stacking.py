@@ -59,6 +59,8 @@ def chain_weights(
     Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average Bayesian predictive distributions,
     Bayesian Analysis 13, 917-1007 (section 3.1).
     """
+    if len(chains) == 1:
+        return np.ones(1)
     whole, others = np.empty((2, len(chains), len(arrays[0])))
     start = 0
     for chain, draws in enumerate(chains):

@@ -184,7 +184,7 @@ class ViewsChain(AnnealedChain):
             return 0.0
         self.n_waited += 1
         due = self.annealed or self.n_waited >= self.pacing.interval(self.n_quiet)
-        return self.pacing.share(self.window.size, self.annealed) if due else 0.0
+        return self.pacing.share(self.window.size, self.window.size == self.n_rows) if due else 0.0
 
     def _move_columns(self, moves, share, beta, context):
         """Some moves of columns, one after the other; returns how many columns moved."""

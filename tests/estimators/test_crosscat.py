@@ -437,26 +437,30 @@ def test_a_time_limit_ends_the_chains(monkeypatch):
     np.testing.assert_array_equal(model.posterior_column_labels_[:, :1], first)
 
 
-def test_columns_rest_where_their_pacing_says():
-    """Columns that rest above so many rows move before, and again at full data."""
+@pytest.mark.parametrize("schedule", [SubsampleAnneal(12), TemperedAccelerating(40, n_small=200)])
+def test_columns_rest_where_their_pacing_says(schedule):
+    """Columns that rest above so many rows move before, and again when all rows are in."""
     X = np.random.default_rng(0).normal(size=(200, 4))
     model = short(
         column_pacing=ColumnPacing(rest_above=100),
         column_partition=PitmanYor(3.0),
-        schedule=SubsampleAnneal(12),
+        schedule=schedule,
         n_draws=20,
     ).fit(X)
+    n_assigned, of_schedule = model.trace_["n_assigned"], model.trace_["progress"] < 1
     moved = {
         name: model.trace_["n_columns_moved"][where].sum()
         for name, where in (
-            ("small", model.trace_["n_assigned"] <= 100),
-            ("rest", (model.trace_["n_assigned"] > 100) & (model.trace_["progress"] < 1)),
-            ("full", model.trace_["progress"] == 1),
+            ("small", n_assigned <= 100),
+            ("rest", (n_assigned > 100) & (n_assigned < 200)),
+            ("full", ~of_schedule),
+            ("full, of the schedule", (n_assigned == 200) & of_schedule),
         )
     }
     assert moved["small"] > 0
     assert moved["rest"] == 0
     assert moved["full"] > 0
+    assert moved["full, of the schedule"] > 0 or isinstance(schedule, SubsampleAnneal)
 
 
 def test_full_covariance_is_for_tables_of_moderate_size():

@@ -41,7 +41,7 @@ def test_a_draw_predicts_as_scikit_learn_does():
     assert model.log_marginal_likelihood(theta) == pytest.approx(other.log_marginal_likelihood(kernel.theta))
     densities = stats.norm(mean, np.sqrt(deviation**2 + noise)).logpdf(y[:7])
     np.testing.assert_allclose(model.log_predictive_density(rows, y[:7]), densities, rtol=1e-8)
-    lower, upper = model.predict_interval(rows, 0.8)
+    lower, upper = model.predict_interval(rows, 0.8).T
     np.testing.assert_allclose(upper, mean + stats.norm.ppf(0.9) * np.sqrt(deviation**2 + noise), rtol=1e-6)
     assert (lower < upper).all()
 
@@ -219,7 +219,7 @@ def test_bad_data():
     model.fit(X, y)
     with pytest.raises(RuntimeError, match="At most one"):
         model.predict(X, return_std=True, return_cov=True)
-    with pytest.raises(ValueError, match="level"):
+    with pytest.raises(ValueError, match="coverage"):
         model.predict_interval(X, 1.5)
     with pytest.raises(ValueError, match="theta"):
         model.log_marginal_likelihood([0.0])

@@ -1,0 +1,93 @@
+"""Ranks of training cells in their predictive distributions given the other rows, and intervals calibrated by them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_subanneal import CrossCat, CrossCatRegressor
+from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.views.left_out_ranks import left_out_ranks
+from sklearn_subanneal.views.views_predictive import left_out, score_seen_rows, without
+
+
+@pytest.fixture(scope="module", params=["full", "diag"])
+def fitted(request):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 90)
+    x = 4.0 * group + rng.normal(size=90)
+    X = np.column_stack([x, group, 0.5 * x + rng.normal(size=90)])
+    X[::7, 0] = np.nan
+    model = CrossCat(
+        covariance_type=request.param, feature_types=["real", "boolean", "real"], n_chains=2, n_draws=3, random_state=0
+    ).fit(X)
+    return model, model.typed_columns(X)
+
+
+def test_the_t_distributions_are_the_ratio_of_the_left_out_densities(fitted):
+    model, arrays = fitted
+    models, asked, seen = model._models, without(arrays, [2]), model._seen_rows(arrays)
+    whole, rest = (left_out(models, model._flat_draws(), seen, cells) for cells in (arrays, asked))
+    cells, some = (DistinctRows.of(models, own) for own in (arrays, asked))
+    truth = cells.spread(2, cells.values[2][:, 0])[:, None]
+    for known, other in zip(whole.products, rest.products, strict=True):
+        ((one, two),) = ((f, g) for f, g in zip(known, other, strict=True) if 2 in f.members)
+        location, scale, free = one.t_of_member(2, some)
+        with np.errstate(invalid="ignore"):
+            wanted = one.log_joint(cells) - two.log_joint(some)
+        own = np.isfinite(wanted)
+        np.testing.assert_allclose(stats.t.logpdf(truth, free, location, scale)[own], wanted[own], atol=2e-4)
+
+
+def test_ranks_weight_draws_as_the_left_out_densities_do(fitted):
+    """Each draw by p(other cells) / p(row) times its own weight; equal draws count as one with their sum."""
+    model, arrays = fitted
+    draws, seen = model._flat_draws(), model._seen_rows(arrays)
+    one, two = draws[0], draws[3]
+    labels = [seen.labels[0], seen.labels[3]]
+
+    def of(chosen, weights):
+        own = type(seen)([labels[i] for i in chosen], seen.joint, seen.cells, seen.places)
+        picked = [(one, two)[i] for i in chosen]
+        return left_out_ranks(model._models, picked, np.array(weights), own, arrays, 2), picked, own
+
+    first, second = of([0], [1.0])[0], of([1], [1.0])[0]
+    both, _, _ = of([0, 1], [0.5, 1.5])
+    ratio = []
+    for i, weight in ((0, 0.5), (1, 1.5)):
+        _, picked, own = of([i], [1.0])
+        whole = score_seen_rows(model._models, picked, own, arrays, arrays)
+        rest = score_seen_rows(model._models, picked, own, arrays, without(arrays, [2]))
+        ratio.append(weight * np.exp(rest - whole))
+    np.testing.assert_allclose(both, (ratio[0] * first + ratio[1] * second) / sum(ratio), atol=1e-5)
+    np.testing.assert_allclose(of([0, 0, 1], [0.25, 0.25, 1.5])[0], both, atol=1e-9)
+
+
+def test_ranks_are_uniform_where_the_model_is_right():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=400)
+    y = x + rng.normal(size=400)
+    model = CrossCat(feature_types="from_dtype", n_chains=1, n_draws=5, random_state=0).fit(np.column_stack([x, y]))
+    arrays = model.typed_columns(np.column_stack([x, y]))
+    draws = model._flat_draws()
+    ranks = left_out_ranks(model._models, draws, np.ones(len(draws)), model._seen_rows(arrays), arrays, 1)
+    assert stats.kstest(ranks, "uniform").pvalue > 0.01
+
+
+def test_intervals_cover_as_many_new_targets_as_they_should():
+    """A tenth of the targets has much more noise, as no column tells: plain quantiles of one cluster are too wide."""
+    rng = np.random.default_rng(2)
+
+    def sample(n_rows):
+        x = rng.uniform(-1.0, 1.0, n_rows)
+        noise = np.where(rng.random(n_rows) < 0.2, 2.0, 0.1) * rng.normal(size=n_rows)
+        return x[:, None], np.sin(3.0 * x) + noise
+
+    X, y = sample(500)
+    model = CrossCatRegressor(CrossCat(n_chains=2), random_state=0).fit(X, y)
+    new, truth = sample(4000)
+    for coverage in (0.5, 0.8, 0.9):
+        low, high = model.predict_interval(new, coverage).T
+        # Two standard errors of the share of 500 training rows.
+        assert np.mean((low < truth) & (truth < high)) == pytest.approx(coverage, abs=0.045)
