@@ -1,8 +1,8 @@
-"""BagOfWordsStatistics: likelihood of the words of a row in a given order, with a Dirichlet prior; draws of new rows.
+"""BagOfWordsStatistics: Dirichlet-multinomial likelihood of word counts, without the coefficient; draws of new rows.
 
 A bag is its sparse counts. A word that is not in a bag occurs zero times: bags have no missing cells, and an empty bag
-has probability 1 in every cluster. The multinomial
-coefficient, the number of orders that the words could have, is left out, since it is the same for all partitions.
+has probability 1 in every cluster. The multinomial coefficient, the number of orders that the words could have, is left
+out, since it is the same for all partitions.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t, int64_t

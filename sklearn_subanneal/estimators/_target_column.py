@@ -20,7 +20,6 @@ from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
 from sklearn_subanneal.views.seen_rows import SeenRows
-from sklearn_subanneal.views.stacking import chain_weights
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 # Weights of chains and levels of intervals are found from at most so many rows, evenly spaced.
@@ -74,11 +73,9 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         names = [*self._table.names, target.name]
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
         # Callbacks may predict before the chains have ended.
-        self.chain_weights_ = self._distances = None
+        self.chain_weights_ = None
         self._fit_inner(inner, joined, weights)
-        seen, cells, counts = _some_rows(self.crosscat_, joined)
-        self.chain_weights_ = chain_weights(self.crosscat_._models, self.crosscat_._draws, seen, cells, len(arrays), counts)
-        self._calibrate(seen, cells, counts)
+        self._learn_from_left_out(*_some_rows(self.crosscat_, joined))
         table = _as_modelled(self._table, self.crosscat_._table)
         self.feature_types_, self.feature_type_reasons_ = (
             dict(zip(table.names, table.kinds, strict=True)),
@@ -86,8 +83,9 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         )
         return self
 
-    def _calibrate(self, seen, cells, counts):
-        """Learn from predictions of some training rows, each by the others; ``counts`` says how often each counts."""
+    def _learn_from_left_out(self, seen, cells, counts):
+        """Set the weights of the chains, and more, by predictions of some training rows, each by the others."""
+        raise TypeError(f"{type(self).__name__} must weight its chains")
 
     def _fit_inner(self, inner, joined, weights):
         with ProgressReporter.of_fit(self, joined, n_subtasks=1) as fit:

@@ -15,7 +15,9 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._target_column import TargetColumn
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
+from sklearn_subanneal.views.column_powers import column_powers, powered_probabilities
 from sklearn_subanneal.views.left_out_ranks import left_out_ranks
+from sklearn_subanneal.views.stacking import chain_weights
 
 
 class CrossCatClassifier(ClassifierMixin, TargetColumn):
@@ -23,8 +25,10 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
 
     The class is a categorical column beside those of X: a :class:`CrossCat` of the joint table gives its probabilities
     given the observed cells of a row, averaged over draws and chains. A chain counts by its weight in
-    ``chain_weights_``. Columns may be of any type, and cells may be missing. The types of the columns are those that
-    ``estimator`` declares or chooses.
+    ``chain_weights_``, and the cells of a column by the power of their density in ``column_powers_``. Both are learned
+    from training rows, each predicted by the others: a joint model gives all columns the same importance, whether they
+    say anything about the class or not. Columns may be of any type, and cells may be missing. The types of the columns
+    are those that ``estimator`` declares or chooses.
 
     Parameters
     ----------
@@ -40,8 +44,11 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         Fitted on [X | y], rows of weight 0 left out. The last column is y: in DataFrames the class, in arrays its index
         in ``classes_``.
     chain_weights_ : ndarray of shape (n_chains,)
-        Weights of the chains in predictions: by them the targets of training rows are predicted best, each row by the
-        others (Yao et al., 2018).
+        Weights of the chains in predictions: by them and the powers the classes of training rows are predicted best,
+        each row by the others (Yao et al., 2018).
+    column_powers_ : dict of str to float
+        Power of each modelled column of X in the evidence for the class (Zaidi et al., 2013): 1 counts as in the joint
+        model, also if the column is in no view with the class; 0 does not count. Joint reals have the same power.
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column of X, and the reason for it, by name.
     n_features_in_ : int
@@ -65,6 +72,9 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
 
     Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average Bayesian predictive distributions,
     Bayesian Analysis 13, 917-1007.
+
+    N. A. Zaidi, J. Cerquides, M. J. Carman, G. I. Webb (2013), Alleviating naive Bayes attribute independence
+    assumption by attribute weighting, JMLR 14, 1947-1988.
     """
 
     @with_callbacks
@@ -113,7 +123,18 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return self._predict(X)[0]
+        average, arrays, target = self._average(X)
+        if self.chain_weights_ is None:
+            return average.predict(arrays, target)[0]
+        return powered_probabilities(average, arrays, target, self._powers)
+
+    def _learn_from_left_out(self, seen, cells, counts):
+        inner = self.crosscat_
+        self._powers, self.chain_weights_ = column_powers(
+            inner._models, inner._draws, seen, cells, len(cells) - 1, counts
+        )
+        names = list(inner.part_types_)
+        self.column_powers_ = dict(zip(names[:-1], self._powers[:-1].tolist(), strict=True))
 
     def predict(self, X) -> np.ndarray:
         """The most probable class of each row.
@@ -264,10 +285,10 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         return predicted_quantiles(average, arrays, target, quantiles)
 
     def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
-        """An interval that contains the target with this probability, between quantiles at equal distance from the median.
+        """An interval that contains the target with this probability, between two quantiles.
 
         The levels of these quantiles, such as 0.04 and 0.96 for a coverage of 0.9, are those by which this share of
-        some 500 training targets would lie in their intervals, each predicted by the other rows. So the coverage does
+        up to 500 training targets would lie in their intervals, each predicted by the other rows. So the coverage does
         not depend on whether the posterior predictive distribution is too wide or too narrow, as far as training rows
         show it.
 
@@ -301,17 +322,16 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
             raise ValueError(f"coverage must be a number between 0 and 1, both excluded, got {coverage!r}; try 0.9")
         check_is_fitted(self)
         distance = 0.5 * coverage
-        if self._distances is not None:
+        if self.chain_weights_ is not None:
             n_rows = len(self._distances)
             rank = min(int(np.ceil((n_rows + 1) * coverage)), n_rows)
             distance = np.clip(self._distances[rank - 1], 0.5 / (n_rows + 1), 0.5 - 0.5 / (n_rows + 1))
         return self.predict_quantiles(X, [0.5 - distance, 0.5 + distance])
 
-    def _calibrate(self, seen, cells, counts):
-        inner = self.crosscat_
-        ranks = left_out_ranks(
-            inner._models, inner._flat_draws(), self._draw_weights(), seen, cells, len(cells) - 1
-        )
+    def _learn_from_left_out(self, seen, cells, counts):
+        inner, target = self.crosscat_, len(cells) - 1
+        self.chain_weights_ = chain_weights(inner._models, inner._draws, seen, cells, target, counts)
+        ranks = left_out_ranks(inner._models, inner._flat_draws(), self._draw_weights(), seen, cells, target)
         # Distances of the levels from the median at which the intervals of training rows end at the target.
         self._distances = np.sort(np.repeat(np.abs(ranks - 0.5), counts))
 
