@@ -290,7 +290,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         The levels of these quantiles, such as 0.04 and 0.96 for a coverage of 0.9, are those by which this share of
         up to 500 training targets would lie in their intervals, each predicted by the other rows. So the coverage does
         not depend on whether the posterior predictive distribution is too wide or too narrow, as far as training rows
-        show it.
+        show it. It is that of rows with as many missing cells as these.
 
         Parameters
         ----------
@@ -314,8 +314,8 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         >>> from sklearn_subanneal import CrossCat, CrossCatRegressor
         >>> x = np.repeat([0.0, 6.0], 30) + np.random.default_rng(0).normal(size=60)
         >>> model = CrossCatRegressor(CrossCat(n_chains=2), random_state=0).fit(x[:, None], 10 * x)
-        >>> low, high = model.predict_interval([[np.nan]], coverage=0.5)[0]
-        >>> bool(low < 30 < high)
+        >>> low, high = model.predict_interval([[6.0]], coverage=0.9)[0]
+        >>> bool(low < 60 < high)
         True
         """
         if not isinstance(coverage, Real) or not 0.0 < coverage < 1.0:
