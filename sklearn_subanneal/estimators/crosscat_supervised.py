@@ -290,7 +290,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         The levels of these quantiles, such as 0.04 and 0.96 for a coverage of 0.9, are those by which this share of
         up to 500 training targets would lie in their intervals, each predicted by the other rows. So the coverage does
         not depend on whether the posterior predictive distribution is too wide or too narrow, as far as training rows
-        show it. It is that of rows with as many missing cells as these.
+        show it. It holds for rows that miss as many cells as training rows do.
 
         Parameters
         ----------
