@@ -5,7 +5,8 @@ missing cells, which itself stays (cells of rows with larger values are hidden m
 IterativeImputer with its default, Bayesian ridge regressions, and with 50 extra trees, which is the method of
 missForest; they get one-hot categories. Numbers are scored by the root mean squared error and by the continuous ranked
 probability score (CRPS) of normal distributions with the imputed mean and its standard deviation, both divided by the
-standard deviation of the column; everything else by the share of wrong values. "error" is the mean over all columns.
+standard deviation of the column; text, and numbers of at most six different values, which are codes or grades, by the
+share of wrong values, numbers rounded to the nearest value that occurs. "error" is the mean over all columns.
 The standard deviations of the peers are those of the predictive distribution of the ridge regression, and of the
 predictions of single trees, which are grown to leaves of one row.
 """
@@ -26,6 +27,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn_subanneal import CrossCat
 
 SHARE = 0.15
+MOST_CODES = 6
 # Rounds of chained equations: missForest seldom takes more than five.
 ROUNDS = {"ridge": 10, "trees": 5}
 
@@ -36,6 +38,7 @@ class Hidden:
     def __init__(self, frame: pd.DataFrame, mechanism: str, seed: int):
         self.frame = frame
         self.numeric = np.array([pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes])
+        self.coded = self.numeric & (frame.nunique() <= MOST_CODES).to_numpy()
         observed, share = frame.notna().to_numpy(), np.full((len(frame), 1), SHARE)
         if mechanism == "at_random":
             complete = np.flatnonzero(self.numeric & observed.all(axis=0) & (frame.nunique() > 10).to_numpy())
@@ -60,14 +63,18 @@ class Hidden:
             if not rows.any():
                 continue
             truth, found = self.frame[name][rows], filled[name][rows]
-            if not self.numeric[j]:
+            if self.coded[j]:
+                levels = np.sort(self.table[name].dropna().unique())
+                nearest = levels[np.abs(found.to_numpy(float)[:, None] - levels).argmin(axis=1)]
+                wrong.append(float((truth.to_numpy(float) != nearest).mean()))
+            elif not self.numeric[j]:
                 wrong.append(float((truth.astype(str).to_numpy() != found.astype(str).to_numpy()).mean()))
-                continue
-            scale = self.table[name].std()
-            error = (found.to_numpy(float) - truth.to_numpy(float)) / (scale if scale > 0 else 1.0)
-            spread = spreads[rows, j] / (scale if scale > 0 else 1.0)
-            rmse.append(float(np.sqrt(np.mean(error**2))))
-            crps.append(float(np.mean(normal_crps(error, spread))))
+            else:
+                scale = self.table[name].std()
+                error = (found.to_numpy(float) - truth.to_numpy(float)) / (scale if scale > 0 else 1.0)
+                spread = spreads[rows, j] / (scale if scale > 0 else 1.0)
+                rmse.append(float(np.sqrt(np.mean(error**2))))
+                crps.append(float(np.mean(normal_crps(error, spread))))
         out = {"error": float(np.mean(rmse + wrong))}
         if rmse:
             out |= {"rmse": float(np.mean(rmse)), "crps": float(np.mean(crps))}
