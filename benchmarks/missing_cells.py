@@ -1,13 +1,14 @@
 """Missing cells of real tables, imputed by CrossCat with its defaults and by chained equations.
 
 Of each table, 15 % of the cells are hidden: completely at random, or at random given the first numeric column without
-missing cells, which itself stays (cells of rows with larger values are hidden more often). The peers are scikit-learn's
-IterativeImputer with its default, Bayesian ridge regressions, and with 50 extra trees, which is the method of
-missForest; they get one-hot categories. Numbers are scored by the root mean squared error and by the continuous ranked
-probability score (CRPS) of normal distributions with the imputed mean and its standard deviation, both divided by the
-standard deviation of the column; text, and numbers of at most six different values, which are codes or grades, by the
-share of wrong values, numbers rounded to the nearest value that occurs. "error" is the mean over all columns.
-The standard deviations of the peers are those of the predictive distribution of the ridge regression, and of the
+missing cells, which itself stays (cells of rows with larger values are hidden more often). The peers are scikit-
+learn's IterativeImputer with its default, Bayesian ridge regressions, and with 50 extra trees, which is the method of
+missForest; they get one-hot categories. Numbers are scored by the root mean squared error and by the continuous
+ranked probability score (CRPS) of normal distributions with the imputed mean and its standard deviation, both divided
+by the standard deviation of the column; text, and numbers of at most six different values, which are codes or grades,
+by the share of wrong values, numbers rounded to the nearest value that occurs. "error" is the mean over all columns,
+"crps" the median (the uncertainty that CrossCat gives for a very skewed column is no standard deviation). The
+standard deviations of the peers are those of the predictive distribution of the ridge regression, and of the
 predictions of single trees, which are grown to leaves of one row.
 """
 
@@ -77,7 +78,7 @@ class Hidden:
                 crps.append(float(np.mean(normal_crps(error, spread))))
         out = {"error": float(np.mean(rmse + wrong))}
         if rmse:
-            out |= {"rmse": float(np.mean(rmse)), "crps": float(np.mean(crps))}
+            out |= {"rmse": float(np.mean(rmse)), "crps": float(np.median(crps))}
         if wrong:
             out["wrong"] = float(np.mean(wrong))
         return out
@@ -105,7 +106,7 @@ def run_chained(hidden: Hidden, estimator, rounds: int, seed: int):
         if hidden.numeric[j]:
             block = own.to_numpy(float)[:, None]
         else:
-            block = pd.get_dummies(own).to_numpy(float)
+            block = np.array(pd.get_dummies(own), dtype=float)
             block[own.isna()] = np.nan
         blocks.append(block)
         places.append(np.arange(start, start + block.shape[1]))

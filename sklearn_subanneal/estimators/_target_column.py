@@ -22,15 +22,15 @@ from sklearn_subanneal.tables.schema import Table, read_table
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
-# Weights of chains and levels of intervals are found from at most so many rows, evenly spaced.
-MOST_LEFT_OUT_ROWS = 500
-
 
 class TargetColumn(ChainCallbacksMixin, BaseEstimator):
     """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the column y.
 
     Callbacks set on these estimators hear of the chains of the inner one, as do callbacks set on the inner one.
     """
+
+    # Weights of chains, levels of intervals and powers of columns are found from at most so many rows, evenly spaced.
+    _most_left_out = 500
 
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "predict_column"]), None],
@@ -75,7 +75,7 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         # Callbacks may predict before the chains have ended.
         self.chain_weights_ = None
         self._fit_inner(inner, joined, weights)
-        self._learn_from_left_out(*_some_rows(self.crosscat_, joined))
+        self._learn_from_left_out(*_some_rows(self.crosscat_, joined, self._most_left_out))
         table = _as_modelled(self._table, self.crosscat_._table)
         self.feature_types_, self.feature_type_reasons_ = (
             dict(zip(table.names, table.kinds, strict=True)),
@@ -120,11 +120,11 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         return len(self.chain_weights_) * np.repeat(self.chain_weights_, [len(own) for own in self.crosscat_._draws])
 
 
-def _some_rows(model: CrossCat, X) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
+def _some_rows(model: CrossCat, X, n_rows: int) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
     """Some rows of the training table X: as the draws have them, their typed columns, and how often each counts."""
     arrays = model._encode(X)
     rows, counts = model._copies.distinct(arrays)
-    some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_LEFT_OUT_ROWS)).astype(int)
+    some = np.linspace(0, len(rows) - 1, min(len(rows), n_rows)).astype(int)
     rows, counts = rows[some], counts[some]
     return model._seen_rows(arrays).take(rows), [array[rows] for array in arrays], counts
 

@@ -77,6 +77,9 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
     assumption by attribute weighting, JMLR 14, 1947-1988.
     """
 
+    # They are predicted by a few draws, and take less time than those of a regression.
+    _most_left_out = 1000
+
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
