@@ -1,15 +1,15 @@
 """Missing cells of real tables, imputed by CrossCat with its defaults and by chained equations.
 
 Of each table, 15 % of the cells are hidden: completely at random, or at random given the first numeric column without
-missing cells, which itself stays (cells of rows with larger values are hidden more often). The peers are scikit-
-learn's IterativeImputer with its default, Bayesian ridge regressions, and with 50 extra trees, which is the method of
-missForest; they get one-hot categories. Numbers are scored by the root mean squared error and by the continuous
-ranked probability score (CRPS) of normal distributions with the imputed mean and its standard deviation, both divided
-by the standard deviation of the column; text, and numbers of at most six different values, which are codes or grades,
-by the share of wrong values, numbers rounded to the nearest value that occurs. "error" is the mean over all columns,
-"crps" the median (the uncertainty that CrossCat gives for a very skewed column is no standard deviation). The
-standard deviations of the peers are those of the predictive distribution of the ridge regression, and of the
-predictions of single trees, which are grown to leaves of one row.
+missing cells, which itself stays (cells of rows with larger values are hidden more often). The peers are
+scikit-learn's IterativeImputer with its default, Bayesian ridge regressions, and with 50 extra trees, which is the
+method of missForest; they get one-hot categories. Numbers are scored by the root mean squared error and by the
+continuous ranked probability score (CRPS) of normal distributions with the imputed mean and its standard deviation,
+both divided by the standard deviation of the column; text, and numbers of at most six different values, which are
+codes or grades, by the share of wrong values, numbers rounded to the nearest value that occurs. "error" is the mean
+over all columns, "crps" the median (the uncertainty that CrossCat gives for a very skewed column is no standard
+deviation). The standard deviations of the peers are those of the predictive distribution of the ridge regression, and
+of the predictions of single trees, which are grown to leaves of one row.
 """
 
 import warnings

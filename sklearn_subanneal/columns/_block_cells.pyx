@@ -6,6 +6,7 @@ import numpy as np
 from sklearn_subanneal._core._linalg cimport cholesky, symmetric_inverse
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
+from sklearn_subanneal.columns._normal cimport variance_factor
 from sklearn_subanneal.columns._wishart cimport pivot_floor
 
 
@@ -170,6 +171,15 @@ def t_left_out(
                 &asked[i, 0], last, block.sort_missing(&asked[i, 0]), &location[i, 0], &square[i, 0])
         block.clear(last)
     return np.asarray(location), np.asarray(square), np.asarray(free)
+
+
+def moments_left_out(block, rows, asked, slots):
+    """Means and variances (n_rows, width) of the cells that are not asked, as of ``t_left_out``.
+
+    The variance of a t with few degrees of freedom is bounded as in ``variance_factor``.
+    """
+    location, square, free = t_left_out(block, rows, asked, slots)
+    return location, square * np.array([variance_factor(own) for own in free])[:, None]
 
 
 cdef void copy_without(MultivariateT block, const double* x, Py_ssize_t k, Py_ssize_t target) noexcept nogil:

@@ -225,7 +225,7 @@ class Ensemble:
                     continue
                 weights = np.exp(joint - log_marginal[:, None]) * share[:, None]
                 for part in wanted:
-                    found = part.expectations(self.models, cells.of_part(part)[0], weights)
+                    found = factor.expectations(self.models, part, cells, weights)
                     for m in (m for m in part.members if m in first):
                         one, two = found[m]
                         first[m] = kept * first[m] + one

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sklearn_subanneal.columns._block_cells import cells_left_out, rows_left_out, t_left_out
+from sklearn_subanneal.columns._block_cells import cells_left_out, moments_left_out, rows_left_out, t_left_out
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
@@ -60,6 +60,26 @@ class LeaveOneOut(Predictive):
         out = np.array(np.broadcast_to(out, (len(out), cells.n_rows, self.n_clusters + 1)))
         others, rows, own = self._others(cells)
         out[:, others, own] = cells_left_out(block.statistics, *self._block_rows(block, cells, others, rows), own)
+        return out
+
+    def expectations(self, models, part: Part, cells: DistinctRows, weights: np.ndarray):
+        if not part.is_block:
+            # A missing cell of a single column is in no statistics.
+            return super().expectations(models, part, cells, weights)
+        others, rows, own = self._others(cells)
+        # A new array: the weight of the own cluster is taken out, and its moments, without the row, are added.
+        weights = np.array(np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1)))
+        share = weights[others, own][:, None]
+        weights[others, own] = 0.0
+        out = super().expectations(models, part, cells, weights)
+        completed, asked = self._block_rows(part, cells, others, rows)
+        mean, variance = moments_left_out(part.statistics, completed, asked, own)
+        gaps = np.isnan(asked)
+        for i, m in enumerate(part.members):
+            first, second = (np.array(moment) for moment in out[m])
+            first[others, 0] += np.where(gaps[:, i], share[:, 0] * mean[:, i], 0.0)
+            second[others, 0] += np.where(gaps[:, i], share[:, 0] * (variance[:, i] + mean[:, i] ** 2), 0.0)
+            out[m] = first, second
         return out
 
     def t_of_member(self, member: int, cells: DistinctRows) -> tuple[np.ndarray, ...]:

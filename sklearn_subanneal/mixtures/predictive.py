@@ -100,6 +100,12 @@ class Predictive:
         (part,) = (part for part in self.parts if member in part.members)
         return part.t_of_member(member, cells.of_part(part)[0], self.n_clusters + 1)
 
+    def expectations(
+        self, models: list[ColumnModel], part: Part, cells: DistinctRows, weights: np.ndarray
+    ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
+        """As of :meth:`Part.expectations`, of the cells of one part."""
+        return part.expectations(models, cells.of_part(part)[0], weights)
+
     def cell_densities(self, block: Part, cells: DistinctRows) -> np.ndarray:
         """Log densities (n_members, n_rows, n_clusters + 1) of each cell of a block given the others of the row."""
         return cell_densities(block.statistics, cells.of_part(block)[0], self.n_clusters + 1)

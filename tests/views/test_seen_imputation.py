@@ -1,0 +1,84 @@
+"""Missing cells of the training table: their posterior means are those of the values that the chains sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.diagnostics import effective_sample_size
+from sklearn_subanneal.partitions import CRP
+from sklearn_subanneal.views.seen_rows import SeenRows
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9, 2)) @ [[1.0, 0.8], [0.0, 0.6]]
+    X[0], X[1, 1], X[2, 0] = [2.5, np.nan], np.nan, np.nan
+    # Clusters of single rows are frequent, and their means are spread widely: a filled cell holds on to its value.
+    model = CrossCat(
+        CRP(2.0),
+        covariance_type="full",
+        feature_types=["real", "real"],
+        feature_params={"real": {"kappa": 0.1, "nu": 9.0}},
+        column_start="together",
+        learn_hyperparameters=False,
+        n_chains=2,
+        n_draws=2000,
+        random_state=0,
+    ).fit(X)
+    return model, X
+
+
+def sampled(model):
+    """Values (n_chains, n_draws, n_missing) of the missing cells in the draws, in the units of the data."""
+    filled = np.array([[draw.filled for draw in chain] for chain in model._draws])
+    columns = [1, 1, 0]
+    values = [model._models[j].restore(filled[:, :, i].reshape(-1, 1)) for i, j in enumerate(columns)]
+    return np.stack([own.reshape(filled.shape[:2]) for own in values], axis=2)
+
+
+def test_imputations_are_the_means_of_the_sampled_values(fitted):
+    model, X = fitted
+    values, found = sampled(model), model.impute(X)[np.isnan(X)]
+    error = values.std(axis=(0, 1)) / np.sqrt(effective_sample_size(values, kind="mean"))
+    assert (np.abs(found - values.mean(axis=(0, 1))) < 4.0 * error).all()
+    # Each row is left out of its clusters: the first three are those with missing cells.
+    arrays = [array[:3] for array in model.typed_columns(X)]
+    seen = model._seen_rows(model.typed_columns(X)).take(np.arange(3))
+    filled, _ = left_out(model._models, model._flat_draws(), seen, arrays).impute(arrays, seen=True)
+    np.testing.assert_allclose(np.column_stack(filled)[np.isnan(X[:3])], found, rtol=1e-9)
+
+
+def test_single_draws_differ_less_than_if_rows_were_not_left_out(fitted):
+    """A row that is alone in a cluster would confirm the value that was sampled for its missing cell."""
+    model, X = fitted
+    arrays, gaps = model.typed_columns(X), np.isnan(X)
+    seen, own = model._seen_rows(arrays), []
+    for i in range(0, 4000, 20):
+        draw = [model._flat_draws()[i]]
+        rows = SeenRows([seen.labels[i]], seen.joint, seen.cells, seen.places)
+        averages = left_out(model._models, draw, rows, arrays), ensemble_of_views(model._models, draw)
+        own.append([np.column_stack(average.impute(arrays, seen=True)[0])[gaps] for average in averages])
+    left, kept = np.std(own, axis=0)
+    assert (left < 0.9 * kept).all()
+
+
+def test_uncertainties_are_the_deviations_of_the_sampled_values(fitted):
+    model, X = fitted
+    _, spreads = model.impute(X, return_uncertainty=True)
+    np.testing.assert_allclose(spreads[np.isnan(X)], sampled(model).std(axis=(0, 1)), rtol=0.1)
+
+
+def test_rows_of_weight_zero_are_imputed_as_new_ones():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 2)) + 4.0 * rng.integers(0, 2, (40, 1))
+    X[::5, 0] = np.nan
+    weights = np.ones(40, int)
+    weights[[0, 1, 10]] = 0
+    model = CrossCat(covariance_type="full", n_chains=1, n_draws=4, random_state=0).fit(X, sample_weight=weights)
+    whole, absent = model.impute(X), [0, 10]
+    np.testing.assert_allclose(whole[absent, 0], model.impute(X[absent])[:, 0], rtol=1e-9)
+    assert not np.isnan(whole).any()
