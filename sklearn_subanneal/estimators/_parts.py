@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -55,10 +55,10 @@ def filled_parts(
     arrays: list[np.ndarray],
     seen: bool = False,
     columns: Sequence[int] | None = None,
-    impute: Callable | None = None,
+    imputed: tuple[list[np.ndarray], list[np.ndarray]] | None = None,
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What ``impute`` gives, by default that of the average, such that the parts of a cell suit one another."""
-    filled, spreads = (average.impute if impute is None else impute)(arrays, seen, columns)
+    """What was imputed, by default by :meth:`Ensemble.impute`, such that the parts of a cell suit one another."""
+    filled, spreads = average.impute(arrays, seen, columns) if imputed is None else imputed
     for column, at in zip(table.columns, table.places, strict=True):
         if column.split is None or (columns is not None and at[0] not in columns):
             continue

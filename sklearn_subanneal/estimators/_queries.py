@@ -148,31 +148,29 @@ class PredictiveQueries:
         """
         arrays = self._encode(X)
         average = ensemble_of_views(self._models, self._flat_draws())
-        seen = self._are_seen(arrays, None) if seen is None else seen
         # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
-        impute = self._impute_left_out if seen and self._are_seen(arrays, None) else None
-        filled, uncertainty = _parts.filled_parts(self._table, average, arrays, seen, impute=impute)
+        is_whole = seen is not False and self._are_seen(arrays, None)
+        imputed = self._impute_left_out(average, arrays) if is_whole else None
+        filled, uncertainty = _parts.filled_parts(self._table, average, arrays, is_whole or bool(seen), imputed=imputed)
         filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         return (filled, _parts.uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 
-    def _impute_left_out(self, arrays, seen, columns):
-        """As :meth:`Ensemble.impute`, each row of the training table left out of its clusters in each draw.
+    def _impute_left_out(self, average, arrays):
+        """As ``average.impute``, each row of the training table left out of its clusters in each draw.
 
         Given a draw, the cluster of a row and its missing cells then have their conditional distribution given all
         else. The statistics of the clusters have values for the missing cells, those of the row itself among them.
         """
-        draws, rows = self._flat_draws(), np.flatnonzero(missing(arrays).any(axis=1))
+        rows = np.flatnonzero(missing(arrays).any(axis=1))
         absent = np.isin(rows, self._copies.absent)
         filled, spreads = [np.array(a) for a in arrays], [np.zeros(len(a)) for a in arrays]
         for some, is_new in ((rows[~absent], False), (rows[absent], True)):
             if not some.size:
                 continue
-            cells = [array[some] for array in arrays]
-            if is_new:
-                average = ensemble_of_views(self._models, draws)
-            else:
-                average = left_out(self._models, draws, self._seen_rows(arrays).take(some), cells)
-            for whole, own in zip((filled, spreads), average.impute(cells, not is_new), strict=True):
+            cells, used = [array[some] for array in arrays], average
+            if not is_new:
+                used = left_out(self._models, self._flat_draws(), self._seen_rows(arrays).take(some), cells)
+            for whole, own in zip((filled, spreads), used.impute(cells, not is_new), strict=True):
                 for column, values in zip(whole, own, strict=True):
                     column[some] = values
         return filled, spreads
