@@ -35,6 +35,8 @@ class JointReal(Real):
         Number of coordinates that columns share; 0: no correlations, and none are learned.
     spread : float
         Standard deviation of the other coordinates.
+    low, high : float
+        Range of the training cells, in standard units of the transformed data.
     """
 
     joint = True
@@ -42,6 +44,17 @@ class JointReal(Real):
     vector: np.ndarray = field(default_factory=lambda: np.ones(1))
     n_shared: int = 0
     spread: float = 1.0
+    low: float = -np.inf
+    high: float = np.inf
+
+    def limited(self, first, second, weight):
+        # The regression within a cluster of few rows may predict cells far from any that were seen.
+        unit = np.where(weight > 0.0, weight, 1.0)
+        mean, variance = first / unit, (second - first**2 / unit) / unit
+        mean = np.clip(mean, self.low, self.high)
+        # No distribution on an interval has a larger variance (Popoviciu's inequality).
+        variance = np.clip(variance, 0.0, (0.5 * (self.high - self.low)) ** 2)
+        return mean * weight, (variance + mean**2) * weight
 
     def units(self, arrays):
         # Missing cells are part of the state, and so of its density: in the units of the transformed data.
@@ -55,7 +68,8 @@ class JointSkewed(JointReal):
 
     The transformation is that of :class:`Skewed`. Predictions and imputations are those of the transformed data,
     transformed back: the mean of their logarithms becomes a geometric mean. The uncertainty is half the distance
-    between the points that are one standard deviation below and above the mean of the transformed data.
+    between the points that are one standard deviation below and above the mean of the transformed data, or where the
+    range of the training cells ends.
     """
 
     kind = "skewed"
@@ -63,7 +77,10 @@ class JointSkewed(JointReal):
 
     def summary(self, first, second):
         deviation = np.sqrt(np.maximum(second - first**2, 0.0))
-        return self.restore(first), 0.5 * (self.restore(first + deviation) - self.restore(first - deviation))
+        # A little beyond the range, the transformation back can be many times the largest cell.
+        upper = np.minimum(first + deviation, np.maximum(self.high, first))
+        lower = np.maximum(first - deviation, np.minimum(self.low, first))
+        return self.restore(first), 0.5 * (self.restore(upper) - self.restore(lower))
 
 
 JOINT = {"real": (Real, JointReal), "skewed": (Skewed, JointSkewed)}
@@ -121,6 +138,9 @@ def bind_joint_reals(
             axes["spread"] = block.grids["spread"]
             more = {key: block.parameters[key] for key in ("n_shared", "spread")}
             more["vector"] = block.parameters["vectors"][i]
+        if not np.isnan(cells[:, i]).all():
+            ends = np.array([np.nanmin(cells[:, i]), np.nanmax(cells[:, i])])
+            more["low"], more["high"] = ((ends - model.center[0]) / model.scale[0]).tolist()
         out.append(
             JOINT[model.kind][1](
                 model.name,

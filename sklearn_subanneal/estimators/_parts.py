@@ -71,7 +71,7 @@ def filled_parts(
             cells = [array[rows] for array in arrays]
             for other, own in known.items():
                 cells[at[other]] = own
-            return average.predict(cells, at[part], seen)
+            return average.predict(cells, at[part], seen, limited=True)
 
         values, deviations = column.split.completed(
             [filled[p][rows] for p in at], [spreads[p][rows] for p in at], predict

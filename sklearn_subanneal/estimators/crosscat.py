@@ -64,7 +64,8 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         ``[Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
     column_start : {"separate", "together", "prior"} or None, default=None
         Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior. None:
-        separate, but with full covariance the real columns are in one view.
+        separate, but with full covariance real and skewed columns are in one view if they are connected by significant
+        rank correlations, directly or by way of others.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"

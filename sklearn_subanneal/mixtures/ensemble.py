@@ -189,7 +189,7 @@ class Ensemble:
         return out
 
     def expectations(
-        self, cells: DistinctRows, targets, seen: bool = False
+        self, cells: DistinctRows, targets, seen: bool = False, limited: bool = False
     ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
         """Expectations of some models given the observed cells of each row.
 
@@ -204,6 +204,8 @@ class Ensemble:
             Indices of the models. Their own observed cells count as evidence.
         seen : bool, default=False
             Whether these are the training rows: the draws are conditioned on them already, and have equal weights.
+        limited : bool, default=False
+            Whether the expectations of each draw are limited by :meth:`ColumnModel.limited`.
 
         Returns
         -------
@@ -227,12 +229,14 @@ class Ensemble:
                 for part in wanted:
                     found = factor.expectations(self.models, part, cells, weights)
                     for m in (m for m in part.members if m in first):
-                        one, two = found[m]
+                        one, two = self.models[m].limited(*found[m], share[:, None]) if limited else found[m]
                         first[m] = kept * first[m] + one
                         second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
 
-    def predict(self, arrays: list[np.ndarray], target: int, seen: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def predict(
+        self, arrays: list[np.ndarray], target: int, seen: bool = False, limited: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """One model given the observed cells of each row, its own among them.
 
         Parameters
@@ -240,7 +244,7 @@ class Ensemble:
         arrays : list of ndarray of shape (n_rows,)
         target : int
             Index of the model.
-        seen : bool, default=False
+        seen, limited : bool, default=False
             See :meth:`expectations`.
 
         Returns
@@ -255,7 +259,7 @@ class Ensemble:
         n_rows, n_values = len(arrays[0]), model.n_values or 1
         value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
         for rows, cells in self.cells(arrays, self.most_terms + n_values):
-            one, two = self.expectations(cells, [target], seen)[target]
+            one, two = self.expectations(cells, [target], seen, limited)[target]
             mode_or_mean, deviation = model.summary(one, two)
             value[rows] = model.probabilities(one) if model.discrete else mode_or_mean
             spread[rows] = deviation[:, 0]
@@ -269,8 +273,9 @@ class Ensemble:
         Reals: posterior mean and standard deviation; skewed ones: median and half the distance between the quantiles
         0.159 and 0.841; an atom of a semicontinuous column in place of the mean if it is almost sure. Counts: mean,
         rounded, and standard deviation. Categories: the most probable one, and the probability that it is another.
-        Observed cells stay, with uncertainty 0. For ``seen`` see :meth:`expectations`; ``columns`` are those to be
-        filled, None: all.
+        Observed cells stay, with uncertainty 0. The expectations of each draw are limited by
+        :meth:`ColumnModel.limited`. For ``seen`` see :meth:`expectations`; ``columns`` are those to be filled, None:
+        all.
 
         Returns
         -------
@@ -288,7 +293,7 @@ class Ensemble:
         for part, cells in self.cells([a[holes] for a in arrays], self.most_terms * widest):
             rows = holes[part]
             targets = [m for m, model in enumerate(self.models) if gaps[np.ix_(rows, model.sources)].any()]
-            for m, (one, two) in self.expectations(cells, targets, seen).items():
+            for m, (one, two) in self.expectations(cells, targets, seen, limited=True).items():
                 model = self.models[m]
                 value, spread = model.summary(one, two)
                 value = model.imputed(value, one)

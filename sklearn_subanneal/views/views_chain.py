@@ -22,6 +22,7 @@ from sklearn_subanneal.mixtures.move import ClusterMove, Move
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.views._views import Views
 from sklearn_subanneal.views.column_moves import ColumnPacing
+from sklearn_subanneal.views.correlated_columns import correlated_columns
 from sklearn_subanneal.views.draws import ViewsDraw
 
 TRACE = np.dtype(
@@ -166,9 +167,10 @@ class ViewsChain(AnnealedChain):
         """The partition of the columns with which the chain starts."""
         n_columns = len(self.columns)
         if start is None and self.reals is not None:
-            # The view of the first joint real is that of the others.
-            labels = np.arange(n_columns)
-            labels[self.reals.places] = self.reals.places[0]
+            # Each group of correlated reals has a view, that of its first column.
+            labels, places = np.arange(n_columns), np.asarray(self.reals.places)
+            groups = correlated_columns(np.where(self.reals.missing, np.nan, self.reals.filled))
+            labels[places] = places[np.unique(groups, return_index=True)[1][groups]]
             return np.unique(labels, return_inverse=True)[1]
         if start in (None, "separate"):
             return np.arange(n_columns)

@@ -59,6 +59,21 @@ def test_a_skewed_column_is_correlated_after_its_transformation(skewed):
     np.testing.assert_allclose(np.log(found), np.log(amounts), atol=0.25)
 
 
+def test_cells_are_imputed_within_the_range_of_training_cells(skewed):
+    """Their uncertainty suits it, where the regression on a value that was never seen leads far beyond."""
+    X = skewed_table()
+    low, high = X.min(axis=0), X.max(axis=0)
+    far = np.array([[np.nan, 40.0], [np.nan, -40.0], [1e15, np.nan]])
+    assert skewed.predict_column(0, far[:1]) > 50 * high[0]
+    filled, uncertainty = skewed.impute(far, return_uncertainty=True)
+    made = np.append(filled[:2, 0], filled[2, 1])
+    assert (made >= low[[0, 0, 1]] * (1 - 1e-9) - 1e-9).all()
+    assert (made <= high[[0, 0, 1]] * (1 + 1e-9)).all()
+    # The means of the draws, and the cells in each draw, deviate by half of the range at most.
+    assert 0.0 < uncertainty[0, 0] <= (high[0] - low[0]) / np.sqrt(2)
+    assert 0.0 < uncertainty[2, 1] <= (high[1] - low[1]) / np.sqrt(2)
+
+
 def test_the_density_of_a_skewed_column_is_one_altogether(skewed):
     logs = np.linspace(-6.0, 12.0, 4001)
     density = np.exp(skewed.score_samples(np.column_stack([np.exp(logs), np.full(len(logs), np.nan)])))

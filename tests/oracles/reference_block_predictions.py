@@ -118,16 +118,19 @@ def score_seen(draws, row, asked, i):
     )
 
 
-def moments(draws, row, column):
-    """Mean and variance of one real given the cells of a row."""
+def moments(draws, row, column, ends=(-np.inf, np.inf)):
+    """Mean and variance of one real given the cells of a row; those of each draw are limited to an interval."""
     first = second = total = 0.0
     for draw in draws:
         weight = np.exp(log_density(draw, row))
         (view,) = (view for view in draw if column in view.reals)
         shares = np.exp(view.log_joint(row) - logsumexp(view.log_joint(row)))
-        for k, share in enumerate(shares):
-            mean, variance = view.moments(k, column, row)
-            first += weight * share * mean
-            second += weight * share * (variance + mean**2)
+        of_clusters = [view.moments(k, column, row) for k in range(len(shares))]
+        mean = sum(share * mean for share, (mean, _) in zip(shares, of_clusters, strict=True))
+        square = sum(share * (variance + mean**2) for share, (mean, variance) in zip(shares, of_clusters, strict=True))
+        variance = min(square - mean**2, ((ends[1] - ends[0]) / 2) ** 2)
+        mean = min(max(mean, ends[0]), ends[1])
+        first += weight * mean
+        second += weight * (variance + mean**2)
         total += weight
     return first / total, second / total - (first / total) ** 2

@@ -113,6 +113,11 @@ class Fitted(PredictiveQueries, NoveltyQueries, StructureQueries, BaseEstimator)
         values = np.hstack([model.values(self._encode([cells])) for model in self._models])[0]
         return {j: value for j, value in enumerate(values) if not np.isnan(value)}
 
+    def ends(self, column):
+        """The range of the training cells of a real, in standard units."""
+        cells, model = table()[:, column], self._models[column]
+        return (np.array([np.nanmin(cells), np.nanmax(cells)]) - model.center[0]) / model.scale[0]
+
     def log_units(self, cells):
         return -sum(np.log(self._models[j].scale[0]) for j in REALS if not np.isnan(cells[j]))
 
@@ -189,7 +194,10 @@ def test_reals_given_others(fitted):
         assert fitted.predict_column(column, [row])[0] == pytest.approx(mean, rel=1e-7, abs=1e-7 * deviation)
         found = predict_column(fitted._models, fitted._draws, fitted._encode([row, row]), column)
         assert_allclose(found, [[mean] * 2, [deviation] * 2], rtol=1e-7, atol=1e-7 * deviation)
-        # All missing cells of the row at once.
+        # All missing cells of the row at once, within the range of the training cells.
+        ends = fitted.ends(column)
+        mean, variance = reference.moments(fitted.views, fitted.row(gap), column, ends)
+        mean, deviation = mean * model.scale[0] + model.center[0], np.sqrt(variance) * model.scale[0]
         filled, uncertainty = fitted.impute([gap, row], return_uncertainty=True)
         assert filled[0, column] == pytest.approx(mean, rel=1e-7, abs=1e-7 * deviation)
         assert uncertainty[0, column] == pytest.approx(deviation, rel=1e-7)
@@ -201,7 +209,8 @@ def test_training_cells_given_others_with_equal_weights_of_draws(fitted):
     filled, uncertainty = fitted.impute(X, return_uncertainty=True, seen=True)
     for i, j in np.argwhere(np.isnan(X[:, REALS])):
         column, model = REALS[j], fitted._models[REALS[j]]
-        each = np.array([reference.moments([draw], fitted.row(X[i]), column) for draw in fitted.views])
+        ends = fitted.ends(column)
+        each = np.array([reference.moments([draw], fitted.row(X[i]), column, ends) for draw in fitted.views])
         mean = each[:, 0].mean()
         variance = (each[:, 1] + each[:, 0] ** 2).mean() - mean**2
         assert filled[i, column] == pytest.approx(mean * model.scale[0] + model.center[0], rel=1e-7)
