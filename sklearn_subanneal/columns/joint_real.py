@@ -52,8 +52,7 @@ class JointReal(Real):
         unit = np.where(weight > 0.0, weight, 1.0)
         mean, variance = first / unit, (second - first**2 / unit) / unit
         mean = np.clip(mean, self.low, self.high)
-        # No distribution on an interval has a larger variance (Popoviciu's inequality).
-        variance = np.clip(variance, 0.0, (0.5 * (self.high - self.low)) ** 2)
+        variance = np.clip(variance, 0.0, (self.high - self.low) ** 2)
         return mean * weight, (variance + mean**2) * weight
 
     def units(self, arrays):

@@ -69,9 +69,9 @@ def test_cells_are_imputed_within_the_range_of_training_cells(skewed):
     made = np.append(filled[:2, 0], filled[2, 1])
     assert (made >= low[[0, 0, 1]] * (1 - 1e-9) - 1e-9).all()
     assert (made <= high[[0, 0, 1]] * (1 + 1e-9)).all()
-    # The means of the draws, and the cells in each draw, deviate by half of the range at most.
-    assert 0.0 < uncertainty[0, 0] <= (high[0] - low[0]) / np.sqrt(2)
-    assert 0.0 < uncertainty[2, 1] <= (high[1] - low[1]) / np.sqrt(2)
+    # In each draw the deviation is at most the range, and the means of the draws deviate by half of it at most.
+    assert 0.0 < uncertainty[0, 0] <= np.sqrt(1.25) * (high[0] - low[0])
+    assert 0.0 < uncertainty[2, 1] <= np.sqrt(1.25) * (high[1] - low[1])
 
 
 def test_the_density_of_a_skewed_column_is_one_altogether(skewed):
