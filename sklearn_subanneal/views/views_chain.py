@@ -73,9 +73,10 @@ class ViewsChain(AnnealedChain):
     pacing : ColumnPacing
     start : {"separate", "together", "prior"} or None, default=None
         Each column in a separate view, all in one view, or a partition drawn from the prior. None: separate, but joint
-        reals are in one view. Columns that fit together by their clusters join quickly, but to separate them, moves
-        must first find a second partition of the rows: chains that start with one view leave views merged. Joint reals
-        also fit together by their correlations, and pairs of them that have found each other seldom part.
+        reals in the groups of :func:`correlated_columns`. Columns that fit together by their clusters join quickly, but
+        to separate them, moves must first find a second partition of the rows: chains that start with one view leave
+        views merged. Joint reals also fit together by their correlations, and pairs of them that have found each other
+        seldom part.
     learn : bool, default=True
         Whether hyperparameters are redrawn.
     learn_from : int or None, default=None
