@@ -36,7 +36,7 @@ class JointReal(Real):
     spread : float
         Standard deviation of the other coordinates.
     low, high : float
-        Range of the training cells, in standard units of the transformed data.
+        Range of the training cells, in standard units of the transformed data; at least one unit wide.
     """
 
     joint = True
@@ -138,8 +138,10 @@ def bind_joint_reals(
             more = {key: block.parameters[key] for key in ("n_shared", "spread")}
             more["vector"] = block.parameters["vectors"][i]
         if not np.isnan(cells[:, i]).all():
-            ends = np.array([np.nanmin(cells[:, i]), np.nanmax(cells[:, i])])
-            more["low"], more["high"] = ((ends - model.center[0]) / model.scale[0]).tolist()
+            ends = (np.array([np.nanmin(cells[:, i]), np.nanmax(cells[:, i])]) - model.center[0]) / model.scale[0]
+            # A single value says nothing of the range.
+            room = max(0.5 * (1.0 - np.ptp(ends)), 0.0)
+            more["low"], more["high"] = (ends + [-room, room]).tolist()
         out.append(
             JOINT[model.kind][1](
                 model.name,

@@ -74,6 +74,17 @@ def test_cells_are_imputed_within_the_range_of_training_cells(skewed):
     assert 0.0 < uncertainty[2, 1] <= np.sqrt(1.25) * (high[1] - low[1])
 
 
+@pytest.mark.parametrize("kind", ["real", "skewed"])
+def test_one_observed_cell_does_not_make_the_others_certain(kind):
+    X = np.random.default_rng(0).lognormal(size=(40, 3))
+    X[1:, 1] = np.nan
+    X[:, 2], X[3, 2] = 5.0, np.nan
+    settings = {"feature_types": ["real", kind, kind], "covariance_type": "full", "n_chains": 1, "n_draws": 4}
+    _, uncertainty = CrossCat(**settings, random_state=0).fit(X).impute(X, return_uncertainty=True)
+    assert (uncertainty[1:, 1] > 0.01 * X[0, 1]).all()
+    assert uncertainty[3, 2] > 0.0
+
+
 def test_the_density_of_a_skewed_column_is_one_altogether(skewed):
     logs = np.linspace(-6.0, 12.0, 4001)
     density = np.exp(skewed.score_samples(np.column_stack([np.exp(logs), np.full(len(logs), np.nan)])))
