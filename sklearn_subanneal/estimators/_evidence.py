@@ -160,3 +160,11 @@ def row_indices(parameter: str, rows, n_samples: int) -> np.ndarray:
         f"{parameter} must be indices from 0 to {n_samples - 1} of rows of the training table, or a mask of shape "
         f"({n_samples},), got {rows!r}."
     )
+
+
+def as_evidence(unseen: str) -> str:
+    """How a category that `fit` did not see is treated in a row that is evidence for its clusters and other cells.
+
+    All that the unseen value says of a cluster is how many rows and categories it has: nothing about the category.
+    """
+    return "missing" if unseen == "novel" else unseen

@@ -23,6 +23,7 @@ from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_cha
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
+from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.partitions import Partition
@@ -217,8 +218,13 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         self.part_columns_ = np.repeat(np.arange(len(table.columns)), [len(column.parts) for column in table.columns])
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
+        self.chain_weights_ = np.full(len(results), 1.0 / len(results))
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
         self.trace_ = np.concatenate([result.trace for result in results])
+
+    def _draw_weights(self) -> np.ndarray:
+        """Weights of the draws in averages, (n_chains, n_draws), those of their chains."""
+        return np.repeat(self.chain_weights_[:, None], len(self._draws[0]), axis=1)
 
     def _flat_draws(self) -> list:
         return [draw for draws in self._draws for draw in draws]
@@ -261,7 +267,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         return float(np.mean(self.score_samples(X)))
 
     def co_clustering(self, rows=None, max_rows: int = 5000) -> np.ndarray:
-        """Share of the draws in which two rows of the training table are in one cluster.
+        """Share of the draws, by the weights of their chains, in which two training rows are in one cluster.
 
         Parameters
         ----------
@@ -275,20 +281,12 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         similarity : ndarray of shape (n_rows, n_rows)
         """
         check_is_fitted(self)
-        return posterior.co_clustering(self.posterior_labels_, rows, max_rows)
+        return posterior.co_clustering(self.posterior_labels_, rows, max_rows, self._draw_weights())
 
 
 def identified(table) -> list[tuple[str, int]]:
     """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
     return [(part.name, 0 if part.categories is None else len(part.categories)) for part in table.parts]
-
-
-def as_evidence(unseen: str) -> str:
-    """How a category that `fit` did not see is treated in a row that is evidence for its clusters and other cells.
-
-    All that the unseen value says of a cluster is how many rows and categories it has: nothing about the category.
-    """
-    return "missing" if unseen == "novel" else unseen
 
 
 def partition_hyperparameters(partition: BaseEstimator, values: dict) -> list[str]:
@@ -343,4 +341,5 @@ def sampling_generator(n_samples: int, random_state) -> np.random.Generator:
 
 def _attributes_of_one_draw(table, models, draw, record) -> dict:
     """Attributes of an estimator that is fitted with this draw alone."""
-    return {"_table": table, "_models": models, "_draws": [[draw]], "n_clusters_": record["n_clusters"]}
+    one = {"_draws": [[draw]], "chain_weights_": np.ones(1)}
+    return one | {"_table": table, "_models": models, "n_clusters_": record["n_clusters"]}

@@ -114,14 +114,15 @@ def surprisal_of_columns(
     return out
 
 
-def dependence_of_columns(table: Table, labels: np.ndarray) -> np.ndarray:
-    """Fraction of the draws in which a part of one column is in the same view as a part of another.
+def dependence_of_columns(table: Table, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Share of the draws, by their weights, in which a part of one column is in the same view as a part of another.
 
     Parameters
     ----------
     table : Table
     labels : ndarray of int, shape (n_chains, n_draws, n_parts)
         View of each part in each draw.
+    weights : ndarray of shape (n_chains, n_draws)
 
     Returns
     -------
@@ -129,15 +130,14 @@ def dependence_of_columns(table: Table, labels: np.ndarray) -> np.ndarray:
     """
     n_parts = labels.shape[-1]
     if len(table.columns) == n_parts:
-        return posterior.co_clustering(labels, max_rows=n_parts)
+        return posterior.co_clustering(labels, max_rows=n_parts, weights=weights)
     owner = np.repeat(np.arange(len(table.columns)), [len(at) for at in table.places])
-    draws = labels.reshape(-1, n_parts)
     together = np.zeros((len(table.columns), len(table.columns)))
-    for views in draws:
+    for views, weight in zip(labels.reshape(-1, n_parts), weights.ravel() / weights.sum(), strict=True):
         holds = np.zeros((len(table.columns), views.max() + 1))
         holds[owner, views] = 1.0
-        together += holds @ holds.T > 0.0
-    return together / len(draws)
+        together += weight * (holds @ holds.T > 0.0)
+    return np.minimum(together, 1.0)
 
 
 def relatedness_of_columns(

@@ -28,15 +28,16 @@ class StructureQueries:
 
     @property
     def dependence_(self) -> np.ndarray:
-        """Fraction of the draws in which two columns are in the same view, (n_features, n_features).
+        """Share of the draws in which two columns are in the same view, (n_features, n_features).
 
-        Of columns that are modelled by several: in which a part of one and a part of the other are.
+        Draws have the weights of their chains. Of columns that are modelled by several: in which a part of one and a
+        part of the other are.
 
         A value of 0 means that separate views fit better, not that the columns are uncorrelated: each of them may have
         other columns that explain it better. To measure the dependence among a few columns, fit them alone.
         """
         check_is_fitted(self)
-        return dependence_of_columns(self._table, self.posterior_column_labels_)
+        return dependence_of_columns(self._table, self.posterior_column_labels_, self._draw_weights())
 
     @property
     def view_confidence_(self) -> np.ndarray:
@@ -50,7 +51,11 @@ class StructureQueries:
         check_is_fitted(self)
         modelled = [labels for result in self._results for labels in result.labels]
         confidence = similarity.consensus_confidence(
-            self.view_labels_.T[:, self._copies.rows], self.column_labels_, modelled, self._flat_column_labels()
+            self.view_labels_.T[:, self._copies.rows],
+            self.column_labels_,
+            modelled,
+            self._flat_column_labels(),
+            self._draw_weights().ravel(),
         )
         return self._copies.of_table(confidence.T, np.nan).T
 
@@ -208,6 +213,8 @@ class StructureQueries:
     def row_similarity(self, rows, others=None, columns=None, max_rows: int = 5000) -> np.ndarray:
         """Share of the draws, and of their views, in which two rows of the training table are in one cluster.
 
+        Draws have the weights of their chains.
+
         Parameters
         ----------
         rows : int, array-like of int or of bool
@@ -257,7 +264,9 @@ class StructureQueries:
             )
         if columns is not None:
             columns = parts_of_columns(self._table, self._column_indices("columns", columns))
-        return similarity.row_similarity(self._flat_row_labels(), self._flat_column_labels(), rows, others, columns)
+        return similarity.row_similarity(
+            self._flat_row_labels(), self._flat_column_labels(), rows, others, columns, self._draw_weights().ravel()
+        )
 
     def typed_columns(self, X) -> list[np.ndarray]:
         """The columns of a table as the model reads them.

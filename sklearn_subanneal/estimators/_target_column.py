@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS, TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
-from sklearn_subanneal.estimators._mcmc import as_evidence
+from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
-from sklearn_subanneal.views.seen_rows import SeenRows
+from sklearn_subanneal.views.draws import ViewsDraw, weighted
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 
@@ -75,7 +75,8 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         # Callbacks may predict before the chains have ended.
         self.chain_weights_ = None
         self._fit_inner(inner, joined, weights)
-        self._learn_from_left_out(*_some_rows(self.crosscat_, joined, self._most_left_out))
+        inner = self.crosscat_
+        self._learn_from_left_out(*inner._some_seen_rows(inner._encode(joined), self._most_left_out))
         table = _as_modelled(self._table, self.crosscat_._table)
         self.feature_types_, self.feature_type_reasons_ = (
             dict(zip(table.names, table.kinds, strict=True)),
@@ -110,23 +111,14 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         arrays = _as_modelled(self._table, inner._table).encode(self, X, as_evidence(inner.unseen))
         is_real = inner._models[-1].kind == "real"
         unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
-        average = ensemble_of_views(inner._models, inner._flat_draws(), self._draw_weights())
-        return average, [*arrays, unknown], len(arrays)
+        return ensemble_of_views(inner._models, self._weighted_draws()), [*arrays, unknown], len(arrays)
 
-    def _draw_weights(self):
-        """Weights of the draws, with mean 1; None before the chains have ended."""
-        if self.chain_weights_ is None:
-            return None
-        return len(self.chain_weights_) * np.repeat(self.chain_weights_, [len(own) for own in self.crosscat_._draws])
-
-
-def _some_rows(model: CrossCat, X, n_rows: int) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
-    """Some rows of the training table X: as the draws have them, their typed columns, and how often each counts."""
-    arrays = model._encode(X)
-    rows, counts = model._copies.distinct(arrays)
-    some = np.linspace(0, len(rows) - 1, min(len(rows), n_rows)).astype(int)
-    rows, counts = rows[some], counts[some]
-    return model._seen_rows(arrays).take(rows), [array[rows] for array in arrays], counts
+    def _weighted_draws(self) -> list[ViewsDraw]:
+        """The draws with the weights of their chains in predictions of y; as they are before the chains have ended."""
+        chains = self.crosscat_._draws
+        if self.chain_weights_ is not None:
+            chains = weighted(chains, self.chain_weights_)
+        return [draw for draws in chains for draw in draws]
 
 
 def _as_modelled(table: Table, joint: Table) -> Table:

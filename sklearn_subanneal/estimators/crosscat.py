@@ -7,7 +7,6 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal.annealing.continuation import table_digest
 from sklearn_subanneal.annealing.schedules import NAMED as NAMED_SCHEDULES
 from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.columns.atom_split import split_atoms
@@ -15,25 +14,30 @@ from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.columns.joint_types import revised_types
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, identified, view_hyperparameters
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
+from sklearn_subanneal.estimators._training_rows import TrainingRows
 from sklearn_subanneal.estimators._view_clusters import ViewClusters
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.predictive import nearest_of_training
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw_with_views
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
-from sklearn_subanneal.views.seen_rows import SeenRows
+from sklearn_subanneal.views.draws import weighted
+from sklearn_subanneal.views.stacking import chain_weights
 from sklearn_subanneal.views.views_chain import STARTS
 from sklearn_subanneal.views.views_spec import ViewsSpec
+
+# The weights of the chains are found from at most so many rows, evenly spaced.
+MOST_LEFT_OUT = 500
 
 # Split-merge proposals in each view cost as much as all else that moves rows: two a sweep.
 DEFAULT_MOVES = (Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
-class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries, MCMCEstimator):
+class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries, MCMCEstimator):
     """Pitman-Yor cross-categorization of a table, learned by subsample annealing.
 
     The columns are partitioned into *views*, and the rows, independently in each view, into clusters: columns that have
@@ -127,6 +131,10 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
 
     Attributes
     ----------
+    chain_weights_ : ndarray of shape (n_chains,)
+        Weights of the chains in all answers but ``posterior_...``, ``log_joint_`` and ``hyperparameters_``, which have
+        the draws: by these weights training rows are predicted best, each by the others (Yao et al., 2018). A chain
+        that has not found what others found counts little.
     column_labels_ : ndarray of int64, shape (n_parts,)
         View of each modelled column (``part_types_``) in the draw that represents the posterior; view 0 has the most.
     n_views_ : int
@@ -171,7 +179,8 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
     ----------
     F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling Nonparametric Bayesian Inference via Subsample-Annealing,
     AISTATS, section 4. V. Mansinghka et al. (2016), CrossCat: a fully Bayesian nonparametric method for analyzing
-    heterogeneous, high dimensional data, JMLR 17.
+    heterogeneous, high dimensional data, JMLR 17. Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to
+    average Bayesian predictive distributions, Bayesian Analysis 13, 917-1007.
 
     Examples
     --------
@@ -305,8 +314,12 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         self._row_labels = [[self._copies.of_table(labels, -1) for labels in chain] for chain in modelled]
         for labels, draws in zip(self._row_labels, self._draws, strict=True):
             fill_labels_of_views(labels, self._models, draws, arrays, self._copies.absent)
+        seen, cells, counts = self._some_seen_rows(arrays, MOST_LEFT_OUT)
+        self.chain_weights_ = chain_weights(self._models, self._draws, seen, cells, None, counts)
+        self._draws = weighted(self._draws, self.chain_weights_)
         self.posterior_column_labels_ = np.array([[d.column_labels for d in draws] for draws in self._draws])
-        chain, draw = representative_draw(self.posterior_column_labels_)
+        weights = self._draw_weights()
+        chain, draw = representative_draw(self.posterior_column_labels_, weights=weights)
         columns = relabel(self.posterior_column_labels_[chain, draw])
         main = np.argmin(columns)
         self.posterior_labels_ = np.stack(
@@ -316,7 +329,7 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
             ]
         )
         # Among the draws with this partition of the columns, choose one with representative partitions of the rows.
-        chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled)
+        chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled, weights)
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
         self._kept, self.view_labels_ = [], np.empty((len(arrays[0]), self.n_views_), np.int64)
@@ -330,19 +343,3 @@ class CrossCat(ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries
         self.labels_ = self.view_labels_[:, 0].copy()
         self.n_clusters_ = len(self._kept[0])
         self.hyperparameters_ = view_hyperparameters(self._models, self._draws, *self._partitions())
-
-    def _are_seen(self, arrays, seen: bool | None) -> bool:
-        """Whether these are the typed columns of the table that ``fit`` received; ``seen`` is what the user says."""
-        if seen is False or self._fitted_identity is None:
-            return False
-        same = table_digest(identified(self._table), arrays) == self._fitted_identity["X"]
-        if seen and not same:
-            raise ValueError(
-                "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
-                "pass that table, or seen=False for new rows"
-            )
-        return same
-
-    def _seen_rows(self, arrays):
-        """The training rows as the draws have them."""
-        return SeenRows.of(self._models, self._flat_row_labels(), arrays, self._copies)

@@ -334,7 +334,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
     def _learn_from_left_out(self, seen, cells, counts):
         inner, target = self.crosscat_, len(cells) - 1
         self.chain_weights_ = chain_weights(inner._models, inner._draws, seen, cells, target, counts)
-        ranks = left_out_ranks(inner._models, inner._flat_draws(), self._draw_weights(), seen, cells, target)
+        ranks = left_out_ranks(inner._models, self._weighted_draws(), seen, cells, target)
         # Distances of the levels from the median at which the intervals of training rows end at the target.
         self._distances = np.sort(np.repeat(np.abs(ranks - 0.5), counts))
 

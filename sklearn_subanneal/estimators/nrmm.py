@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.subsampling import TableOrder
-from sklearn_subanneal.estimators._mcmc import as_evidence
+from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.tables.documents import joined

@@ -96,9 +96,8 @@ class Ensemble:
             yield rows, DistinctRows.of(self.models, [a[rows] for a in arrays], rows.start)
 
     def log_densities(self, cells: DistinctRows) -> np.ndarray:
-        """Log of weight times density, (n_draws, n_rows), in standard units; n_rows is 1 if all rows are equal."""
-        logs = np.array([sum(log_sum_exp(f.log_joint(cells)) for f in factors) for factors in self.products])
-        return logs + self.log_weights[:, None]
+        """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if rows are equal."""
+        return np.array([sum(log_sum_exp(f.log_joint(cells)) for f in factors) for factors in self.products])
 
     def log_jacobians(self, cells: DistinctRows) -> list[np.ndarray | float]:
         """log |dz / dx| of the observed cells of each model, for each row or one for all."""
@@ -109,7 +108,8 @@ class Ensemble:
         """Log density of each row, averaged over draws, in the units of the data; missing cells are marginalised."""
         out = np.empty(len(arrays[0]))
         for rows, cells in self.cells(arrays, self.most_clusters):
-            out[rows] = log_mean_exp(self.log_densities(cells), axis=0) + sum(self.log_jacobians(cells))
+            weighted = self.log_densities(cells) + self.log_weights[:, None]
+            out[rows] = log_mean_exp(weighted, axis=0) + sum(self.log_jacobians(cells))
         return out
 
     def score_masses(self, arrays: list[np.ndarray]) -> np.ndarray:
@@ -167,7 +167,9 @@ class Ensemble:
         admissible = [model.admissible(cells) for model, cells in zip(self.models, evidence.values, strict=True)]
         evidence = replace(evidence, values=admissible)
         values = [np.repeat(cells, n_rows, axis=0) for cells in evidence.values]
-        chosen = generator.choice(len(self.products), n_rows, p=_shares(self.log_densities(evidence)[:, 0]))
+        chosen = generator.choice(
+            len(self.products), n_rows, p=_shares(self.log_densities(evidence)[:, 0] + self.log_weights)
+        )
         for index in np.unique(chosen):
             rows = np.flatnonzero(chosen == index)
             for factor in self.products[index]:
@@ -203,7 +205,7 @@ class Ensemble:
         targets : collection of int
             Indices of the models. Their own observed cells count as evidence.
         seen : bool, default=False
-            Whether these are the training rows: the draws are conditioned on them already, and have equal weights.
+            Whether these are the training rows: the draws are conditioned on them already, and keep their weights.
         limited : bool, default=False
             Whether the expectations of each draw are limited by :meth:`ColumnModel.limited`.
 

@@ -134,7 +134,9 @@ def binder_loss(a: ArrayLike, b: ArrayLike) -> float:
     return _pairwise(a, b, "binder")
 
 
-def expected_loss(candidates: ArrayLike, draws: ArrayLike, loss: Loss = "vi") -> NDArray[np.float64]:
+def expected_loss(
+    candidates: ArrayLike, draws: ArrayLike, loss: Loss = "vi", weights: ArrayLike | None = None
+) -> NDArray[np.float64]:
     """Mean loss of every candidate partition against posterior draws of the partition.
 
     Parameters
@@ -145,6 +147,8 @@ def expected_loss(candidates: ArrayLike, draws: ArrayLike, loss: Loss = "vi") ->
         Labels of the posterior draws; the leading axes (chains, draws) are flattened.
     loss : {"vi", "binder"} or callable, default="vi"
         :func:`variation_of_information`, :func:`binder_loss`, or any function of two label arrays that returns a float.
+    weights : array-like of shape (...), default=None
+        Weights of the draws, not negative; None: all are equal.
 
     Returns
     -------
@@ -174,15 +178,17 @@ def expected_loss(candidates: ArrayLike, draws: ArrayLike, loss: Loss = "vi") ->
         raise ValueError(f"candidates must have shape (n_candidates, n_samples), got {shape}; wrap one as [labels].")
     _check_same_rows(candidates, draws, "candidates and draws")
     draws = draws.reshape(-1, draws.shape[-1])
+    weights = np.ones(len(draws)) if weights is None else np.ravel(weights)
+    weights = weights / weights.sum()
     if callable(loss):
-        return np.array([np.mean([loss(candidate, draw) for draw in draws]) for candidate in candidates])
+        return np.array([weights @ [loss(candidate, draw) for draw in draws] for candidate in candidates])
 
     total, scale = _VALUATIONS[loss]
     candidates = [encode_labels(candidate) for candidate in candidates]
     candidate_totals = np.array([total(candidate.sizes) for candidate in candidates], dtype=np.float64)
     losses = np.zeros(len(candidates))
-    for labels in draws:
+    for labels, weight in zip(draws, weights, strict=True):
         draw = encode_labels(labels)
         joint_totals = np.array([total(joint_sizes(candidate, draw)) for candidate in candidates], dtype=np.float64)
-        losses += np.maximum(candidate_totals + total(draw.sizes) - 2.0 * joint_totals, 0.0)
-    return losses / (len(draws) * scale(draws.shape[1]))
+        losses += weight * np.maximum(candidate_totals + total(draw.sizes) - 2.0 * joint_totals, 0.0)
+    return losses / scale(draws.shape[1])

@@ -14,7 +14,11 @@ _MOST_ROWS_JUDGED = 2000
 
 
 def representative_draw(
-    labels: ArrayLike, loss: Loss = "vi", n_candidates: int = 50, n_references: int = 200
+    labels: ArrayLike,
+    loss: Loss = "vi",
+    n_candidates: int = 50,
+    n_references: int = 200,
+    weights: ArrayLike | None = None,
 ) -> tuple[int, int]:
     """The posterior draw of the partition with the smallest posterior expected loss.
 
@@ -32,6 +36,8 @@ def representative_draw(
     n_references : int, default=200
         Maximum number of draws with which candidates are compared. The cost is n_candidates x n_references contingency
         tables.
+    weights : array-like of shape (n_chains, n_draws), default=None
+        Weights of the draws, not negative; None: all are equal.
 
     Returns
     -------
@@ -64,7 +70,8 @@ def representative_draw(
     n_draws = labels.shape[1]
     flat = labels.reshape(-1, labels.shape[-1])
     candidates = _evenly(len(flat), n_candidates)
-    losses = expected_loss(flat[candidates], flat[_evenly(len(flat), n_references)], loss)
+    references = _evenly(len(flat), n_references)
+    losses = expected_loss(flat[candidates], flat[references], loss, _of_some(weights, references))
     chain, draw = divmod(int(candidates[np.argmin(losses)]), n_draws)
     return chain, draw
 
@@ -108,7 +115,10 @@ def point_partition(
 
 
 def typical_draw_with_views(
-    columns: NDArray, column_labels: NDArray, row_labels: Sequence[Sequence[NDArray]]
+    columns: NDArray,
+    column_labels: NDArray,
+    row_labels: Sequence[Sequence[NDArray]],
+    weights: NDArray | None = None,
 ) -> tuple[int, int]:
     """Among the draws with given views, the one whose partitions of the rows are the most typical.
 
@@ -120,6 +130,8 @@ def typical_draw_with_views(
         View of each column in each draw.
     row_labels : sequence of sequence of ndarray of int, shape (n_views, n_samples)
         Clusters of the rows in each view, for each draw of each chain.
+    weights : ndarray of shape (n_chains, n_draws) or None, default=None
+        Weights of the draws; None: all are equal.
 
     Returns
     -------
@@ -127,10 +139,13 @@ def typical_draw_with_views(
     """
     same = [at for at in np.ndindex(column_labels.shape[:2]) if np.array_equal(relabel(column_labels[at]), columns)]
     firsts = np.unique(columns, return_index=True)[1]
-    return same[typical_draw([row_labels[i][k][column_labels[i, k, firsts]] for i, k in same])]
+    labels = [row_labels[i][k][column_labels[i, k, firsts]] for i, k in same]
+    return same[typical_draw(labels, weights=None if weights is None else np.array([weights[at] for at in same]))]
 
 
-def typical_draw(row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_references: int = 60) -> int:
+def typical_draw(
+    row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_references: int = 60, weights: NDArray | None = None
+) -> int:
     """The draw of least expected variation of information, summed over views, among draws with the same views.
 
     Parameters
@@ -140,6 +155,8 @@ def typical_draw(row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_ref
     n_candidates, n_references : int
         The most candidates and the most draws they are compared with, evenly spaced. Large tables are thinned to some
         of their rows.
+    weights : ndarray of shape (n_draws,) or None, default=None
+        Weights of the draws; None: all are equal.
 
     Returns
     -------
@@ -160,8 +177,13 @@ def typical_draw(row_labels: Sequence[np.ndarray], n_candidates: int = 20, n_ref
     losses = np.zeros(len(candidates))
     for v in range(len(row_labels[0])):
         judged, by = (np.array([row_labels[i][v, rows] for i in draws]) for draws in (candidates, references))
-        losses += expected_loss(judged, by)
+        losses += expected_loss(judged, by, weights=_of_some(weights, references))
     return int(candidates[np.argmin(losses)])
+
+
+def _of_some(weights: ArrayLike | None, draws: NDArray) -> NDArray | None:
+    """The weights of some draws, which are numbered chain after chain."""
+    return None if weights is None else np.ravel(weights)[draws]
 
 
 def _evenly(n_total: int, n_kept: int) -> NDArray[np.intp]:

@@ -12,7 +12,9 @@ _BLOCK_ELEMENTS = 1 << 17
 _DRAWS_PER_BYTE = 255
 
 
-def co_clustering(labels: ArrayLike, rows: ArrayLike | None = None, max_rows: int = 5000) -> NDArray[np.float64]:
+def co_clustering(
+    labels: ArrayLike, rows: ArrayLike | None = None, max_rows: int = 5000, weights: ArrayLike | None = None
+) -> NDArray[np.float64]:
     """Posterior similarity matrix: the share of draws in which two rows share a cluster.
 
     Parameters
@@ -23,6 +25,8 @@ def co_clustering(labels: ArrayLike, rows: ArrayLike | None = None, max_rows: in
         The rows to compare, as indices or as a mask of shape (n_samples,). None means all.
     max_rows : int, default=5000
         The matrix has a cell for every pair of rows: more rows than this are refused.
+    weights : array-like of shape (...), default=None
+        Weights of the draws, not negative; None: all are equal.
 
     Returns
     -------
@@ -60,14 +64,20 @@ def co_clustering(labels: ArrayLike, rows: ArrayLike | None = None, max_rows: in
     # Narrow integers are compared and counted several at a time.
     narrow = labels.dtype.kind in "iu" and labels.size and labels.min() >= 0 and labels.max() < 1 << 15
     labels = np.ascontiguousarray(labels, dtype=np.int16 if narrow else None)
+    weights = np.ones(n_draws) if weights is None else np.ravel(weights)
+    # Draws of one weight, such as those of one chain, are counted together.
+    groups = [(weights.sum() / weight, labels[weights == weight]) for weight in np.unique(weights[weights > 0])]
     shares = np.empty((n_rows, n_rows))
     block = max(1, _BLOCK_ELEMENTS // max(n_rows, 1))
     for start in range(0, n_rows, block):
         stop = min(start + block, n_rows)
-        counts = np.zeros((stop - start, n_rows - start), dtype=np.int32)
-        for first in range(0, n_draws, _DRAWS_PER_BYTE):
-            counts += _count_together(labels[first : first + _DRAWS_PER_BYTE], start, stop)
-        shares[start:stop, start:] = counts / n_draws
+        total = np.zeros((stop - start, n_rows - start))
+        for n_of_such, alike in groups:
+            counts = np.zeros(total.shape, dtype=np.int32)
+            for first in range(0, len(alike), _DRAWS_PER_BYTE):
+                counts += _count_together(alike[first : first + _DRAWS_PER_BYTE], start, stop)
+            total += counts / n_of_such
+        shares[start:stop, start:] = np.minimum(total, 1.0)
         shares[start:, start:stop] = shares[start:stop, start:].T
     return shares
 
@@ -78,6 +88,7 @@ def row_similarity(
     rows: np.ndarray,
     others: np.ndarray,
     columns: Sequence[int] | None = None,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Share of the draws and their views in which two rows are in one cluster.
 
@@ -91,6 +102,8 @@ def row_similarity(
         Indices of the rows to compare.
     columns : sequence of int, default=None
         A view counts by how many of these columns it holds; None: all views count equally.
+    weights : ndarray of shape (n_draws,) or None, default=None
+        Weights of the draws; None: all are equal.
 
     Returns
     -------
@@ -109,13 +122,14 @@ def row_similarity(
     """
     shares = np.zeros((len(rows), len(others)))
     step = max(_BLOCK_ELEMENTS // max(len(others), 1), 1)
-    for labels, views in zip(row_labels, column_labels, strict=True):
-        weights = np.ones(len(labels)) if columns is None else np.bincount(views[list(columns)], minlength=len(labels))
-        weights = weights / (weights.sum() * len(row_labels))
-        for v in np.flatnonzero(weights):
+    of_draws = np.ones(len(row_labels)) if weights is None else weights
+    for labels, views, weight in zip(row_labels, column_labels, of_draws / of_draws.sum(), strict=True):
+        of_views = np.ones(len(labels)) if columns is None else np.bincount(views[list(columns)], minlength=len(labels))
+        of_views = weight * of_views / of_views.sum()
+        for v in np.flatnonzero(of_views):
             left, right = labels[v, rows], labels[v, others]
             for start in range(0, len(rows), step):
-                shares[start : start + step] += weights[v] * (left[start : start + step, None] == right)
+                shares[start : start + step] += of_views[v] * (left[start : start + step, None] == right)
     # Weights add up to 1 except for rounding.
     return np.minimum(shares, 1.0, out=shares)
 
@@ -125,6 +139,7 @@ def consensus_confidence(
     representative_column_labels: ArrayLike,
     row_labels: Sequence[np.ndarray],
     column_labels: ArrayLike,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Agreement of the draws with a partition on the cluster of each row in each view.
 
@@ -143,6 +158,8 @@ def consensus_confidence(
         Clusters of the rows in each view, for each draw.
     column_labels : array-like of int of shape (n_draws, n_features)
         View of each column in each draw.
+    weights : ndarray of shape (n_draws,) or None, default=None
+        Weights of the draws; None: all are equal.
 
     Returns
     -------
@@ -162,19 +179,22 @@ def consensus_confidence(
     views = np.asarray(representative_column_labels)
     n_views, n_rows = consensus.shape
     confidence = np.zeros((n_rows, n_views))
+    weights = np.ones(len(row_labels)) if weights is None else weights
+    weights = weights / weights.sum()
     for v, labels in enumerate(consensus):
         own = encode_labels(labels)
         fellows = own.sizes[own.values] - 1
         n_columns = np.count_nonzero(views == v)
-        for clusters, views_of_draw in zip(row_labels, np.asarray(column_labels), strict=True):
+        for clusters, views_of_draw, weight in zip(row_labels, np.asarray(column_labels), weights, strict=True):
             held, counts = np.unique(views_of_draw[views == v], return_counts=True)
             for u, count in zip(held, counts, strict=True):
                 other = encode_labels(clusters[u])
                 common = encode_labels(own.values * len(other.sizes) + other.values)
                 together = common.sizes[common.values] - 1
                 alone = other.sizes[other.values] == 1
-                confidence[:, v] += count / n_columns * np.where(fellows > 0, together / np.maximum(fellows, 1), alone)
-    return confidence / len(row_labels)
+                agreement = np.where(fellows > 0, together / np.maximum(fellows, 1), alone)
+                confidence[:, v] += weight * count / n_columns * agreement
+    return np.minimum(confidence, 1.0)
 
 
 def _count_together(labels: NDArray, start: int, stop: int) -> NDArray[np.uint8]:

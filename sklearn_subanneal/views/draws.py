@@ -28,6 +28,8 @@ class ViewsDraw:
     filled : ndarray of shape (n_missing,) or None
         The missing cells of joint reals as the statistics of the blocks have them, in standard units: row by row, and
         in the order of the table.
+    weight : float, default=1.0
+        In averages over draws; positive, with mean 1.
     """
 
     column_labels: np.ndarray
@@ -35,6 +37,7 @@ class ViewsDraw:
     prior: dict
     log_joint: float
     filled: np.ndarray | None = None
+    weight: float = 1.0
 
     def members(self, view: int) -> np.ndarray:
         """The columns of a view, in the order of the table."""
@@ -59,6 +62,14 @@ class ViewsDraw:
             for i, j in enumerate(block):
                 out[j] = _parameters_of_real(view.columns[-1]["parameters"], i)
         return out
+
+
+def weighted(chains: list[list[ViewsDraw]], weights: np.ndarray) -> list[list[ViewsDraw]]:
+    """The draws of some chains, which have as many each, with the weights of their chains, of which the sum is 1."""
+    return [
+        [replace(draw, weight=float(len(chains) * weight)) for draw in draws]
+        for draws, weight in zip(chains, weights, strict=True)
+    ]
 
 
 def _parameters_of_real(block: dict, i: int) -> dict:

@@ -85,8 +85,8 @@ def mutual_information(
     Returns
     -------
     Estimate
-        The mean over draws, and the standard error of its integrals given the draws. The error does not include
-        clusters so rare that they occur in no sample.
+        The mean over draws, by their weights, and the standard error of its integrals given the draws. The error does
+        not include clusters so rare that they occur in no sample.
 
     References
     ----------
@@ -97,12 +97,12 @@ def mutual_information(
     for draw in draws:
         for coupling in _couplings(models, draw, a, b, given, evidence or {}):
             if coupling.n_cells() * len(coupling.log_weights) <= MOST_CELLS_SUMMED:
-                total += coupling.sum()
+                total += draw.weight * coupling.sum()
             else:
-                waiting.append(coupling)
-    for coupling in waiting:
+                waiting.append((draw.weight, coupling))
+    for weight, coupling in waiting:
         value, square = coupling.integrate(max(math.ceil(n_samples / len(waiting)), LEAST_SAMPLES), generator)
-        total, variance = total + value, variance + square
+        total, variance = total + weight * value, variance + weight**2 * square
     return Estimate(max(float(total), 0.0) / len(draws), math.sqrt(variance) / len(draws))
 
 

@@ -15,7 +15,6 @@ from sklearn_subanneal.views.views_predictive import left_out, without
 def left_out_ranks(
     models: list[ColumnModel],
     draws: list[ViewsDraw],
-    weights: np.ndarray,
     seen: SeenRows,
     arrays: list[np.ndarray],
     column: int,
@@ -30,8 +29,6 @@ def left_out_ranks(
     models : list of ColumnModel
         One for each column of the table.
     draws : list of ViewsDraw
-    weights : ndarray of shape (n_draws,)
-        Positive weights of the draws.
     seen : SeenRows
         Some training rows in all draws.
     arrays : list of ndarray of shape (n_rows,)
@@ -54,7 +51,7 @@ def left_out_ranks(
     ranks = np.zeros(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
         some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
-        logs = part.log_densities(some) - whole.log_densities(cells) + np.log(weights)[:, None]
+        logs = part.log_densities(some) - whole.log_densities(cells) + whole.log_weights[:, None]
         truth = np.broadcast_to(cells.spread(column, cells.values[column][:, 0]), cells.n_rows)
         for share, factors, complete in zip(softmax(logs, axis=0), part.products, whole.products, strict=True):
             ((own, known),) = ((f, g) for f, g in zip(factors, complete, strict=True) if column in f.members)

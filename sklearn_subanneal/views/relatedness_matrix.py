@@ -43,7 +43,8 @@ def relatedness_matrix(
                 at = at[np.argsort(columns[at])]
                 predictive = restricted(models, mixture, members, columns[at])
                 discrete = np.array([models[j].discrete for j in columns[at]])
-                information[np.ix_(at, at)] += _pairwise_information(predictive, discrete, n_each, generator)
+                own = _pairwise_information(predictive, discrete, n_each, generator)
+                information[np.ix_(at, at)] += draw.weight * own
     # For the rival density, which of the two columns is of which sample matters.
     information = 0.5 * (information + information.T)
     related = np.sqrt(-np.expm1(-2.0 * np.maximum(information / len(draws), 0.0)))

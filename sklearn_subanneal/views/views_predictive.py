@@ -18,21 +18,19 @@ from sklearn_subanneal.views.seen_rows import SeenRows
 LOWEST = -600.0
 
 
-def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw], weights: np.ndarray | None = None) -> Ensemble:
-    """The average over the draws; in each, the views are independent mixtures.
+def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
+    """The average over the draws, by their weights; in each, the views are independent mixtures.
 
     Parameters
     ----------
     models : list of ColumnModel
         One for each column of the table.
     draws : list of ViewsDraw
-    weights : ndarray of shape (n_draws,) or None, default=None
-        See :class:`Ensemble`.
     """
     return Ensemble(
         models,
         [[Predictive(models, view, draw.members(v)) for v, view in enumerate(draw.views)] for draw in draws],
-        weights,
+        np.array([draw.weight for draw in draws]),
     )
 
 
@@ -58,6 +56,7 @@ def left_out(models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, 
             ]
             for draw, own in zip(draws, seen.labels, strict=True)
         ],
+        np.array([draw.weight for draw in draws]),
     )
 
 
@@ -70,9 +69,9 @@ def score_seen_rows(
 ) -> np.ndarray:
     """Log density of some cells of each row that the draws have seen, given all other rows, in the units of the data.
 
-    The draws are of the posterior given all rows. Weighted by 1 / p(row | the draw without it) they are of the
-    posterior given the others, so this is exact in the limit of many draws: a harmonic mean, the conditional predictive
-    ordinate.
+    The draws, with their weights, are of the posterior given all rows. Weighted also by 1 / p(row | the draw without
+    it) they are of the posterior given the others, so this is exact in the limit of many draws: a harmonic mean, the
+    conditional predictive ordinate.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ def score_seen_rows(
     out = np.empty(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
         some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
-        weights = -whole.log_densities(cells)
+        weights = whole.log_weights[:, None] - whole.log_densities(cells)
         out[rows] = log_mean_exp(weights + part.log_densities(some), axis=0) - log_mean_exp(weights, axis=0)
         out[rows] += sum(part.log_jacobians(some))
     return out
@@ -205,11 +204,11 @@ def surprisal(
     out = np.empty((len(arrays[0]), len(models)))
     for rows, cells in average.cells(arrays, average.most_terms * average.widest):
         whole, without = np.full(1, -np.inf), np.full((cells.n_rows, len(models)), -np.inf)
-        for factors in average.products:
+        for factors, log_weight in zip(average.products, average.log_weights, strict=True):
             joints = [factor.log_joint(cells) for factor in factors]
             parts = [log_sum_exp(joint) for joint in joints]
-            # For training rows, the weight of a draw is 1 / p(row), as in ``score_seen_rows``.
-            log_density = sum(parts) if seen is None else 0.0
+            # For training rows, the weight of a draw is also 1 / p(row), as in ``score_seen_rows``.
+            log_density = log_weight + (sum(parts) if seen is None else 0.0)
             whole = np.logaddexp(whole, log_density)
             for factor, joint, part in zip(factors, joints, parts, strict=True):
                 shares = np.exp(joint - part[:, None])

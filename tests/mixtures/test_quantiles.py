@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -67,7 +69,8 @@ def test_quantiles_are_those_of_the_density(covariance_type, target):
     rows[1, 0] = rows[2, 3] = np.nan
     arrays = without(model._encode(rows), [target])
     weights = np.array([0.5, 1.5, 1.0, 1.0])
-    average = ensemble_of_views(model._models, model._flat_draws(), weights)
+    draws = [replace(draw, weight=weight) for draw, weight in zip(model._flat_draws(), weights, strict=True)]
+    average = ensemble_of_views(model._models, draws)
     probabilities = np.array([0.05, 0.5, 0.8])
     found = predicted_quantiles(average, arrays, target, probabilities)
     for row in range(len(rows)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -58,9 +60,10 @@ def fitted():
 def test_with_powers_of_one_it_is_the_mean_of_what_the_views_of_the_draws_predict(fitted):
     """Unlike the average of the joint density, by which draws also count by the density of all other cells."""
     model, arrays = fitted
-    models, draws, asked = model._models, model._flat_draws(), without(arrays, [3])
+    models, asked = model._models, without(arrays, [3])
     weights = np.array([0.5, 1.0, 1.5, 1.5, 1.0, 0.5])
-    found = powered_probabilities(ensemble_of_views(models, draws, weights), asked, 3, np.ones(4))
+    draws = [replace(draw, weight=weight) for draw, weight in zip(model._flat_draws(), weights, strict=True)]
+    found = powered_probabilities(ensemble_of_views(models, draws), asked, 3, np.ones(4))
     single = [predict_column(models, [draw], arrays, 3)[0] for draw in draws]
     # The mass of unseen categories is left out after the mean, not before.
     np.testing.assert_allclose(found, np.average(single, axis=0, weights=weights), atol=5e-5)

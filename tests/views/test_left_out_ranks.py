@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -49,8 +51,8 @@ def test_ranks_weight_draws_as_the_left_out_densities_do(fitted):
 
     def of(chosen, weights):
         own = type(seen)([labels[i] for i in chosen], seen.joint, seen.cells, seen.places)
-        picked = [(one, two)[i] for i in chosen]
-        return left_out_ranks(model._models, picked, np.array(weights), own, arrays, 2), picked, own
+        picked = [replace((one, two)[i], weight=weight) for i, weight in zip(chosen, weights, strict=True)]
+        return left_out_ranks(model._models, picked, own, arrays, 2), picked, own
 
     first, second = of([0], [1.0])[0], of([1], [1.0])[0]
     both, _, _ = of([0, 1], [0.5, 1.5])
@@ -70,8 +72,7 @@ def test_ranks_are_uniform_where_the_model_is_right():
     y = x + rng.normal(size=400)
     model = CrossCat(feature_types="from_dtype", n_chains=1, n_draws=5, random_state=0).fit(np.column_stack([x, y]))
     arrays = model.typed_columns(np.column_stack([x, y]))
-    draws = model._flat_draws()
-    ranks = left_out_ranks(model._models, draws, np.ones(len(draws)), model._seen_rows(arrays), arrays, 1)
+    ranks = left_out_ranks(model._models, model._flat_draws(), model._seen_rows(arrays), arrays, 1)
     assert stats.kstest(ranks, "uniform").pvalue > 0.01
 
 

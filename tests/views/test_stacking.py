@@ -22,7 +22,7 @@ def test_no_other_weights_score_higher():
     rng = np.random.default_rng(0)
     others = rng.normal(size=(3, 200))
     whole = others - rng.exponential(size=(3, 200)) * [[1.0], [1.5], [1.0]]
-    weights = stacking_weights(whole, others, np.ones(200))
+    weights = stacking_weights(whole, others, np.ones(200), 3.0)
     assert weights.sum() == pytest.approx(1.0) and (weights > 0.0).all()
     best = log_score(np.log(weights), whole, others)
     assert best > log_score(np.zeros(3), whole, others)
@@ -34,7 +34,7 @@ def test_no_other_weights_score_higher():
 def test_equal_chains_have_equal_weights():
     rng = np.random.default_rng(1)
     row = rng.normal(size=(2, 1, 40))
-    np.testing.assert_allclose(stacking_weights(*np.repeat(row, 3, axis=1), np.ones(40)), 1.0 / 3.0, atol=1e-6)
+    np.testing.assert_allclose(stacking_weights(*np.repeat(row, 3, axis=1), np.ones(40), 0.5), 1.0 / 3.0, atol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +57,21 @@ def test_densities_are_those_of_novelty(fitted):
         others[chain] = score_seen_rows(model._models, draws, own, arrays, without(arrays, [2]))
     # Densities in the units of the data differ by the Jacobian of the reals, the same with and without the last column.
     counts = np.arange(80) % 3
-    wanted = stacking_weights(whole, others, counts)
-    np.testing.assert_allclose(chain_weights(model._models, model._draws, seen, arrays, 2, counts), wanted, atol=1e-5)
+    for column, given, deviation in ((2, others, 3.0), (None, np.zeros((3, 80)), 0.5)):
+        wanted = stacking_weights(whole, given, counts, deviation)
+        found = chain_weights(model._models, model._draws, seen, arrays, column, counts)
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
 def test_weights_of_draws_are_multiplied_by_the_density_of_the_other_cells(fitted):
     model, arrays = fitted
     weights = np.repeat([0.5, 2.0, 0.5], 4)
-    average = ensemble_of_views(model._models, model._flat_draws(), weights)
-    probabilities, _ = average.predict(without(arrays, [2]), 2)
+    draws = [replace(draw, weight=weight) for draw, weight in zip(model._flat_draws(), weights, strict=True)]
+    probabilities, _ = ensemble_of_views(model._models, draws).predict(without(arrays, [2]), 2)
     rest, numerator, denominator = without(arrays, [2]), 0.0, 0.0
     for weight, draw in zip(weights, model._flat_draws(), strict=True):
         one, _ = predict_column(model._models, [draw], arrays, 2)
-        share = weight * np.exp(ensemble_of_views(model._models, [draw]).score(rest))
+        share = weight * np.exp(ensemble_of_views(model._models, [replace(draw, weight=1.0)]).score(rest))
         numerator, denominator = numerator + share[:, None] * one, denominator + share
     np.testing.assert_allclose(probabilities, numerator / denominator[:, None], rtol=1e-6)
 

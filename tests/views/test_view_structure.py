@@ -14,9 +14,11 @@ from support.view_draws import make_draw
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
+from sklearn_subanneal.views.draws import weighted
 from sklearn_subanneal.views.information import Estimate, excess, relatedness
 
 N_ROWS = 60
@@ -29,7 +31,7 @@ class Fitted(StructureQueries, BaseEstimator):
 
     _copies = RowCopies()
 
-    def fit(self, X, states):
+    def fit(self, X, states, weights=None):
         self._table, arrays = read_table(self, X, TYPES, types=KINDS)
         columns = self._table.columns
         n_categories = [0 if column.categories is None else len(column.categories) for column in columns]
@@ -40,9 +42,13 @@ class Fitted(StructureQueries, BaseEstimator):
         self._row_labels = [labels[:2], labels[2:]] if len(draws) > 2 else [labels]
         self._results = [SimpleNamespace(labels=chain) for chain in self._row_labels]
         self.posterior_column_labels_ = np.array([[draw.column_labels for draw in chain] for chain in self._draws])
+        self.chain_weights_ = np.full(len(self._draws), 1 / len(self._draws)) if weights is None else np.array(weights)
+        self._draws = weighted(self._draws, self.chain_weights_)
         self.column_labels_ = self.posterior_column_labels_[0, 0]
         self.view_labels_ = self._row_labels[0][0].T
         return self
+
+    _draw_weights = MCMCEstimator._draw_weights
 
     def _flat_draws(self):
         return [draw for chain in self._draws for draw in chain]
@@ -78,7 +84,7 @@ def together(data):
 
 @pytest.fixture(scope="module")
 def several(data):
-    """Four draws, two chains, in which views and clusters differ."""
+    """Four draws, two chains of different weights, in which views and clusters differ."""
     X, cluster = data
     rng = np.random.default_rng(8)
     rows = [rng.integers(k, size=N_ROWS).astype(np.int32) for k in (2, 4, 3)]
@@ -88,8 +94,11 @@ def several(data):
         ([0] * 6, cluster[None]),
         ([0, 1, 0, 1, 0, 1], np.stack([rows[1], cluster])),
     ]
-    return Fitted().fit(X, states)
+    return Fitted().fit(X, states, [0.3, 0.7])
 
+
+# The weights of its draws.
+WEIGHTS = [0.15, 0.15, 0.35, 0.35]
 
 # --- A plain account of one draw: weights, and the law of a column in each cluster --------------------------------
 
@@ -158,7 +167,7 @@ def laws(fitted, *names, draw=0):
 
 def test_dependence(several):
     labels = several.posterior_column_labels_.reshape(-1, 6)
-    expected = [[np.mean(labels[:, i] == labels[:, j]) for j in range(6)] for i in range(6)]
+    expected = [[np.dot(WEIGHTS, labels[:, i] == labels[:, j]) for j in range(6)] for i in range(6)]
     np.testing.assert_allclose(several.dependence_, expected)
 
 
@@ -269,7 +278,7 @@ def test_separate_views_are_independent(several, data):
     exact = 0.0
     for d, draw in enumerate(several._flat_draws()):
         if draw.column_labels[2] == draw.column_labels[4]:
-            exact += discrete_information(w[d], *laws(several, "colour", "shape", draw=d)) / 4
+            exact += discrete_information(w[d], *laws(several, "colour", "shape", draw=d)) * WEIGHTS[d]
     assert several.mutual_information("colour", "shape").value == pytest.approx(exact, rel=1e-10)
 
 
@@ -351,7 +360,7 @@ def similarity_by_loops(fitted, i, j, columns=None):
         # With respect to columns, the mean over the columns: each stands for its view.
         at = range(len(labels)) if columns is None else views[columns]
         shares.append(np.mean([labels[v, i] == labels[v, j] for v in at]))
-    return np.mean(shares)
+    return np.dot(WEIGHTS, shares)
 
 
 @pytest.mark.parametrize("columns", [None, [0], [0, 3, 5], list(range(6))])
@@ -379,12 +388,13 @@ def confidence_by_loops(fitted):
     for i, v in np.ndindex(*labels.shape):
         fellows = [k for k in range(len(labels)) if k != i and labels[k, v] == labels[i, v]]
         shares = []
+        members = np.flatnonzero(views == v)
         for rows, columns in zip(fitted._flat_row_labels(), fitted._flat_column_labels(), strict=True):
-            for j in np.flatnonzero(views == v):
+            for j in members:
                 row = rows[columns[j]]
                 alone = np.sum(row == row[i]) == 1
                 shares.append(np.mean([row[k] == row[i] for k in fellows]) if fellows else alone)
-        out[i, v] = np.mean(shares)
+        out[i, v] = np.average(shares, weights=np.repeat(WEIGHTS, len(members)))
     return out
 
 

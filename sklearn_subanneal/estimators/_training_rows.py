@@ -1,0 +1,40 @@
+"""TrainingRows: the rows of the table that a cross-categorization was fitted to, as its draws have them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_subanneal.annealing.continuation import table_digest
+from sklearn_subanneal.estimators._mcmc import identified
+from sklearn_subanneal.views.seen_rows import SeenRows
+
+
+class TrainingRows:
+    """Whether rows are those of the training table, and these rows in all draws.
+
+    A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_models``, ``_fitted_identity``,
+    ``_flat_row_labels()`` and ``_copies``.
+    """
+
+    def _are_seen(self, arrays, seen: bool | None) -> bool:
+        """Whether these are the typed columns of the table that ``fit`` received; ``seen`` is what the user says."""
+        if seen is False or self._fitted_identity is None:
+            return False
+        same = table_digest(identified(self._table), arrays) == self._fitted_identity["X"]
+        if seen and not same:
+            raise ValueError(
+                "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "
+                "pass that table, or seen=False for new rows"
+            )
+        return same
+
+    def _seen_rows(self, arrays):
+        """The training rows as the draws have them."""
+        return SeenRows.of(self._models, self._flat_row_labels(), arrays, self._copies)
+
+    def _some_seen_rows(self, arrays, n_rows: int) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
+        """Some training rows: as the draws have them, their typed columns, and how often each counts."""
+        rows, counts = self._copies.distinct(arrays)
+        some = np.linspace(0, len(rows) - 1, min(len(rows), n_rows)).astype(int)
+        rows, counts = rows[some], counts[some]
+        return self._seen_rows(arrays).take(rows), [array[rows] for array in arrays], counts
