@@ -1,6 +1,7 @@
 """Diagnostics of Markov chains: R-hat, effective sample size, traces, Geweke's test, simulation-based calibration."""
 
 from sklearn_subanneal.diagnostics.calibration import CalibrationResult, calibrate
+from sklearn_subanneal.diagnostics.chain_convergence import Convergence
 from sklearn_subanneal.diagnostics.convergence import (
     autocorrelation_time,
     effective_sample_size,
@@ -12,6 +13,7 @@ from sklearn_subanneal.diagnostics.traces import partition_traces, summary
 
 __all__ = [
     "CalibrationResult",
+    "Convergence",
     "GewekeResult",
     "autocorrelation_time",
     "calibrate",

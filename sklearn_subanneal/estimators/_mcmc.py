@@ -23,15 +23,14 @@ from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_cha
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
+from sklearn_subanneal.diagnostics import Convergence
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._simulation import PriorSimulation
-from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
-from sklearn_subanneal.views.draws import ViewsDraw
 
 
 class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimator):
@@ -44,6 +43,8 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
     # Of the last fit, for warm starts.
     _results: list[ChainResult] | None = None
     _fitted_identity: dict[str, str] | None = None
+    # Whether a fit says that its chains have not converged.
+    _warns = True
     # The rows of the table as the chains model them.
     _copies: RowCopies = RowCopies()
 
@@ -125,7 +126,11 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         self._keep(table, models, results, copies)
         self._fitted_identity = continuation.identity
         self._summarize(arrays)
+        views = getattr(self, "posterior_column_labels_", None)
+        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views)
         fit.end()
+        if self._warns:
+            self.convergence_.warn(stacklevel=5)
         return self
 
     def _template(self, table, models, arrays, chooser) -> ChainSpec:
@@ -287,48 +292,6 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
 def identified(table) -> list[tuple[str, int]]:
     """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
     return [(part.name, 0 if part.categories is None else len(part.categories)) for part in table.parts]
-
-
-def partition_hyperparameters(partition: BaseEstimator, values: dict) -> list[str]:
-    """Names of the reported hyperparameters of a prior: its parameters, and the auxiliary variable u where it has one.
-
-    ``values`` are those of a bound prior, which may have fixed ones besides: a CRP has the discount 0.
-    """
-    parameters = partition.get_params(deep=False)
-    return [name for name in values if name in parameters or name == "log_u"]
-
-
-def column_hyperparameters(models, parameters: list[list[list[dict]]]) -> dict:
-    """Values of the hyperparameters of each column, (n_chains, n_draws, ...), in the units of the data.
-
-    ``parameters`` has them in standard units, for every column in every draw of every chain.
-    """
-    out = {}
-    for m, model in enumerate(models):
-        reports = [[model.report(columns[m]) for columns in chain] for chain in parameters]
-        out[model.name] = {
-            name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
-        }
-    return out
-
-
-def view_hyperparameters(models, draws: list[list[ViewsDraw]], rows: Partition, columns: Partition) -> dict:
-    """Values of all hyperparameters of a cross-categorization, (n_chains, n_draws, ...), in the units of the data."""
-
-    def values(of):
-        return np.array([[of(draw) for draw in chain] for chain in draws])
-
-    def of_rows(name):
-        return values(lambda draw: [draw.views[view].prior[name] for view in draw.column_labels])
-
-    draw = draws[0][0]
-    out = {
-        f"column_{name}": values(lambda draw, name=name: draw.prior[name])
-        for name in partition_hyperparameters(columns, draw.prior)
-    }
-    out |= {name: of_rows(name) for name in partition_hyperparameters(rows, draw.views[0].prior)}
-    parameters = [[draw.column_parameters(models) for draw in chain] for chain in draws]
-    return out | {"columns": column_hyperparameters(models, parameters)}
 
 
 def sampling_generator(n_samples: int, random_state) -> np.random.Generator:

@@ -12,12 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
-from sklearn_subanneal.estimators._mcmc import (
-    MCMCEstimator,
-    column_hyperparameters,
-    partition_hyperparameters,
-    sampling_generator,
-)
+from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator, sampling_generator
 from sklearn_subanneal.estimators._parts import uncertainty_of_columns
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.ensemble import missing

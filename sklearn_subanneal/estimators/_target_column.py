@@ -74,6 +74,8 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
         # Callbacks may predict before the chains have ended.
         self.chain_weights_ = None
+        # Clusters on which the chains disagree may predict y equally well.
+        inner._warns = False
         self._fit_inner(inner, joined, weights)
         inner = self.crosscat_
         self._learn_from_left_out(*inner._some_seen_rows(inner._encode(joined), self._most_left_out))

@@ -14,7 +14,8 @@ from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.columns.joint_types import revised_types
 from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, view_hyperparameters
+from sklearn_subanneal.estimators._hyperparameters import view_hyperparameters
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
@@ -156,6 +157,9 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         Fraction of the draws in which two columns are in the same view.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partitions and data.
+    convergence_ : Convergence
+        Whether the log joint density still rises, and how far the chains agree on views and clusters; if there is a
+        problem, ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
     hyperparameters_ : dict
         The parameters of ``column_partition``, "column_concentration" and "column_discount", (n_chains, n_draws); those
         of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_parts), of the view that holds each

@@ -112,6 +112,9 @@ class TreeGuidedNRMM(MixtureEstimator):
         Clusters in every draw; numbers of clusters cannot be compared between draws.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partition and data; the auxiliary variable u is integrated out.
+    convergence_ : Convergence
+        Whether the log joint density still rises, and how far the chains agree on the clusters; if there is a problem,
+        ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
     hyperparameters_ : dict
         The parameters of ``partition`` by their names, for instance "concentration" and "discount", and "log_u" for
         "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters.

@@ -1,0 +1,150 @@
+"""Convergence: whether the chains of a fit still climb, and whether they ended in the same partitions."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from sklearn_subanneal.diagnostics.convergence import effective_sample_size, rank_normalized_rhat
+
+# The trend is reported from this level on: one fit in two hundred without a trend.
+LEVEL = 0.005
+# Partitions of different chains are said to differ below this adjusted Rand index, those of the rows only if draws of
+# one chain are more alike than that by the second number: else the posterior itself leaves the clusters open.
+LEAST_AGREEMENT, SURPLUS = 0.8, 0.1
+# Partitions are compared in so many draws of each chain, and so many rows.
+N_COMPARED, MOST_ROWS_COMPARED = 2, 2000
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """How far the chains of a fit can be trusted to have arrived.
+
+    Attributes
+    ----------
+    rhat : float
+        R-hat of the log joint density of the draws; nan for fewer than four draws of each chain.
+    effective_size : float
+        Effective sample size of the log joint density.
+    trend : float
+        Mean change of the log joint density from one draw to the next, in nats.
+    trend_p_value : float
+        Of the hypothesis that there is no trend, by a t test of these changes, which counts no change twice where the
+        log joint density wanders; nan for fewer than four changes.
+    row_agreement, row_agreement_within : float
+        Mean adjusted Rand index of the partitions of the rows in draws of different chains, and in the first and the
+        last draw of the same chain. nan without two chains, or two draws.
+    column_agreement : float
+        Mean adjusted Rand index of the views in draws of different chains; nan without views or two chains.
+
+    References
+    ----------
+    L. Hubert, P. Arabie (1985), Comparing partitions, Journal of Classification 2, 193-218.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.diagnostics import Convergence
+    >>> log_joint = np.random.default_rng(0).normal(size=(2, 10))
+    >>> found = Convergence.of(log_joint, np.zeros((2, 10, 30), int))
+    >>> found.converged, found.row_agreement
+    (True, 1.0)
+    >>> climbing = Convergence.of(log_joint + 5.0 * np.arange(10), np.zeros((2, 10, 30), int))
+    >>> climbing.converged
+    False
+    """
+
+    rhat: float
+    effective_size: float
+    trend: float
+    trend_p_value: float
+    row_agreement: float
+    row_agreement_within: float
+    column_agreement: float
+
+    @classmethod
+    def of(cls, log_joint: ArrayLike, labels: ArrayLike, column_labels: ArrayLike | None = None) -> Convergence:
+        """The convergence of draws.
+
+        Parameters
+        ----------
+        log_joint : array-like of shape (n_chains, n_draws)
+        labels : array-like of int, shape (n_chains, n_draws, n_samples)
+            Clusters of the rows.
+        column_labels : array-like of int, shape (n_chains, n_draws, n_columns), default=None
+            Views of the columns.
+        """
+        log_joint, labels = np.asarray(log_joint, float), np.asarray(labels)
+        labels = labels[:, :, :: -(-labels.shape[2] // MOST_ROWS_COMPARED)]
+        changes = np.diff(log_joint, axis=1).ravel()
+        p_value = np.nan
+        if changes.size >= 4:
+            p_value = 1.0 if not changes.any() else stats.ttest_1samp(changes, 0.0).pvalue
+        within = np.nan
+        if labels.shape[1] > 1:
+            within = np.mean([adjusted_rand_score(chain[0], chain[-1]) for chain in labels])
+        return cls(
+            rhat=float(rank_normalized_rhat(log_joint)),
+            effective_size=float(effective_sample_size(log_joint)),
+            trend=float(changes.mean()) if changes.size else np.nan,
+            trend_p_value=float(p_value),
+            row_agreement=_agreement(labels),
+            row_agreement_within=float(within),
+            column_agreement=np.nan if column_labels is None else _agreement(np.asarray(column_labels)),
+        )
+
+    @property
+    def converged(self) -> bool:
+        """Whether there is nothing to report; R-hat alone, of few draws, is not."""
+        return not self.problems
+
+    @property
+    def problems(self) -> list[str]:
+        """What there is to report, a sentence each."""
+        out = []
+        if self.trend_p_value < LEVEL:
+            out.append(
+                f"The log joint density still {'rises' if self.trend > 0 else 'falls'} by {abs(self.trend):.3g} nats "
+                "from draw to draw."
+            )
+        if self.column_agreement < LEAST_AGREEMENT:
+            out.append(
+                f"The chains disagree on the views: their mean adjusted Rand index is {self.column_agreement:.2f}."
+            )
+        if self.row_agreement < min(LEAST_AGREEMENT, self.row_agreement_within - SURPLUS):
+            out.append(
+                f"The chains disagree on the clusters: their mean adjusted Rand index is {self.row_agreement:.2f}, "
+                f"while that of draws of one chain is {self.row_agreement_within:.2f}."
+            )
+        return out
+
+    def warn(self, stacklevel: int) -> None:
+        """Issue a ``ConvergenceWarning`` that names the problems and what to do, unless there are none."""
+        if self.problems:
+            warnings.warn(
+                " ".join(self.problems) + " Averages over the chains (densities, imputations, co_clustering, "
+                "dependence_) are less affected than labels_ and column_labels_, which are those of one draw. More "
+                "work helps: a schedule of more passes, a larger time_limit, or more chains; see convergence_.",
+                ConvergenceWarning,
+                stacklevel=stacklevel + 1,
+            )
+
+
+def _agreement(labels: NDArray) -> float:
+    """Mean adjusted Rand index of draws of different chains."""
+    n_chains, n_draws = labels.shape[:2]
+    some = np.unique(np.linspace(0, n_draws - 1, N_COMPARED).astype(int))
+    pairs = [
+        adjusted_rand_score(labels[i, k], labels[j, m])
+        for i, j in combinations(range(n_chains), 2)
+        for k in some
+        for m in some
+    ]
+    return float(np.mean(pairs)) if pairs else np.nan

@@ -1,0 +1,123 @@
+"""Convergence: what it says of draws that climb, and of chains that ended in different partitions; when fits warn."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from sklearn_subanneal import CrossCat, CrossCatClassifier, SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal.diagnostics import Convergence, effective_sample_size, rank_normalized_rhat
+from sklearn_subanneal.mixtures import Gibbs
+
+ALIKE = np.zeros((4, 10, 50), int)
+
+
+def wandering(rng, n_chains=4, n_draws=10):
+    """A random walk, which is as far from independent draws as a log joint density without trend can be."""
+    return rng.normal(scale=20.0, size=(n_chains, n_draws)).cumsum(axis=1)
+
+
+def test_a_trend_is_found_and_a_walk_is_none():
+    """Of walks without a trend, about one in two hundred is reported; a regression on time would report most."""
+    rng = np.random.default_rng(0)
+    reported = [not Convergence.of(wandering(rng), ALIKE).converged for _ in range(1000)]
+    # Binomial with mean 5: more than 14 have probability 2e-4.
+    assert sum(reported) <= 14
+    climbs = wandering(rng) + 30.0 * np.arange(10)
+    found = Convergence.of(climbs, ALIKE)
+    assert found.trend == pytest.approx(np.mean(climbs[:, -1] - climbs[:, 0]) / 9)
+    assert found.trend_p_value < 1e-4 and "still rises by" in found.problems[0]
+    assert "still falls by" in Convergence.of(-climbs, ALIKE).problems[0]
+
+
+def test_figures_of_the_log_joint_density():
+    log_joint = wandering(np.random.default_rng(1))
+    found = Convergence.of(log_joint, ALIKE)
+    assert found.rhat == rank_normalized_rhat(log_joint)
+    assert found.effective_size == effective_sample_size(log_joint)
+    constant = Convergence.of(np.zeros((2, 10)), ALIKE[:2])
+    assert constant.trend == 0.0 and constant.trend_p_value == 1.0 and constant.converged
+
+
+def test_agreement_is_that_of_different_chains():
+    rng = np.random.default_rng(2)
+    labels = rng.integers(3, size=(3, 4, 40))
+    found = Convergence.of(np.zeros((3, 4)), labels, labels[:, :, :7])
+    for agreement, own in ((found.row_agreement, labels), (found.column_agreement, labels[:, :, :7])):
+        pairs = [
+            adjusted_rand_score(own[i, k], own[j, m])
+            for i in range(3)
+            for j in range(i)
+            for k in (0, 3)
+            for m in (0, 3)
+        ]
+        assert agreement == pytest.approx(np.mean(pairs))
+    within = [adjusted_rand_score(chain[0], chain[-1]) for chain in labels]
+    assert found.row_agreement_within == pytest.approx(np.mean(within))
+
+
+def test_clusters_that_the_posterior_leaves_open_are_no_problem():
+    """Chains whose draws differ as much as those of one chain do sample the same posterior."""
+    rng = np.random.default_rng(3)
+    open_clusters = rng.integers(2, size=(4, 10, 60))
+    assert Convergence.of(wandering(rng), open_clusters).converged
+    stuck = np.repeat(open_clusters[:, :1], 10, axis=1)
+    (problem,) = Convergence.of(wandering(rng), stuck).problems
+    assert "disagree on the clusters" in problem and "one chain is 1.00" in problem
+    views = np.repeat(rng.integers(3, size=(4, 1, 12)), 10, axis=1)
+    (problem,) = Convergence.of(wandering(rng), ALIKE, views).problems
+    assert "disagree on the views" in problem
+
+
+@pytest.mark.parametrize(("n_chains", "n_draws"), [(1, 10), (2, 1), (1, 1), (1, 3)])
+def test_few_chains_and_draws_are_no_problem(n_chains, n_draws):
+    found = Convergence.of(np.zeros((n_chains, n_draws)), ALIKE[:n_chains, :n_draws], ALIKE[:n_chains, :n_draws, :5])
+    assert found.converged
+    assert np.isnan(found.row_agreement) == (n_chains == 1) and np.isnan(found.row_agreement_within) == (n_draws == 1)
+
+
+def test_large_tables_are_thinned():
+    rng = np.random.default_rng(4)
+    labels = np.repeat(rng.integers(4, size=9000)[None, None], 2, axis=0)
+    labels[1, 0, 1::5] = 0  # Every fifth row is compared, and these are others.
+    assert Convergence.of(np.zeros((2, 1)), labels).row_agreement == 1.0
+
+
+@pytest.mark.parametrize("make", [CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM])
+def test_fits_say_that_their_chains_disagree(make, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 9.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = make(n_chains=2, random_state=0).fit(X)
+    assert model.convergence_.converged and model.convergence_.row_agreement > 0.8
+    agreement = model.convergence_.row_agreement
+    monkeypatch.setattr("sklearn_subanneal.diagnostics.chain_convergence.LEAST_AGREEMENT", 1.1)
+    monkeypatch.setattr("sklearn_subanneal.diagnostics.chain_convergence.SURPLUS", -1.0)
+    with pytest.warns(ConvergenceWarning, match="disagree on the clusters.*more passes.*see convergence_") as caught:
+        again = make(n_chains=2, random_state=0).fit(X)
+    # The warning is about the line that called fit.
+    assert caught[0].filename == __file__
+    assert again.convergence_.row_agreement == agreement
+
+
+def test_views_that_do_not_move_are_reported():
+    """Chains that start with different views, and cannot move columns."""
+    X = np.random.default_rng(6).normal(size=(40, 8))
+    with pytest.warns(ConvergenceWarning, match="disagree on the views"):
+        model = CrossCat(moves=[Gibbs()], column_start="prior", n_chains=3, n_draws=2, random_state=0).fit(X)
+    assert model.convergence_.column_agreement < 0.8
+
+
+def test_a_classifier_does_not_speak_of_clusters(monkeypatch):
+    monkeypatch.setattr("sklearn_subanneal.diagnostics.chain_convergence.LEAST_AGREEMENT", 1.1)
+    monkeypatch.setattr("sklearn_subanneal.diagnostics.chain_convergence.SURPLUS", -1.0)
+    X = np.random.default_rng(7).normal(size=(40, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = CrossCatClassifier(CrossCat(n_chains=2, n_draws=2), random_state=0).fit(X, X[:, 0] > 0.0)
+    assert model.crosscat_.convergence_.problems
