@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sklearn_subanneal.report.anomalies import Anomalies
 from sklearn_subanneal.report.clusters import ViewSummary
+from sklearn_subanneal.report.contradictions import Contradictions
 from sklearn_subanneal.report.figures import Picture
 from sklearn_subanneal.report.imputation import Imputation
 from sklearn_subanneal.report.source import Source
@@ -21,6 +22,7 @@ class Findings:
     source : Source
     views : list of ViewSummary
     structure : Structure
+    contradictions : Contradictions
     anomalies : Anomalies
     imputation : Imputation
     pictures : dict of str to Picture
@@ -36,6 +38,7 @@ class Findings:
     source: Source
     views: list[ViewSummary]
     structure: Structure
+    contradictions: Contradictions
     anomalies: Anomalies
     imputation: Imputation
     facts: dict[str, str]

@@ -13,6 +13,7 @@ import sklearn
 from sklearn_subanneal._core.version import __version__
 from sklearn_subanneal.report.anomalies import find_anomalies
 from sklearn_subanneal.report.clusters import ViewSummary, find_views
+from sklearn_subanneal.report.contradictions import find_contradictions
 from sklearn_subanneal.report.figures import draw_pictures
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.imputation import impute_missing
@@ -31,7 +32,7 @@ FILES = {
 # Limits of the page; the files have all rows.
 MOST_VIEWS, MOST_CLUSTERS, MOST_ANOMALIES, MOST_PAIRS = 8, 8, 15, 20
 # Limits of computations that would take minutes.
-MOST_SCORED_ROWS, MOST_RELATED_COLUMNS = 10_000, 100
+MOST_SCORED_ROWS, MOST_RELATED_COLUMNS, MOST_TESTED_COLUMNS = 10_000, 100, 60
 
 
 def write_report(
@@ -90,6 +91,7 @@ def write_report(
         source=source,
         views=views,
         structure=find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed),
+        contradictions=find_contradictions(model, source, MOST_TESTED_COLUMNS),
         anomalies=find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS),
         imputation=imputation,
         pictures=draw_pictures(model, source) if plots else {},

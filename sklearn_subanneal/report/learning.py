@@ -6,11 +6,13 @@ import contextlib
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
 import joblib
+from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal.estimators import CrossCat
 from sklearn_subanneal.report.source import Source
@@ -109,7 +111,9 @@ def learn(
         On a second Ctrl-C.
     """
     model, callback, started = plan.estimator(source), LearningCallback(plan, on_progress), time.perf_counter()
-    with callback.handling_interrupts():
+    with callback.handling_interrupts(), warnings.catch_warnings():
+        # The page says it.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         model.set_callbacks(callback).fit(source.X)
     # The callback is removed, since the model is saved.
     return LearnedModel(model.set_callbacks(), time.perf_counter() - started, callback.is_stopped)

@@ -45,6 +45,7 @@ def page(found: Findings) -> str:
             "header",
             element("h1", title),
             _facts(found),
+            *_cautions(found),
             element("nav", element("ul", *contents), aria_label="Contents"),
         ),
         element(
@@ -53,6 +54,15 @@ def page(found: Findings) -> str:
         element("footer", paragraph("Made by sklearn_subanneal.")),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _cautions(found: Findings) -> list[Markup]:
+    """What makes the results less reliable than they look."""
+    problems = found.structure.problems
+    if not problems:
+        return []
+    text = f"Trust the views and clusters less than the averages over the chains. {' '.join(problems)} "
+    return [element("p", text, element("a", "More on convergence", href="#convergence"), ".", class_="warning")]
 
 
 def _facts(found: Findings) -> Markup:

@@ -10,7 +10,7 @@ from sklearn_subanneal.report.markup import Markup, counted, element, figure, jo
 from sklearn_subanneal.report.source import brief
 from sklearn_subanneal.report.structure import LARGEST_RHAT
 
-MOST_IMPUTED_ROWS, MOST_IMPUTED_COLUMNS, MOST_COLUMNS_LISTED = 15, 10, 300
+MOST_IMPUTED_ROWS, MOST_IMPUTED_COLUMNS, MOST_COLUMNS_LISTED, MOST_CONTRADICTIONS = 15, 10, 300, 100
 
 
 def describe_table(found: Findings) -> Markup:
@@ -53,7 +53,8 @@ def describe_views(found: Findings) -> Markup:
     parts = [
         paragraph(
             "Columns in one view depend on one another through the clusters of rows that they share; columns in "
-            "different views are independent in this model."
+            "different views are independent in this model",
+            "." if not found.contradictions.pairs else _but_dependent(found),
         ),
         _picture(found, "views"),
     ]
@@ -123,9 +124,7 @@ def describe_dependence(found: Findings) -> Markup:
     return join_markup(
         paragraph(
             "Relatedness is mutual information on the scale of a correlation, from 0 to 1. If the share of draws is "
-            "between 0 and 100%, the draws disagree on whether the two columns depend on each other. Columns in "
-            "different views may still be correlated, if other columns explain each of them better; a report on a "
-            "few columns alone shows this."
+            "between 0 and 100%, the draws disagree on whether the two columns depend on each other."
         ),
         _picture(found, "dependence"),
         table(
@@ -136,6 +135,43 @@ def describe_dependence(found: Findings) -> Markup:
         )
         if rows
         else paragraph("No two columns are related."),
+        _contradictions(found),
+    )
+
+
+def _contradictions(found: Findings) -> Markup:
+    """The pairs of columns that the model keeps apart although a test finds them dependent."""
+    tests = found.contradictions
+    if not tests.n_tested:
+        return paragraph("No two columns are in different views in most draws.")
+    if not tests.pairs:
+        return paragraph(
+            f"Tests of {counted(tests.n_tested, 'pair')} of columns in different views found none that is dependent."
+        )
+    shown = tests.pairs[:MOST_CONTRADICTIONS]
+    rows = [(pair.one, pair.other, pair.test, f"{pair.p_value:.1g}", f"{pair.share:.0%}") for pair in shown]
+    return join_markup(
+        paragraph(
+            "These pairs of columns are in different views in most draws, and yet dependent by a test: other columns "
+            "explain each of them better, or their dependence is too weak or of a kind that clusters do not describe. "
+            "Do not take them as independent; a report on these columns alone tells more."
+        ),
+        table(
+            "Pairs that are dependent beyond the model, p-values multiplied by the number of tests"
+            + _of(len(shown), len(tests.pairs)),
+            ("column", "column", "test", "p-value", "share of draws in one view"),
+            rows,
+            (3, 4),
+        ),
+    )
+
+
+def _but_dependent(found: Findings) -> Markup:
+    n_pairs = len(found.contradictions.pairs)
+    return join_markup(
+        f", but {counted(n_pairs, 'pair')} of them {'is' if n_pairs == 1 else 'are'} ",
+        element("a", "dependent by a test", href="#dependence"),
+        ".",
     )
 
 
@@ -242,6 +278,7 @@ def describe_convergence(found: Findings) -> Markup:
     else:
         verdict = "The chains agree on all of these quantities."
     parts = [
+        *(element("p", problem, class_="warning") for problem in structure.problems),
         paragraph(verdict),
         paragraph(
             f"Of {counted(structure.n_together + structure.n_apart + structure.n_disputed, 'pair')} of columns, "
@@ -249,8 +286,9 @@ def describe_convergence(found: Findings) -> Markup:
             f"{structure.n_disputed:,} in some draws."
         ),
         paragraph(
-            f"Mean log joint density of each chain: {', '.join(map(brief, structure.log_joints))}. A "
-            "chain far below the others is stuck."
+            f"Mean log joint density of each chain: {', '.join(map(brief, structure.log_joints))}. Weights of the "
+            f"chains in the results: {', '.join(f'{weight:.0%}' for weight in structure.chain_weights)}. A chain that "
+            "predicts the rows of the table badly, each by the others, has little weight."
         ),
         _picture(found, "traces"),
         table(

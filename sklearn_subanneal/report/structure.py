@@ -48,8 +48,10 @@ class Structure:
         Number of columns whose pairs were compared: those that share views with most others.
     n_together, n_apart, n_disputed : int
         Numbers of pairs of columns that are in one view in all draws, in none, and in some.
-    log_joints : list of float
-        Mean log joint density of each chain.
+    log_joints, chain_weights : list of float
+        Mean log joint density of each chain, and its weight in the results.
+    problems : list of str
+        What ``convergence_`` reports, a sentence each.
     convergence : list of (name, mean, deviation, effective sample size, R-hat)
     """
 
@@ -59,6 +61,8 @@ class Structure:
     n_apart: int
     n_disputed: int
     log_joints: list[float]
+    chain_weights: list[float]
+    problems: list[str]
     convergence: list[tuple[str, float, float, float, float]]
 
     @property
@@ -105,5 +109,7 @@ def find_structure(model: CrossCat, source: Source, most_pairs: int, most_column
         int((shares == 0.0).sum()),
         int(((shares > 0.0) & (shares < 1.0)).sum()),
         model.log_joint_.mean(axis=1).tolist(),
+        model.chain_weights_.tolist(),
+        model.convergence_.problems,
         [(str(name), *map(float, figures)) for name, *figures in rows],
     )
