@@ -126,8 +126,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         self._keep(table, models, results, copies)
         self._fitted_identity = continuation.identity
         self._summarize(arrays)
-        views = getattr(self, "posterior_column_labels_", None)
-        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views)
+        self._judge_convergence()
         fit.end()
         if self._warns:
             self.convergence_.warn(stacklevel=5)
@@ -223,9 +222,12 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         self.part_columns_ = np.repeat(np.arange(len(table.columns)), [len(column.parts) for column in table.columns])
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
-        self.chain_weights_ = np.full(len(results), 1.0 / len(results))
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
         self.trace_ = np.concatenate([result.trace for result in results])
+
+    def _judge_convergence(self):
+        views = getattr(self, "posterior_column_labels_", None)
+        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views)
 
     def _draw_weights(self) -> np.ndarray:
         """Weights of the draws in averages, (n_chains, n_draws), those of their chains."""

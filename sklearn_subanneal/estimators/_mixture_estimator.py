@@ -27,6 +27,7 @@ from sklearn_subanneal.mixtures.predictive import (
     sample_rows,
     score_rows,
 )
+from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, chain_weights_of_mixtures, weighted
 from sklearn_subanneal.posterior import representative_draw
 from sklearn_subanneal.tables.documents import DocumentTable, read_documents
 from sklearn_subanneal.trees import NAMED, Hierarchy, IncrementalHierarchy, TreeGuidedPaper
@@ -174,6 +175,11 @@ class MixtureEstimator(MCMCEstimator):
         self.posterior_labels_ = self._copies.of_table(modelled, -1)
         for labels, draws in zip(self.posterior_labels_, self._draws, strict=True):
             fill_labels(labels, self._models, draws, arrays, self._copies.absent)
+        rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT)
+        self.chain_weights_ = chain_weights_of_mixtures(
+            self._models, self._draws, self.posterior_labels_[:, :, rows], [array[rows] for array in arrays], counts
+        )
+        self._draws = weighted(self._draws, self.chain_weights_)
         self.hyperparameters_ = {
             name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
             for name in partition_hyperparameters(partitions.resolve_partition(self.partition), self._draws[0][0].prior)
@@ -181,7 +187,7 @@ class MixtureEstimator(MCMCEstimator):
         self.hyperparameters_["columns"] = column_hyperparameters(
             self._models, [[[state["parameters"] for state in draw.columns] for draw in chain] for chain in self._draws]
         )
-        chain, draw = representative_draw(modelled)
+        chain, draw = representative_draw(modelled, weights=self._draw_weights())
         self._representative = self._draws[chain][draw]
         # Clusters in the order of their size, so that label 0 is the largest; those nearest to no row are dropped.
         order = np.argsort(-self._representative.sizes, kind="stable")

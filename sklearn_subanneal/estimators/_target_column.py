@@ -15,11 +15,12 @@ from sklearn_subanneal.columns.binding import KINDS, TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
-from sklearn_subanneal.views.draws import ViewsDraw, weighted
+from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 

@@ -34,7 +34,5 @@ class TrainingRows:
 
     def _some_seen_rows(self, arrays, n_rows: int) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
         """Some training rows: as the draws have them, their typed columns, and how often each counts."""
-        rows, counts = self._copies.distinct(arrays)
-        some = np.linspace(0, len(rows) - 1, min(len(rows), n_rows)).astype(int)
-        rows, counts = rows[some], counts[some]
+        rows, counts = self._copies.some_distinct(arrays, n_rows)
         return self._seen_rows(arrays).take(rows), [array[rows] for array in arrays], counts

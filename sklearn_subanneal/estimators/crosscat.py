@@ -23,16 +23,13 @@ from sklearn_subanneal.estimators._training_rows import TrainingRows
 from sklearn_subanneal.estimators._view_clusters import ViewClusters
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.predictive import nearest_of_training
+from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, weighted
 from sklearn_subanneal.posterior import relabel, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw_with_views
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
-from sklearn_subanneal.views.draws import weighted
-from sklearn_subanneal.views.stacking import chain_weights
+from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.views_chain import STARTS
 from sklearn_subanneal.views.views_spec import ViewsSpec
-
-# The weights of the chains are found from at most so many rows, evenly spaced.
-MOST_LEFT_OUT = 500
 
 # Split-merge proposals in each view cost as much as all else that moves rows: two a sweep.
 DEFAULT_MOVES = (Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())

@@ -15,9 +15,9 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._target_column import TargetColumn
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
+from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.column_powers import column_powers, powered_probabilities
 from sklearn_subanneal.views.left_out_ranks import left_out_ranks
-from sklearn_subanneal.views.stacking import chain_weights
 
 
 class CrossCatClassifier(ClassifierMixin, TargetColumn):

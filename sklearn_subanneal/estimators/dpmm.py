@@ -96,6 +96,10 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Clusters in every draw; numbers of clusters cannot be compared between draws.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partition and data.
+    chain_weights_ : ndarray of shape (n_chains,)
+        Weights of the chains in densities, samples, imputations, ``co_clustering`` and the choice of the representative
+        draw: by these weights training rows are predicted best, each by the others (Yao et al., 2018). Equal if reals
+        with full covariance have missing cells.
     convergence_ : Convergence
         Whether the log joint density still rises, and how far the chains agree on the clusters; if there is a problem,
         ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.

@@ -112,6 +112,10 @@ class TreeGuidedNRMM(MixtureEstimator):
         Clusters in every draw; numbers of clusters cannot be compared between draws.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partition and data; the auxiliary variable u is integrated out.
+    chain_weights_ : ndarray of shape (n_chains,)
+        Weights of the chains in densities, samples, imputations, ``co_clustering`` and the choice of the representative
+        draw: by these weights training rows are predicted best, each by the others (Yao et al., 2018). Equal if reals
+        with full covariance have missing cells.
     convergence_ : Convergence
         Whether the log joint density still rises, and how far the chains agree on the clusters; if there is a problem,
         ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
@@ -276,6 +280,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         result = spec.run(ChainContext())
         self._keep(table, models, [result], copies)
         self._summarize(arrays)
+        self._judge_convergence()
         self.hierarchy_, self._online = hierarchy_of(result, copies), (arrays, weights, generator)
         return self
 

@@ -80,12 +80,13 @@ class Ensemble:
     products : list of list of Predictive
         The factors of each draw; their ``members`` are a partition of the models.
     weights : ndarray of shape (n_draws,) or None, default=None
-        Positive weights of the draws, with mean 1; None: all are 1.
+        Positive weights of the draws, in any unit; None: all are equal.
     """
 
     def __init__(self, models: list[ColumnModel], products: list[list], weights: np.ndarray | None = None):
         self.models, self.products = models, products
-        self.log_weights = np.zeros(len(products)) if weights is None else np.log(weights)
+        # Their mean is 1.
+        self.log_weights = np.zeros(len(products)) if weights is None else np.log(weights / np.mean(weights))
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
         self.widest = max(len(part.members) for factors in products for factor in factors for part in factor.parts)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)

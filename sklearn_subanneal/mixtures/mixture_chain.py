@@ -69,6 +69,8 @@ class Draw:
     columns : list of dict
         State of the statistics of each column.
     log_joint : float
+    weight : float, default=1.0
+        In averages over draws of a mixture; positive.
     """
 
     sizes: np.ndarray
@@ -76,6 +78,7 @@ class Draw:
     prior: dict
     columns: list[dict]
     log_joint: float
+    weight: float = 1.0
 
 
 def mixture_state(mixture: Mixture) -> Draw:

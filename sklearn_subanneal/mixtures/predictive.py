@@ -118,8 +118,8 @@ def restricted(models: list[ColumnModel], draw: Draw, members: Sequence[int], co
 
 
 def ensemble_of_mixtures(models: list[ColumnModel], draws: list[Draw]) -> Ensemble:
-    """The average over the draws of a mixture."""
-    return Ensemble(models, [[Predictive(models, draw)] for draw in draws])
+    """The average over the draws of a mixture, by their weights."""
+    return Ensemble(models, [[Predictive(models, draw)] for draw in draws], np.array([draw.weight for draw in draws]))
 
 
 def score_rows(models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]) -> np.ndarray:
@@ -136,7 +136,8 @@ def sample_rows(
 
 def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarray, generator: np.random.Generator):
     """Bags of words of these lengths drawn from the posterior predictive, a CSR array (n_rows, n_words)."""
-    chosen, parts, rows = generator.integers(len(draws), size=len(lengths)), [], []
+    weights = np.array([draw.weight for draw in draws])
+    chosen, parts, rows = generator.choice(len(draws), len(lengths), p=weights / weights.sum()), [], []
     for index in np.unique(chosen):
         predictive = Predictive(models, draws[index])
         own = np.flatnonzero(chosen == index)

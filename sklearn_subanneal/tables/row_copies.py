@@ -96,6 +96,12 @@ class RowCopies:
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
         return rows[starts], np.diff(np.append(starts, len(rows)))
 
+    def some_distinct(self, arrays: Sequence[np.ndarray | Documents], most: int) -> tuple[np.ndarray, np.ndarray]:
+        """At most so many of the rows that :meth:`distinct` gives, evenly spaced, and how often each is modelled."""
+        rows, counts = self.distinct(arrays)
+        some = np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int)
+        return rows[some], counts[some]
+
     def of_table(self, values: np.ndarray, absent) -> np.ndarray:
         """Values of the rows of the table, (..., n_rows), from those of the modelled rows, (..., n_copies).
 

@@ -29,7 +29,7 @@ class ViewsDraw:
         The missing cells of joint reals as the statistics of the blocks have them, in standard units: row by row, and
         in the order of the table.
     weight : float, default=1.0
-        In averages over draws; positive, with mean 1.
+        In averages over draws; positive.
     """
 
     column_labels: np.ndarray
@@ -62,14 +62,6 @@ class ViewsDraw:
             for i, j in enumerate(block):
                 out[j] = _parameters_of_real(view.columns[-1]["parameters"], i)
         return out
-
-
-def weighted(chains: list[list[ViewsDraw]], weights: np.ndarray) -> list[list[ViewsDraw]]:
-    """The draws of some chains, which have as many each, with the weights of their chains, of which the sum is 1."""
-    return [
-        [replace(draw, weight=float(len(chains) * weight)) for draw in draws]
-        for draws, weight in zip(chains, weights, strict=True)
-    ]
 
 
 def _parameters_of_real(block: dict, i: int) -> dict:

@@ -100,10 +100,11 @@ def mutual_information(
                 total += draw.weight * coupling.sum()
             else:
                 waiting.append((draw.weight, coupling))
-    for weight, coupling in waiting:
+    for own, coupling in waiting:
         value, square = coupling.integrate(max(math.ceil(n_samples / len(waiting)), LEAST_SAMPLES), generator)
-        total, variance = total + weight * value, variance + weight**2 * square
-    return Estimate(max(float(total), 0.0) / len(draws), math.sqrt(variance) / len(draws))
+        total, variance = total + own * value, variance + own**2 * square
+    weight = sum(draw.weight for draw in draws)
+    return Estimate(max(float(total), 0.0) / weight, math.sqrt(variance) / weight)
 
 
 def excess(ratio: np.ndarray) -> np.ndarray:

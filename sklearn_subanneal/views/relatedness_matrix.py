@@ -47,7 +47,7 @@ def relatedness_matrix(
                 information[np.ix_(at, at)] += draw.weight * own
     # For the rival density, which of the two columns is of which sample matters.
     information = 0.5 * (information + information.T)
-    related = np.sqrt(-np.expm1(-2.0 * np.maximum(information / len(draws), 0.0)))
+    related = np.sqrt(-np.expm1(-2.0 * np.maximum(information / sum(draw.weight for draw in draws), 0.0)))
     np.fill_diagonal(related, 1.0)
     return related
 

@@ -24,7 +24,8 @@ def wandering(rng, n_chains=4, n_draws=10):
 def test_a_trend_is_found_and_a_walk_is_none():
     """Of walks without a trend, about one in two hundred is reported; a regression on time would report most."""
     rng = np.random.default_rng(0)
-    reported = [not Convergence.of(wandering(rng), ALIKE).converged for _ in range(1000)]
+    long = np.zeros((1, 37, 2), int)
+    reported = [not Convergence.of(wandering(rng, 1, 37), long).converged for _ in range(1000)]
     # Binomial with mean 5: more than 14 have probability 2e-4.
     assert sum(reported) <= 14
     climbs = wandering(rng) + 30.0 * np.arange(10)

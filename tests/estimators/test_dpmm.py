@@ -75,7 +75,8 @@ def test_what_fit_leaves():
         np.testing.assert_array_equal(full["concentration"][-8:][1::2], model.hyperparameters_["concentration"][chain])
     similarity = model.co_clustering()
     assert similarity.shape == (45, 45)
-    np.testing.assert_allclose(similarity, np.mean(labels[..., None] == labels[..., None, :], axis=(0, 1)), rtol=1e-6)
+    wanted = np.tensordot(model.chain_weights_, np.mean(labels[..., None] == labels[..., None, :], axis=1), axes=1)
+    np.testing.assert_allclose(similarity, wanted, rtol=1e-6)
     np.testing.assert_allclose(model.co_clustering([3, 7]), similarity[np.ix_([3, 7], [3, 7])], rtol=1e-6)
     assert model.n_features_in_ == 2
     assert not hasattr(model, "feature_names_in_")

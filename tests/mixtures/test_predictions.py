@@ -78,16 +78,17 @@ def tiny(table):
 
 
 def by_batch(model, statistic, n_batches=20):
-    """Mean and standard error of a statistic of a model with fewer draws, over batches of the draws it has."""
-    values, draws = [], model._draws
+    """Mean, by the weights of chains, and standard error of a statistic of a model with fewer draws, over batches."""
+    values, weights, draws = [], [], model._draws
     try:
         for part in np.array_split(np.arange(len(draws[0])), n_batches // len(draws)):
             for chain in draws:
                 model._draws = [[chain[i] for i in part]]
                 values.append(statistic(model))
+                weights.append(chain[0].weight)
     finally:
         model._draws = draws
-    return np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
+    return np.average(values, axis=0, weights=weights), np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
 
 
 @pytest.mark.parametrize("table", TINY)

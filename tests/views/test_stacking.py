@@ -10,7 +10,8 @@ from scipy.special import logsumexp
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier
 from sklearn_subanneal.mixtures import Gibbs
-from sklearn_subanneal.views.stacking import chain_weights, stacking_weights
+from sklearn_subanneal.mixtures.stacking import stacking_weights
+from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, predict_column, score_seen_rows, without
 
 

@@ -16,9 +16,9 @@ from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._structure import StructureQueries
+from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
-from sklearn_subanneal.views.draws import weighted
 from sklearn_subanneal.views.information import Estimate, excess, relatedness
 
 N_ROWS = 60

@@ -9,9 +9,9 @@ import pytest
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.mixtures import Gibbs
+from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.posterior import co_clustering, expected_loss, representative_draw
 from sklearn_subanneal.posterior.point_estimate import typical_draw
-from sklearn_subanneal.views.draws import weighted
 from sklearn_subanneal.views.information import mutual_information
 from sklearn_subanneal.views.relatedness_matrix import relatedness_matrix
 from sklearn_subanneal.views.views_predictive import (

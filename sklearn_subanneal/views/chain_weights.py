@@ -1,0 +1,85 @@
+"""Weights of the chains of a cross-categorization by which training rows, or one column, are predicted best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sklearn_subanneal._core.log_space import log_mean_exp
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.stacking import PRIOR_DEVIATION, left_out_scores, stacking_weights
+from sklearn_subanneal.views.draws import ViewsDraw
+from sklearn_subanneal.views.seen_rows import SeenRows
+from sklearn_subanneal.views.views_predictive import left_out, without
+
+# Standard deviation of the log weights in their prior, where one column is predicted.
+PRIOR_DEVIATION_OF_COLUMN = 3.0
+
+
+def chain_weights(
+    models: list[ColumnModel],
+    chains: list[list[ViewsDraw]],
+    seen: SeenRows,
+    arrays: list[np.ndarray],
+    column: int | None,
+    counts: np.ndarray,
+) -> np.ndarray:
+    """Weights of chains by which training rows, or one column of them, are predicted best, each row by the others.
+
+    Chains that end in different modes do not have the posterior's share of draws in each. They have the weights that
+    maximise the sum over training rows of log p(row | other rows), or of log p(cell | other cells of the row, other
+    rows) (Yao et al., 2018), where p is the predictive distribution in which these weights are used: the density that a
+    chain gives to the other cells of the row counts too.
+
+    Parameters
+    ----------
+    models : list of ColumnModel
+        One for each column of the table.
+    chains : list of list of ViewsDraw
+        The draws of each chain.
+    seen : SeenRows
+        Some training rows in all draws, those of the first chain first.
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns of these rows.
+    column : int or None
+        The column that is to be predicted; None: all.
+    counts : ndarray of int, shape (n_rows,)
+        How often each row counts.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_chains,)
+        Positive, with sum 1.
+
+    References
+    ----------
+    Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average Bayesian predictive distributions,
+    Bayesian Analysis 13, 917-1007 (section 3.1).
+    """
+    if len(chains) == 1:
+        return np.ones(1)
+    whole, others = np.zeros((2, len(chains), len(arrays[0])))
+    start = 0
+    for chain, draws in enumerate(chains):
+        own = replace(seen, labels=seen.labels[start : start + len(draws)])
+        start += len(draws)
+        if column is None:
+            whole[chain] = left_out_scores(left_out(models, draws, own, arrays), arrays)
+        else:
+            whole[chain], others[chain] = _with_and_without(models, draws, own, arrays, without(arrays, [column]))
+    deviation = PRIOR_DEVIATION if column is None else PRIOR_DEVIATION_OF_COLUMN
+    return stacking_weights(whole, others, counts, deviation)
+
+
+def _with_and_without(models, draws, seen, arrays, asked):
+    """Log densities of rows and of some of their cells, given the other rows, as of ``score_seen_rows``."""
+    whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
+    out = np.empty((2, len(arrays[0])))
+    for rows, cells in whole.cells(arrays, whole.most_clusters):
+        some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
+        weights = -whole.log_densities(cells)
+        total = log_mean_exp(weights, axis=0)
+        out[:, rows] = -total, log_mean_exp(weights + part.log_densities(some), axis=0) - total
+    return out
