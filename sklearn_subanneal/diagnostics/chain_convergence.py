@@ -36,8 +36,9 @@ class Convergence:
     trend : float
         Mean change of the log joint density from one draw to the next, in nats.
     trend_p_value : float
-        Of the hypothesis that there is no trend, by a t test of these changes, which counts no change twice where the
-        log joint density wanders; nan for fewer than four changes.
+        Of the hypothesis that there is no trend, by a t test of these changes. They are independent if the log joint
+        density wanders like a random walk, which makes a regression on time find trends where there are none; if it
+        returns to a mean, the test is conservative. nan for fewer than four changes.
     row_agreement, row_agreement_within : float
         Mean adjusted Rand index of the partitions of the rows in draws of different chains, and in the first and the
         last draw of the same chain. nan without two chains, or two draws.

@@ -132,12 +132,13 @@ def dependence_of_columns(table: Table, labels: np.ndarray, weights: np.ndarray)
     if len(table.columns) == n_parts:
         return posterior.co_clustering(labels, max_rows=n_parts, weights=weights)
     owner = np.repeat(np.arange(len(table.columns)), [len(at) for at in table.places])
-    together = np.zeros((len(table.columns), len(table.columns)))
-    for views, weight in zip(labels.reshape(-1, n_parts), weights.ravel() / weights.sum(), strict=True):
+    together, always = np.zeros((len(table.columns), len(table.columns))), 0.0
+    for views, weight in zip(labels.reshape(-1, n_parts), weights.ravel(), strict=True):
         holds = np.zeros((len(table.columns), views.max() + 1))
         holds[owner, views] = 1.0
         together += weight * (holds @ holds.T > 0.0)
-    return np.minimum(together, 1.0)
+        always += weight
+    return together / always
 
 
 def relatedness_of_columns(

@@ -67,6 +67,8 @@ def co_clustering(
     weights = np.ones(n_draws) if weights is None else np.ravel(weights)
     # Draws of one weight, such as those of one chain, are counted together.
     groups = [(weights.sum() / weight, labels[weights == weight]) for weight in np.unique(weights[weights > 0])]
+    # By the same operations as for a pair that is together in all draws, of which the share is exactly 1.
+    always = sum(len(alike) / n_of_such for n_of_such, alike in groups)
     shares = np.empty((n_rows, n_rows))
     block = max(1, _BLOCK_ELEMENTS // max(n_rows, 1))
     for start in range(0, n_rows, block):
@@ -77,7 +79,7 @@ def co_clustering(
             for first in range(0, len(alike), _DRAWS_PER_BYTE):
                 counts += _count_together(alike[first : first + _DRAWS_PER_BYTE], start, stop)
             total += counts / n_of_such
-        shares[start:stop, start:] = np.minimum(total, 1.0)
+        shares[start:stop, start:] = total / always
         shares[start:, start:stop] = shares[start:stop, start:].T
     return shares
 

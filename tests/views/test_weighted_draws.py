@@ -105,6 +105,11 @@ def test_partitions_count_by_the_weights_of_their_draws():
     many = np.repeat(labels, TIMES, axis=1)
     weights = TIMES[None] / 5.0
     np.testing.assert_allclose(co_clustering(labels, weights=weights), co_clustering(many), rtol=1e-12)
+    # A pair that is always together, and one that never is, exactly.
+    for seed in range(20):
+        weights = np.random.default_rng(seed).random((1, 3))
+        np.testing.assert_array_equal(co_clustering([[[0, 0, 1]] * 3], weights=weights)[0], [1.0, 1.0, 0.0])
+    weights = TIMES[None] / 5.0
     for loss in ("vi", "binder", lambda a, b: float(np.mean(a != b))):
         one = expected_loss(labels[0], labels, loss, weights)
         np.testing.assert_allclose(one, expected_loss(labels[0], many, loss), rtol=1e-12, atol=1e-12)
