@@ -25,6 +25,10 @@ cdef double SHRINKAGE = 1.0 - 1e-4
 # Proposals in a sweep to change nu, and to change all variances together.
 cdef enum:
     N_PROPOSALS = 2
+# Scans of the variances and correlations in a sweep. An ellipse that is drawn has few points near the peak of a sharp
+# posterior, and a scan costs little beside the inverses that all share.
+cdef enum:
+    N_SCANS = 3
 # Points of an ellipse that are tried at most: each halves its rest on average.
 cdef enum:
     MOST_POINTS = 100
@@ -330,11 +334,12 @@ cdef bint resample_covariance(
             log_det_of_sum(&self.psi[0, 0], space.scatter + k * d * d, space.matrix, d)
             invert_lower(space.matrix, &self.matrix[0, 0], d)
             symmetric_inverse(&self.matrix[0, 0], space.inverse[k].inverse, d)
-        for j in range(d):
-            if any_variance:
-                resample_variance(self, &space, j, &variances[j, 0], variances.shape[1], power, bits)
-            if any_vectors:
-                resample_vector(self, &space, j, power, bits)
+        for _ in range(N_SCANS):
+            for j in range(d):
+                if any_variance:
+                    resample_variance(self, &space, j, &variances[j, 0], variances.shape[1], power, bits)
+                if any_vectors:
+                    resample_vector(self, &space, j, power, bits)
         if any_vectors and any_spread:
             resample_spread(self, &spreads[0], spreads.shape[0], bits)
     free(room)

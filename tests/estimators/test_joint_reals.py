@@ -64,7 +64,7 @@ def test_cells_are_imputed_within_the_range_of_training_cells(skewed):
     X = skewed_table()
     low, high = X.min(axis=0), X.max(axis=0)
     far = np.array([[np.nan, 40.0], [np.nan, -40.0], [1e15, np.nan]])
-    assert skewed.predict_column(0, far[:1]) > 50 * high[0]
+    assert skewed.predict_column(0, far[:1]) > 10 * high[0]
     filled, uncertainty = skewed.impute(far, return_uncertainty=True)
     made = np.append(filled[:2, 0], filled[2, 1])
     assert (made >= low[[0, 0, 1]] * (1 - 1e-9) - 1e-9).all()

@@ -33,7 +33,7 @@ def by_hand(frame):
 @pytest.fixture(scope="module")
 def fitted():
     frame = patients()
-    return frame, CrossCat(missing_indicator={"age"}, **SHORT).fit(frame)
+    return frame, CrossCat(missing_indicator={"age"}, **SHORT | {"n_chains": 4, "n_draws": 10}).fit(frame)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from oracles.reference_nrmm import log_eppf, posterior
 from scipy import sparse
 from scipy.cluster.hierarchy import dendrogram, is_valid_linkage
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -133,6 +134,7 @@ def test_empty_atoms_beyond_the_bound_are_told_of():
     assert model.trace_["n_overflows"].any()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
         short(partition="nig", moves=["slice"]).fit(X)
 
 
