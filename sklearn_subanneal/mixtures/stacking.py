@@ -20,6 +20,9 @@ PRIOR_DEVIATION = 0.5
 # The weights are found from at most so many rows, evenly spaced.
 MOST_LEFT_OUT = 500
 
+# A density that has underflowed in all chains says nothing of them, and one in some chains no more than this.
+LOWEST = -1e6
+
 AnyDraw = TypeVar("AnyDraw")
 
 
@@ -121,7 +124,7 @@ def stacking_weights(whole: np.ndarray, others: np.ndarray, counts: np.ndarray, 
     >>> stacking_weights(better, np.zeros((2, 50)), np.ones(50), 3.0).round(1)
     array([1., 0.])
     """
-    n_rows = counts.sum()
+    n_rows, whole, others = counts.sum(), np.maximum(whole, LOWEST), np.maximum(others, LOWEST)
 
     def loss(logs):
         own, given = whole + logs[:, None], others + logs[:, None]

@@ -38,6 +38,17 @@ def test_equal_chains_have_equal_weights():
     np.testing.assert_allclose(stacking_weights(*np.repeat(row, 3, axis=1), np.ones(40), 0.5), 1.0 / 3.0, atol=1e-6)
 
 
+def test_a_density_of_zero_does_no_harm():
+    """Of a row that no chain can explain, and of one that a single chain cannot."""
+    better = np.log([[0.8] * 50, [0.5] * 50])
+    clean = stacking_weights(better, np.zeros((2, 50)), np.ones(50), 0.5)
+    hopeless = np.column_stack([better, [-np.inf, -np.inf]])
+    np.testing.assert_allclose(stacking_weights(hopeless, np.zeros((2, 51)), np.ones(51), 0.5), clean, atol=1e-3)
+    failing = np.column_stack([better, [-np.inf, 0.0]])
+    weights = stacking_weights(failing, np.zeros((2, 51)), np.ones(51), 0.5)
+    assert np.isfinite(weights).all() and weights[0] < clean[0]
+
+
 @pytest.fixture(scope="module")
 def fitted():
     rng = np.random.default_rng(2)
