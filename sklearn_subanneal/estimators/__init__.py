@@ -1,7 +1,8 @@
 """The scikit-learn estimators: mixtures, cross-categorization, topic models, Gaussian-process regression."""
 
 from sklearn_subanneal.estimators.crosscat import CrossCat
-from sklearn_subanneal.estimators.crosscat_supervised import CrossCatClassifier, CrossCatRegressor
+from sklearn_subanneal.estimators.crosscat_classifier import CrossCatClassifier
+from sklearn_subanneal.estimators.crosscat_regressor import CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
 from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
 from sklearn_subanneal.estimators.gp import TemperedGaussianProcessRegressor

@@ -18,7 +18,7 @@ from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
-from sklearn_subanneal.tables.row_weights import repeated_rows
+from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
@@ -79,7 +79,7 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         inner._warns = False
         self._fit_inner(inner, joined, weights)
         inner = self.crosscat_
-        self._learn_from_left_out(*inner._some_seen_rows(inner._encode(joined), self._most_left_out))
+        self._learn_from_left_out(inner._encode(joined))
         table = _as_modelled(self._table, self.crosscat_._table)
         self.feature_types_, self.feature_type_reasons_ = (
             dict(zip(table.names, table.kinds, strict=True)),
@@ -87,7 +87,7 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         )
         return self
 
-    def _learn_from_left_out(self, seen, cells, counts):
+    def _learn_from_left_out(self, arrays):
         """Set the weights of the chains, and more, by predictions of some training rows, each by the others."""
         raise TypeError(f"{type(self).__name__} must weight its chains")
 
@@ -122,6 +122,16 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         if self.chain_weights_ is not None:
             chains = weighted(chains, self.chain_weights_)
         return [draw for draws in chains for draw in draws]
+
+
+def weighted_rows(X, y, sample_weight):
+    """The rows of positive weight, their targets and weights; None for weights that are all 1."""
+    weights = checked_weights(X, sample_weight)
+    if weights is None or weights.all():
+        return X, y, weights
+    check_consistent_length(y, weights)
+    present = weights > 0
+    return repeated_rows(X, present), y[present], weights[present]
 
 
 def _as_modelled(table: Table, joint: Table) -> Table:

@@ -1,157 +1,20 @@
-"""CrossCatClassifier and CrossCatRegressor: cross-categorization with the target as an additional column."""
+"""CrossCatRegressor: cross-categorization with the target as an additional column."""
 
 from __future__ import annotations
 
 from numbers import Real
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin, _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils import assert_all_finite, check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._target_column import TargetColumn
+from sklearn_subanneal.estimators._target_column import TargetColumn, weighted_rows
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
-from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.views.chain_weights import chain_weights
-from sklearn_subanneal.views.column_powers import column_powers, powered_probabilities
 from sklearn_subanneal.views.left_out_ranks import left_out_ranks
-
-
-class CrossCatClassifier(ClassifierMixin, TargetColumn):
-    """Classification by cross-categorization.
-
-    The class is a categorical column beside those of X: a :class:`CrossCat` of the joint table gives its probabilities
-    given the observed cells of a row, averaged over draws and chains. A chain counts by its weight in
-    ``chain_weights_``, and the cells of a column by the power of their density in ``column_powers_``. Both are learned
-    from training rows, each predicted by the others: a joint model gives all columns the same importance, whether they
-    say anything about the class or not. Columns may be of any type, and cells may be missing. The types of the columns
-    are those that ``estimator`` declares or chooses.
-
-    Parameters
-    ----------
-    estimator : CrossCat or None, default=None
-        The model of the joint table; its ``feature_types`` are those of X. None: ``CrossCat()``.
-    random_state : int, RandomState instance or None, default=None
-        Takes the place of the estimator's, unless None.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    crosscat_ : CrossCat
-        Fitted on [X | y], rows of weight 0 left out. The last column is y: in DataFrames the class, in arrays its index
-        in ``classes_``.
-    chain_weights_ : ndarray of shape (n_chains,)
-        Weights of the chains in predictions: by them and the powers the classes of training rows are predicted best,
-        each row by the others (Yao et al., 2018).
-    column_powers_ : dict of str to float
-        Power of each modelled column of X in the evidence for the class (Zaidi et al., 2013): 1 counts as in the joint
-        model, also if the column is in no view with the class; 0 does not count. Joint reals have the same power.
-    feature_types_, feature_type_reasons_ : dict of str to str
-        Type of each column of X, and the reason for it, by name.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only where X has names.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_subanneal import CrossCat, CrossCatClassifier
-    >>> y = np.repeat(["a", "b"], 30)
-    >>> X = 6.0 * (y == "b")[:, None] + np.random.default_rng(0).normal(size=(60, 2))
-    >>> model = CrossCatClassifier(CrossCat(n_chains=2), random_state=0).fit(X, y)
-    >>> model.predict([[0.0, np.nan], [6.0, 6.0]])
-    array(['a', 'b'], dtype='<U1')
-
-    References
-    ----------
-    V. Mansinghka, P. Shafto, E. Jonas, C. Petschulat, M. Gasner, J. B. Tenenbaum (2016), CrossCat: a fully Bayesian
-    nonparametric method for analyzing heterogeneous, high dimensional data, JMLR 17(138), 1-49.
-
-    Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average Bayesian predictive distributions,
-    Bayesian Analysis 13, 917-1007.
-
-    N. A. Zaidi, J. Cerquides, M. J. Carman, G. I. Webb (2013), Alleviating naive Bayes attribute independence
-    assumption by attribute weighting, JMLR 14, 1947-1988.
-    """
-
-    # They are predicted by a few draws, and take less time than those of a regression.
-    _most_left_out = 1000
-
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the joint table.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            NaN, None and NA are missing cells.
-        y : array-like of shape (n_samples,)
-            Classes, all known.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Integers: a row of weight w is modelled as w equal rows, exactly as if X and y had them, and takes as long;
-            one of weight 0 is left out. None: all weights are 1.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If X is no table, y are no classes, or the weights are not as described.
-        """
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        X, y, weights = _weighted_rows(X, y, sample_weight)
-        classes, codes = np.unique(y, return_inverse=True)
-        with unchanged_on_failure(self):
-            # Before the fit, in which callbacks may predict.
-            self.classes_ = classes
-            return self._fit(X, codes.astype(np.int32), weights, "categorical", classes.astype(object))
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Probability of each class given the observed cells of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        average, arrays, target = self._average(X)
-        if self.chain_weights_ is None:
-            return average.predict(arrays, target)[0]
-        return powered_probabilities(average, arrays, target, self._powers)
-
-    def _learn_from_left_out(self, seen, cells, counts):
-        inner = self.crosscat_
-        self._powers, self.chain_weights_ = column_powers(
-            inner._models, inner._draws, seen, cells, len(cells) - 1, counts
-        )
-        names = list(inner.part_types_)
-        self.column_powers_ = dict(zip(names[:-1], self._powers[:-1].tolist(), strict=True))
-
-    def predict(self, X) -> np.ndarray:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
 
 
 class CrossCatRegressor(RegressorMixin, TargetColumn):
@@ -227,7 +90,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         """
         y = column_or_1d(y, dtype=np.float64, warn=True)
         assert_all_finite(y, input_name="y")
-        X, y, weights = _weighted_rows(X, y, sample_weight)
+        X, y, weights = weighted_rows(X, y, sample_weight)
         with unchanged_on_failure(self):
             return self._fit(X, y, weights, "real")
 
@@ -331,19 +194,10 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
             distance = np.clip(self._distances[rank - 1], 0.5 / (n_rows + 1), 0.5 - 0.5 / (n_rows + 1))
         return self.predict_quantiles(X, [0.5 - distance, 0.5 + distance])
 
-    def _learn_from_left_out(self, seen, cells, counts):
-        inner, target = self.crosscat_, len(cells) - 1
+    def _learn_from_left_out(self, arrays):
+        inner, target = self.crosscat_, len(arrays) - 1
+        seen, cells, counts = inner._some_seen_rows(arrays, self._most_left_out)
         self.chain_weights_ = chain_weights(inner._models, inner._draws, seen, cells, target, counts)
         ranks = left_out_ranks(inner._models, self._weighted_draws(), seen, cells, target)
         # Distances of the levels from the median at which the intervals of training rows end at the target.
         self._distances = np.sort(np.repeat(np.abs(ranks - 0.5), counts))
-
-
-def _weighted_rows(X, y, sample_weight):
-    """The rows of positive weight, their targets and weights; None for weights that are all 1."""
-    weights = checked_weights(X, sample_weight)
-    if weights is None or weights.all():
-        return X, y, weights
-    check_consistent_length(y, weights)
-    present = weights > 0
-    return repeated_rows(X, present), y[present], weights[present]
