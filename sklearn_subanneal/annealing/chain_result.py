@@ -28,6 +28,12 @@ class ChainState:
     progress : float
         Progress of the schedule, in [0, 1].
     sweeps_since_draw : int
+    n_sweeps_after : int
+        Sweeps after the schedule.
+    n_superseded : int
+        Draws that are replaced one by one, since the log joint density still rose when they were complete.
+    spacing : int
+        Sweeps between draws, if they are further apart than requested; otherwise 0.
     seconds, seconds_of_run : float
         Time of the whole chain, and of the present run, to which a time limit applies.
     """
@@ -40,6 +46,9 @@ class ChainState:
     done: int
     progress: float
     sweeps_since_draw: int
+    n_sweeps_after: int
+    n_superseded: int
+    spacing: int
     seconds: float
     seconds_of_run: float
 

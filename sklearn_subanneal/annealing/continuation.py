@@ -16,9 +16,19 @@ from sklearn_subanneal.annealing.reporter import callbacks_of
 from sklearn_subanneal.annealing.saved_chain import SavedChain
 
 # Parameters that may change between fits under ``warm_start``: they determine the length of chains, not their model.
-CHANGEABLE = {"schedule", "n_draws", "thin", "time_limit", "warm_start", "unseen", "n_jobs", "random_state"}
+CHANGEABLE = {
+    "schedule",
+    "n_draws",
+    "thin",
+    "max_sweeps",
+    "time_limit",
+    "warm_start",
+    "unseen",
+    "n_jobs",
+    "random_state",
+}
 # Those of them that must not change if a chain was interrupted, for example during the schedule.
-FIXED_UNDER_WAY = ("schedule", "thin", "time_limit", "random_state")
+FIXED_UNDER_WAY = ("schedule", "thin", "max_sweeps", "time_limit", "random_state")
 
 
 def digest(value: Any) -> str:

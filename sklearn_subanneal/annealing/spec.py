@@ -33,6 +33,9 @@ class ChainSpec:
         Sweeps between draws.
     time_limit : float or None
         Seconds.
+    max_sweeps : int or None
+        Most sweeps of a chain after its schedule, if its log joint density still rises. None: those of the draws, and
+        as many as do the work of the schedule once more.
     generator : numpy.random.Generator or None
         Random generator of this chain alone; None in the template that is copied for the chains of a fit.
     number : int
@@ -50,6 +53,7 @@ class ChainSpec:
     n_draws: int = 1
     thin: int = 1
     time_limit: float | None = None
+    max_sweeps: int | None = None
     generator: np.random.Generator | None = None
     number: int = 0
     previous: ChainResult | None = None
@@ -90,7 +94,10 @@ class ChainSpec:
             chain = self.build(order, window)
             if self.previous is not None:
                 chain.restore(self.previous)
-            result = chain.run(self.schedule, self.n_draws, self.thin, self.time_limit, context)
+            most = self.max_sweeps
+            if most is None:
+                most = -(-self.schedule.n_assignments(self.n_rows) // self.n_rows) + self.n_draws * self.thin
+            result = chain.run(self.schedule, self.n_draws, self.thin, self.time_limit, context, most)
         context.end(result, None if self.ended else self.n_draws)
         return result
 

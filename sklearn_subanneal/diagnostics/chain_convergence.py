@@ -16,6 +16,8 @@ from sklearn_subanneal.diagnostics.convergence import effective_sample_size, ran
 
 # The trend is reported from this level on: one fit in two hundred without a trend.
 LEVEL = 0.005
+# A single chain of four may seem to rise by chance.
+RISING_BY_CHANCE = 0.25
 # Partitions of different chains are said to differ below this adjusted Rand index, those of the rows only if draws of
 # one chain are more alike than that by the second number: else the posterior itself leaves the clusters open.
 LEAST_AGREEMENT, SURPLUS = 0.8, 0.1
@@ -39,11 +41,14 @@ class Convergence:
         Of the hypothesis that there is no trend, by a t test of these changes. They are independent if the log joint
         density wanders like a random walk, which makes a regression on time find trends where there are none; if it
         returns to a mean, the test is conservative. nan for fewer than four changes.
+    n_rising : int
+        Number of chains whose log joint density rises in their last sweeps, of which there are more than draws.
     row_agreement, row_agreement_within : float
         Mean adjusted Rand index of the partitions of the rows in draws of different chains, and in the first and the
         last draw of the same chain. nan without two chains, or two draws.
     column_agreement : float
         Mean adjusted Rand index of the views in draws of different chains; nan without views or two chains.
+    n_chains : int
 
     References
     ----------
@@ -66,12 +71,16 @@ class Convergence:
     effective_size: float
     trend: float
     trend_p_value: float
+    n_rising: int
     row_agreement: float
     row_agreement_within: float
     column_agreement: float
+    n_chains: int
 
     @classmethod
-    def of(cls, log_joint: ArrayLike, labels: ArrayLike, column_labels: ArrayLike | None = None) -> Convergence:
+    def of(
+        cls, log_joint: ArrayLike, labels: ArrayLike, column_labels: ArrayLike | None = None, n_rising: int = 0
+    ) -> Convergence:
         """The convergence of draws.
 
         Parameters
@@ -81,6 +90,8 @@ class Convergence:
             Clusters of the rows.
         column_labels : array-like of int, shape (n_chains, n_draws, n_columns), default=None
             Views of the columns.
+        n_rising : int, default=0
+            See the attributes.
         """
         log_joint, labels = np.asarray(log_joint, float), np.asarray(labels)
         labels = labels[:, :, :: -(-labels.shape[2] // MOST_ROWS_COMPARED)]
@@ -96,9 +107,11 @@ class Convergence:
             effective_size=float(effective_sample_size(log_joint)),
             trend=float(changes.mean()) if changes.size else np.nan,
             trend_p_value=float(p_value),
+            n_rising=n_rising,
             row_agreement=_agreement(labels),
             row_agreement_within=float(within),
             column_agreement=np.nan if column_labels is None else _agreement(np.asarray(column_labels)),
+            n_chains=len(log_joint),
         )
 
     @property
@@ -115,6 +128,8 @@ class Convergence:
                 f"The log joint density still {'rises' if self.trend > 0 else 'falls'} by {abs(self.trend):.3g} nats "
                 "from draw to draw."
             )
+        elif self.n_rising > RISING_BY_CHANCE * self.n_chains:
+            out.append(f"The log joint density of {self.n_rising} of {self.n_chains} chains still rises.")
         if self.column_agreement < LEAST_AGREEMENT:
             out.append(
                 f"The chains disagree on the views: their mean adjusted Rand index is {self.column_agreement:.2f}."
@@ -132,7 +147,8 @@ class Convergence:
             warnings.warn(
                 " ".join(self.problems) + " Averages over the chains (densities, imputations, co_clustering, "
                 "dependence_) are less affected than labels_ and column_labels_, which are those of one draw. More "
-                "work helps: a schedule of more passes, a larger time_limit, or more chains; see convergence_.",
+                "work helps: a schedule of more passes, larger max_sweeps or time_limit, or more chains; see "
+                "convergence_.",
                 ConvergenceWarning,
                 stacklevel=stacklevel + 1,
             )

@@ -21,6 +21,7 @@ from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
+from sklearn_subanneal.annealing.stationarity import still_rises
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
@@ -63,6 +64,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         "moves": [StrOptions({"default"}), list, tuple],
         "learn_hyperparameters": ["boolean"],
         "learn_from": [Interval(Integral, 1, None, closed="left"), None],
+        "max_sweeps": [Interval(Integral, 0, None, closed="left"), None],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
@@ -143,6 +145,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
             strata=self._strata(chooser, table, arrays),
             n_draws=self.n_draws,
             thin=self.thin,
+            max_sweeps=self.max_sweeps,
             time_limit=self.time_limit,
         )
         template.check()
@@ -224,10 +227,13 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
         self.trace_ = np.concatenate([result.trace for result in results])
+        self.n_sweeps_ = np.array([len(result.trace) for result in results])
 
     def _judge_convergence(self):
         views = getattr(self, "posterior_column_labels_", None)
-        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views)
+        traces = [result.trace for result in self._results]
+        n_rising = sum(still_rises(trace, trace["n_assigned"].max()) for trace in traces)
+        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views, n_rising)
 
     def _draw_weights(self) -> np.ndarray:
         """Weights of the draws in averages, (n_chains, n_draws), those of their chains."""

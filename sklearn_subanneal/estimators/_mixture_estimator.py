@@ -74,6 +74,7 @@ class MixtureEstimator(MCMCEstimator):
         thin: int = 1,
         learn_hyperparameters: bool = True,
         learn_from: int | None = None,
+        max_sweeps: int | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -95,6 +96,7 @@ class MixtureEstimator(MCMCEstimator):
         self.thin = thin
         self.learn_hyperparameters = learn_hyperparameters
         self.learn_from = learn_from
+        self.max_sweeps = max_sweeps
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs

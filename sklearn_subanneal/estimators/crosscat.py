@@ -73,8 +73,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
         or an object; see :mod:`sklearn_subanneal.annealing.schedules`. "auto": "tempered" if there are real or skewed
-        columns with full covariance, else "accelerating". Where columns are independent given the cluster, a view needs
-        many clusters, and with a low power columns of different views join.
+        columns with full covariance, else "accelerating".
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
@@ -117,9 +116,12 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     learn_from : int or None, default=None
         Number of rows in the subsample from which on hyperparameters are sampled and columns move. None: 32, or half of
         the rows where these are fewer.
+    max_sweeps : int or None, default=None
+        Sweeps of all rows that a chain may make after its schedule: where the log joint density still rises when the
+        draws are made, it goes on, and makes later ones. None: the work of the schedule once more.
     time_limit : float or None, default=None
-        Seconds for each chain. The schedule is stretched or shortened to four fifths of it; the rest is for draws, of
-        which there may be fewer than ``n_draws``. All rows are assigned and one draw is made however short it is.
+        Seconds for each chain, four fifths of them for the schedule; the rest is for draws, of which there may be fewer
+        than ``n_draws``, but one at least.
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
@@ -161,9 +163,9 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         The parameters of ``column_partition``, "column_concentration" and "column_discount", (n_chains, n_draws); those
         of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_parts), of the view that holds each
         part; "columns": for each part a dict of its hyperparameters.
+    n_sweeps_ : ndarray of int, shape (n_chains,)
     trace_ : structured ndarray
-        A record for each sweep of each chain: seconds (of rows, views and hyperparameters), progress, rows assigned,
-        log joint, numbers of views and clusters, columns moved, ...
+        A record for each sweep of each chain: seconds, progress, rows assigned, log joint, numbers of views, ...
     covariance_type_ : {"diag", "full"}
         That of the fitted model.
     schedule_ : Schedule
@@ -229,6 +231,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         thin: int = 1,
         learn_hyperparameters: bool = True,
         learn_from: int | None = None,
+        max_sweeps: int | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -253,6 +256,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         self.thin = thin
         self.learn_hyperparameters = learn_hyperparameters
         self.learn_from = learn_from
+        self.max_sweeps = max_sweeps
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs

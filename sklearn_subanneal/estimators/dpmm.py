@@ -76,6 +76,9 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
     learn_from : int or None, default=None
         Number of rows in the subsample from which on hyperparameters are sampled. None: 64, or a quarter of the rows
         where these are fewer.
+    max_sweeps : int or None, default=None
+        Sweeps of all rows that a chain may make after its schedule: where the log joint density still rises when the
+        draws are made, it goes on, and makes later ones. None: the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain. The schedule is stretched or shortened to four fifths of it; the rest is for draws, of
         which there may be fewer than ``n_draws``. All rows are assigned and one draw is made however short it is.
@@ -108,6 +111,7 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters.
     hierarchy_ : Hierarchy
         With moves=["incremental-hierarchy"]: the trees, with ``linkage()`` for SciPy and ``newick()``.
+    n_sweeps_ : ndarray of int, shape (n_chains,)
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
     feature_types_, feature_type_reasons_ : dict of str to str

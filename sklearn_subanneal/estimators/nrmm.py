@@ -92,6 +92,9 @@ class TreeGuidedNRMM(MixtureEstimator):
     learn_from : int or None, default=None
         Number of rows in the subsample from which on hyperparameters are sampled. None: 64, or a quarter of the rows
         where these are fewer.
+    max_sweeps : int or None, default=None
+        Sweeps of all rows that a chain may make after its schedule: where the log joint density still rises when the
+        draws are made, it goes on, and makes later ones. None: the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain. The schedule is stretched or shortened to four fifths of it; the rest is for draws, of
         which there may be fewer than ``n_draws``. All rows are assigned and one draw is made however short it is.
@@ -125,6 +128,7 @@ class TreeGuidedNRMM(MixtureEstimator):
     hierarchy_ : Hierarchy
         With moves=["incremental-hierarchy"] and after ``partial_fit``: the trees, with ``linkage()`` for SciPy and
         ``newick()``.
+    n_sweeps_ : ndarray of int, shape (n_chains,)
     trace_ : structured ndarray
         A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
     feature_types_, feature_type_reasons_ : dict of str to str
@@ -180,6 +184,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         thin: int = 1,
         learn_hyperparameters: bool = True,
         learn_from: int | None = None,
+        max_sweeps: int | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -202,6 +207,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             thin=thin,
             learn_hyperparameters=learn_hyperparameters,
             learn_from=learn_from,
+            max_sweeps=max_sweeps,
             time_limit=time_limit,
             warm_start=warm_start,
             n_jobs=n_jobs,

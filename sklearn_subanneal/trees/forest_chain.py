@@ -44,7 +44,13 @@ class ForestChain(MixtureChain):
         self.hierarchy = hierarchy
 
     def run(
-        self, schedule: Schedule, n_draws: int, thin: int, time_limit: float | None, context: ChainContext
+        self,
+        schedule: Schedule,
+        n_draws: int,
+        thin: int,
+        time_limit: float | None,
+        context: ChainContext,
+        max_sweeps: int = 0,
     ) -> ChainResult:
         """Insert all rows; there is a single draw, whatever ``n_draws`` is."""
         if not self.draws:

@@ -35,6 +35,30 @@ def test_a_trend_is_found_and_a_walk_is_none():
     assert "still falls by" in Convergence.of(-climbs, ALIKE).problems[0]
 
 
+def test_chains_that_rise_are_reported_unless_it_may_be_chance():
+    log_joint = wandering(np.random.default_rng(5))
+    for n_rising, reported in ((0, False), (1, False), (2, True), (4, True)):
+        found = Convergence.of(log_joint, ALIKE, n_rising=n_rising)
+        assert found.n_rising == n_rising and found.n_chains == 4
+        assert any(f"{n_rising} of 4 chains still rises" in problem for problem in found.problems) == reported
+    assert not Convergence.of(log_joint[:1], ALIKE[:1], n_rising=1).converged
+
+
+def test_fits_count_the_chains_that_rise(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    settings = {"n_chains": 3, "n_draws": 2, "max_sweeps": 0, "random_state": 0}
+    model = SubsampleAnnealedDPMM(**settings).fit(X)
+    seen = []
+    monkeypatch.setattr(
+        "sklearn_subanneal.estimators._mcmc.still_rises",
+        lambda trace, n_rows: seen.append((len(trace), n_rows)) or len(seen) > 1,
+    )
+    with pytest.warns(ConvergenceWarning, match="2 of 3 chains still rises"):
+        again = SubsampleAnnealedDPMM(**settings).fit(X)
+    assert seen == [(n, 40) for n in model.n_sweeps_]
+    assert again.convergence_.n_rising == 2
+
+
 def test_figures_of_the_log_joint_density():
     log_joint = wandering(np.random.default_rng(1))
     found = Convergence.of(log_joint, ALIKE)

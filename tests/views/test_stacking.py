@@ -114,7 +114,8 @@ def test_weights_of_a_classifier(settings):
     X = rng.normal(size=(60, 2))
     model = CrossCatClassifier(CrossCat(n_draws=2, **settings), random_state=0).fit(X, X[:, 0] > 0.0)
     assert model.chain_weights_.shape == (settings["n_chains"],)
-    assert model.chain_weights_.sum() == pytest.approx(1.0)
+    # In the pool, what the chains say is multiplied: the weights need not have the sum 1.
+    assert (model.chain_weights_ > 0.0).all()
     # Without weights, predictions are those of CrossCat.
     joint = np.column_stack([X, np.zeros(60)])
     model.chain_weights_ = None
