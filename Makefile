@@ -33,8 +33,8 @@ venv: $(VENV)/.created ## create the virtual environment
 
 build: $(VENV)/.package ## compile the package and install it into the environment
 
-demo: $(VENV)/.demo ## learn the hospitals table by three strategies; figure in output/
-	@$(BIN)/python benchmarks/demo_hospitals.py
+demo: $(VENV)/.demo ## learn planted tables by three strategies; figure in output/
+	@$(BIN)/python benchmarks/demo.py
 
 test: $(VENV)/.test ## the quick tests, on the installed package (WORKERS=auto)
 	@$(PYTEST)

@@ -12,6 +12,9 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 
 ALPHA_GRID = np.geomspace(0.02, 20.0, 12)
+# Where learning of alpha starts, unless the user says. With 1, the first rows of a table of hundreds of clusters are
+# taken for few clusters with wide distributions, which most chains never part.
+LEARNED_START = 0.25
 # The largest alpha of the unseen value: half of the least alpha that a category can learn.
 UNSEEN = 0.01
 # Among the values of a row that is sampled: one of the categories, but not the unseen value.
@@ -48,7 +51,7 @@ class Categorical(ColumnModel):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        alpha = np.asarray(given.get("alpha", 1.0), dtype=float)
+        alpha = np.asarray(given.get("alpha", LEARNED_START if learn else 1.0), dtype=float)
         if alpha.ndim and alpha.shape != (n_categories,):
             raise ValueError(
                 f"alpha of column {name!r} must be a number or one for each of its {n_categories} categories, "
@@ -116,7 +119,8 @@ class Boolean(Categorical):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        alpha = np.array([given.get("beta", 1.0), given.get("alpha", 1.0)], dtype=float)
+        start = LEARNED_START if learn else 1.0
+        alpha = np.array([given.get("beta", start), given.get("alpha", start)], dtype=float)
         return cls._with(name, sources, alpha, learn)
 
     def with_grids(self, given, cells):
