@@ -46,12 +46,15 @@ def trend_score(series: ArrayLike) -> float:
     n = len(series)
     if n < FEWEST:
         return np.nan
+    series = series - series.mean()
+    if not series.any():
+        return 0.0
     times = np.arange(n) - (n - 1) / 2.0
     slope = times @ series / (times @ times)
-    noise = series - series.mean() - slope * times
+    noise = series - slope * times
     total = noise @ noise
     if total <= 1e-12 * (series @ series):
-        return float(np.sign(slope)) * np.inf if np.ptp(series) > 0.0 and slope else 0.0
+        return float(np.copysign(np.inf, slope))
     correlation = noise[1:] @ noise[:-1] / total
     correlation = min(correlation + (1.0 + 4.0 * correlation) / n, LARGEST_CORRELATION)
     error = total / (n - 2) / (times @ times) * (1.0 + correlation) / (1.0 - correlation)

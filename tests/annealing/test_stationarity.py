@@ -39,6 +39,11 @@ def test_a_trend_is_found():
     assert np.isnan(trend_score(np.arange(FEWEST - 1)))
 
 
+def test_large_log_densities_have_the_same_score():
+    series = autoregressive(0.5, 1)[0]
+    assert trend_score(series - 1e8) == pytest.approx(trend_score(series), abs=1e-5)
+
+
 def test_full_sweeps_are_the_last_in_which_all_rows_are_in_at_power_one():
     trace = np.zeros(6, TRACE)
     trace["n_assigned"], trace["inverse_temperature"] = [9, 30, 20, 30, 30, 30], [1, 1, 1, 0.5, 1, 1]
