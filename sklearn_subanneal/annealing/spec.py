@@ -94,23 +94,29 @@ class ChainSpec:
             chain = self.build(order, window)
             if self.previous is not None:
                 chain.restore(self.previous)
-            most = self.max_sweeps
-            if most is None:
-                most = -(-self.schedule.n_assignments(self.n_rows) // self.n_rows) + self.n_draws * self.thin
-            result = chain.run(self.schedule, self.n_draws, self.thin, self.time_limit, context, most)
+            result = chain.run(self.schedule, self.n_draws, self.thin, self.time_limit, context, self.most_sweeps)
         context.end(result, None if self.ended else self.n_draws)
         return result
 
+    @property
+    def most_sweeps(self) -> int:
+        """Most sweeps after the schedule."""
+        if self.max_sweeps is not None:
+            return self.max_sweeps
+        return -(-self.schedule.n_assignments(self.n_rows) // self.n_rows) + self.n_draws * self.thin
+
     def n_sweeps(self) -> int | None:
-        """Sweeps to go, from the start or from ``previous``; None where the clock ends them."""
+        """Most sweeps to go, from the start or from ``previous``; None where the clock ends them."""
         if self.ended:
             return 0
         if self.time_limit is not None:
             return None
         if self.previous is None:
-            return Pace(self.schedule, self.n_rows).n_steps() + self.n_draws * self.thin
+            return Pace(self.schedule, self.n_rows).n_steps() + max(self.n_draws * self.thin, self.most_sweeps)
         state = self.previous.state
-        to_draw = max((self.n_draws - len(self.previous.draws)) * self.thin - state.sweeps_since_draw, 0)
+        n_current = len(self.previous.draws) - state.n_superseded
+        to_draw = (self.n_draws - n_current) * max(self.thin, state.spacing) - state.sweeps_since_draw
+        to_draw = max(to_draw, self.most_sweeps - state.n_sweeps_after, 0)
         if state.annealed:
             return to_draw
         pace = Pace(self.schedule, self.n_rows, None, state.done, state.progress)

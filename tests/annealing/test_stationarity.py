@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from sklearn.callback import ProgressBar
 from support.tables import blobs
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing import CyclicSubsampling, SequentialGibbs
+from sklearn_subanneal.annealing import CyclicSubsampling, SequentialGibbs, TraceMonitor
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.runner import ChainContext
+from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.annealing.stationarity import FEWEST, full_sweeps, still_rises, trend_score
 
 TRACE = np.dtype([("n_assigned", "i8"), ("inverse_temperature", "f8"), ("log_joint", "f8")])
@@ -173,3 +177,28 @@ def test_estimators_pass_the_limit_on(estimator, monkeypatch):
         assert model.log_joint_.shape == (2, 4)
     with pytest.raises(ValueError, match="max_sweeps"):
         estimator(max_sweeps=-1).fit(X)
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_sweeps": 25}, {"max_sweeps": 3}, {"thin": 3}])
+def test_callbacks_hear_of_the_sweeps_of_chains_that_go_on(settings, monkeypatch):
+    """Scikit-learn refuses more reports than were announced."""
+    monkeypatch.setattr("sklearn_subanneal.annealing.chain.still_rises", lambda trace, n_rows: True)
+    settings = {"n_chains": 2, "n_draws": 4, "schedule": SequentialGibbs(passes=10), "random_state": 0, **settings}
+    monitor = TraceMonitor()
+    model = SubsampleAnnealedDPMM(**settings).set_callbacks(ProgressBar(), monitor).fit(blobs(60, 3))
+    assert len(monitor.get_logs()) == len(model.trace_) == model.n_sweeps_.sum()
+    again = SubsampleAnnealedDPMM(**settings).fit(blobs(60, 3))
+    np.testing.assert_array_equal(again.log_joint_, model.log_joint_)
+    # Continued, too.
+    model.set_params(warm_start=True, n_draws=9).fit(blobs(60, 3))
+    assert model.log_joint_.shape == (2, 9)
+
+
+def test_the_sweeps_to_go_are_bounded():
+    spec = ChainSpec(n_rows=N_ROWS, schedule=SequentialGibbs(passes=30), n_draws=10)
+    assert spec.most_sweeps == 40
+    n_schedule = len(run(Scripted(level)).trace) - 10
+    assert spec.n_sweeps() == n_schedule + 40 >= len(run(Scripted(rising), max_sweeps=40).trace)
+    halfway = run(Scripted(rising), max_sweeps=40, context=Stops(n_schedule + 10 + 7))
+    to_go = replace(spec, previous=halfway).n_sweeps()
+    assert len(run(Scripted(rising).restore(halfway), max_sweeps=40).trace) - len(halfway.trace) <= to_go <= 40
