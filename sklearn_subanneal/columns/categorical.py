@@ -14,7 +14,7 @@ from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 ALPHA_GRID = np.geomspace(0.02, 20.0, 12)
 # Where learning of alpha starts, unless the user says. With 1, the first rows of a table of hundreds of clusters are
 # taken for few clusters with wide distributions, which most chains never part.
-LEARNED_START = 0.25
+LEARNED_START = 0.5
 # The largest alpha of the unseen value: half of the least alpha that a category can learn.
 UNSEEN = 0.01
 # Among the values of a row that is sampled: one of the categories, but not the unseen value.
