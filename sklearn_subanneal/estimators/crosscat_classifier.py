@@ -42,7 +42,7 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         in ``classes_``.
     chain_weights_ : ndarray of shape (n_chains,)
         Weights of the chains in the pool, positive. Their sum is about 1 if the chains say the same of the class, and
-        more if they say different things.
+        more if they say different things, or are less certain than the training rows allow.
     view_weight_ : float
         Weight of what views without the class say of it. It is about 1 if they are independent of the view of the class
         given the class, and less if they repeat it.

@@ -45,7 +45,8 @@ class LogarithmicPool:
     powers : ndarray of shape (n_columns,)
         The powers b of the columns.
     chain_weights : ndarray of shape (n_chains,)
-        Positive. Their sum is 1 if all chains say the same, and more if they say different things.
+        Positive. Their sum is about 1 if all chains say the same, and more if they say different things, or are less
+        certain than the training rows allow.
     view_weight : float
         The weight h of a view that does not have the class.
 
