@@ -22,10 +22,12 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
     different things of the class, whether they have it or not, and so do chains, in which other columns are together.
     What they say is multiplied in a logarithmic opinion pool (Genest and Zidek, 1986), with weights of the chains,
     ``chain_weights_``, of the views without the class, ``view_weight_``, and with powers of the densities of the cells
-    of each column, ``column_powers_``. All are learned from up to 2,000 training rows, each predicted by the others: a
-    joint model gives all columns the same importance, whether they say anything about the class or not. For the plain
-    posterior predictive distribution use ``crosscat_.predict_column_proba``. Columns may be of any type, and cells may
-    be missing. The types of the columns are those that ``estimator`` declares or chooses.
+    of each column, ``column_powers_``. What a column says of the class beyond the clusters comes from the densities of
+    its cells in the classes, as in naive Bayes, with powers ``class_powers_``. All are learned from up to 2,000
+    training rows, each predicted by the others: a joint model gives all columns the same importance, whether they say
+    anything about the class or not. For the plain posterior predictive distribution use
+    ``crosscat_.predict_column_proba``. Columns may be of any type, and cells may be missing. The types of the columns
+    are those that ``estimator`` declares or chooses.
 
     Parameters
     ----------
@@ -47,8 +49,11 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         Weight of what views without the class say of it. It is about 1 if they are independent of the view of the class
         given the class, and less if they repeat it.
     column_powers_ : dict of str to float
-        Power of each modelled column of X in the evidence for the clusters (Zaidi et al., 2013): 1 counts as in the
-        joint model, and 0 does not count. Joint reals have the same power.
+        Power of each modelled column of X in the evidence for the clusters: 1 counts as in the joint model, and 0 does
+        not count. Joint reals have the same power.
+    class_powers_ : dict of str to float
+        Power, from 0 to 1, of the density of each modelled column of X in the classes (Zaidi et al., 2013): 0 where the
+        clusters say all, and 1 for all columns is naive Bayes.
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column of X, and the reason for it, by name.
     n_features_in_ : int
@@ -135,10 +140,12 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         inner, target = self.crosscat_, len(arrays) - 1
         left_out = LeftOutRows(*inner._some_seen_rows(arrays, self._most_left_out))
         labels = [own for result in inner._results for own in result.labels]
-        classes = arrays[target][inner._copies.rows]
-        self._pool = learned_pool(inner._models, inner._draws, labels, classes, left_out, target)
+        modelled = [array[inner._copies.rows] for array in arrays]
+        self._pool = learned_pool(inner._models, inner._draws, labels, modelled, left_out, target)
         self.chain_weights_, self.view_weight_ = self._pool.chain_weights, self._pool.view_weight
-        self.column_powers_ = dict(zip(list(inner.part_types_)[:-1], self._pool.powers[:-1].tolist(), strict=True))
+        names = list(inner.part_types_)[:-1]
+        self.column_powers_ = dict(zip(names, self._pool.powers[:-1].tolist(), strict=True))
+        self.class_powers_ = dict(zip(names, self._pool.class_powers[:-1].tolist(), strict=True))
 
     def predict(self, X) -> np.ndarray:
         """The most probable class of each row.

@@ -1,4 +1,4 @@
-"""LogarithmicPool: classes of rows by what all views of the draws of all chains say of them, each with its weight."""
+"""LogarithmicPool: classes of rows by what views of draws and single columns say of them, each with its weight."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble
 from sklearn_subanneal.mixtures.predictive import Predictive
+from sklearn_subanneal.views.class_densities import ClassDensities
 
 # The shares of the classes in a cluster are those with so many more rows, which have the classes as in the table.
 EXTRA_ROWS = 1.0
@@ -17,7 +18,7 @@ EXTRA_ROWS = 1.0
 
 @dataclass(frozen=True, eq=False)
 class LogarithmicPool:
-    """Probabilities of classes given the cells of a row, pooled over the views of draws of several chains.
+    """Probabilities of classes given the cells of a row, pooled over views of draws of several chains, and columns.
 
     In each view of each draw, the clusters of the row, and the classes of the training rows in these clusters, give
     probabilities of the classes. The cells of column j given the cluster count by their density to the power b_j:
@@ -28,9 +29,11 @@ class LogarithmicPool:
     probabilities to the shares of the classes in the table are multiplied, each with a weight:
 
         log p(class | row) = log share(class) + sum_c w_c mean_s sum_v h_v log(p_sv(class | row) / share(class))
+                             + sum_j a_j log p(cell j | class)
 
     up to a constant, where s are the draws of chain c, and h_v is 1 for the view that has the class, and otherwise h.
-    This is a logarithmic opinion pool (Genest and Zidek, 1986).
+    This is a logarithmic opinion pool (Genest and Zidek, 1986). Its last term is weighted naive Bayes: a cluster has
+    rows of several classes, and what a column says beyond the clusters is in the densities in the classes themselves.
 
     Attributes
     ----------
@@ -49,6 +52,10 @@ class LogarithmicPool:
         certain than the training rows allow.
     view_weight : float
         The weight h of a view that does not have the class.
+    class_densities : ClassDensities
+        Of the cells of each column in each class.
+    class_powers : ndarray of shape (n_columns,)
+        The powers a of these densities, between 0 and 1.
 
     References
     ----------
@@ -63,6 +70,8 @@ class LogarithmicPool:
     powers: np.ndarray
     chain_weights: np.ndarray
     view_weight: float
+    class_densities: ClassDensities
+    class_powers: np.ndarray
 
     def probabilities(self, average: Ensemble, arrays: list[np.ndarray]) -> np.ndarray:
         """Probabilities of the classes of rows.
@@ -90,6 +99,8 @@ class LogarithmicPool:
                         joint = joint + self.powers[member] * densities
                     of_view = 1.0 if self.column in factor.members else self.view_weight
                     logs += weight * of_view * (np.log(softmax(joint, axis=1) @ table) - log_shares)
+            for j, densities in self.class_densities.of_cells(cells, np.flatnonzero(self.class_powers)):
+                logs += self.class_powers[j] * densities
             out[rows] = softmax(logs, axis=1)
         return out
 

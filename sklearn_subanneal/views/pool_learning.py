@@ -12,6 +12,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
 from sklearn_subanneal.mixtures.parts import joint_members
+from sklearn_subanneal.views.class_densities import ClassDensities
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.logarithmic_pool import LogarithmicPool, class_shares, evidence_of_parts
 from sklearn_subanneal.views.seen_rows import SeenRows
@@ -20,6 +21,8 @@ from sklearn_subanneal.views.seen_rows import SeenRows
 # chains, and the weight of the views without the class. Columns count as the model says, and chains equally, unless
 # the rows say otherwise.
 POWER_DEVIATION, CHAIN_DEVIATION, VIEW_DEVIATION = 1.0, 0.5, 1.0
+# Standard deviation of the prior of the powers of single columns in the classes, which is normal between 0 and 1.
+CLASS_POWER_DEVIATION = 0.5
 # They are found from so many draws, but one of each chain at least, and from so many log densities, which are 80 MB.
 MOST_DRAWS, MOST_DENSITIES, FEWEST_ROWS = 4, 10_000_000, 100
 
@@ -97,14 +100,14 @@ def learned_pool(
     models: list[ColumnModel],
     chains: list[list[ViewsDraw]],
     labels: list[np.ndarray],
-    classes: np.ndarray,
+    arrays: list[np.ndarray],
     left_out: LeftOutRows,
     column: int,
 ) -> LogarithmicPool:
     """The pool by which the classes of training rows are predicted best, each row left out of its clusters.
 
-    Maximised is the sum of log p(class | row), with normal priors of the logarithms of all powers and weights. With one
-    cluster for each class, the powers are those of attribute-weighted naive Bayes (Zaidi et al., 2013).
+    Maximised is the sum of log p(class | row), with normal priors of the logarithms of powers and weights, and of the
+    powers of densities in the classes, which are between 0 and 1 as in weighted naive Bayes (Zaidi et al., 2013).
 
     Parameters
     ----------
@@ -114,8 +117,8 @@ def learned_pool(
         The draws of each chain.
     labels : list of ndarray of int, shape (n_views, n_rows)
         For each draw, those of the first chain first, the cluster of each modelled row in each view.
-    classes : ndarray of int, shape (n_rows,)
-        Codes of the classes of these rows; each class occurs.
+    arrays : list of ndarray, shape (n_rows,)
+        Typed columns of these rows; each class occurs.
     left_out : LeftOutRows
         The rows that are to be predicted.
     column : int
@@ -130,6 +133,7 @@ def learned_pool(
     # Columns with one power: the joint reals, whose blocks have one density.
     groups = [min(joint) if j in joint else j for j in range(len(models))]
     index = np.unique(groups, return_inverse=True)[1]
+    classes = arrays[column]
     shares = np.bincount(classes) / len(classes)
     draws = [draw for chain in chains for draw in chain]
     owners = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
@@ -142,20 +146,35 @@ def learned_pool(
     ]
     used = np.concatenate([_some(np.flatnonzero(owners == c), MOST_DRAWS // len(chains)) for c in range(len(chains))])
     width = sum(len(set(index[draws[s].members(v)])) * len(own) for s in used for v, own in enumerate(counts[s]))
+    width += len(models) * len(shares)
     left_out = left_out.some(max(MOST_DENSITIES // width, FEWEST_ROWS))
     opinions = [
         o for s in used for o in _opinions(models, draws[s], s, owners[s], counts[s], shares, left_out, column, index)
     ]
-    observed = left_out.arrays[column], left_out.counts
-    loss = PoolLoss(opinions, index.max() + 1, owners[used], np.log(shares), *observed)
-    logs = minimize(loss, np.zeros(loss.n_learned), jac=True, method="L-BFGS-B").x
-    powers, chain_weights, view_weight = loss.parameters(logs)
-    tables = [[class_shares(own, shares) for own in of_draw] for of_draw in counts]
-    return LogarithmicPool(column, shares, tables, owners, powers[index], chain_weights, view_weight)
+    class_densities = ClassDensities.of(models, draws[-1].column_parameters(models), arrays, column)
+    observed = left_out.arrays[column]
+    of_classes = class_densities.left_out(left_out.arrays, observed)
+    loss = PoolLoss(opinions, index.max() + 1, owners[used], of_classes, np.log(shares), observed, left_out.counts)
+    found = minimize(loss, loss.start, jac=True, method="L-BFGS-B", bounds=loss.bounds).x
+    powers, chain_weights, view_weight, class_powers = loss.parameters(found)
+    return LogarithmicPool(
+        column=column,
+        shares=shares,
+        class_shares=[[class_shares(own, shares) for own in of_draw] for of_draw in counts],
+        owners=owners,
+        powers=powers[index],
+        chain_weights=chain_weights,
+        view_weight=view_weight,
+        class_densities=class_densities,
+        class_powers=np.insert(class_powers, column, 0.0),
+    )
 
 
 class PoolLoss:
     """Mean negative log probability of the classes of some rows, with the priors, and its gradient.
+
+    It is a function of the logarithms of the powers, of the weights of chains, relative to equal ones, and of the
+    weight of views without the class, followed by the powers in the classes.
 
     Parameters
     ----------
@@ -164,29 +183,33 @@ class PoolLoss:
     n_powers : int
     owners : ndarray of int
         The chain of each draw whose views they are; as many of each chain.
+    of_classes : ndarray of shape (n_columns, n_rows, n_classes)
+        Log densities of the cells of these rows in each class.
     log_shares : ndarray of shape (n_classes,)
         Of the classes in the table.
     classes, counts : ndarray of int, shape (n_rows,)
         The class of each row, and how often it counts.
     """
 
-    def __init__(self, opinions, n_powers, owners, log_shares, classes, counts):
-        self.opinions, self.log_shares, self.classes, self.counts = opinions, log_shares, classes, counts
-        self.n_powers, self.n_chains = n_powers, owners.max() + 1
+    def __init__(self, opinions, n_powers, owners, of_classes, log_shares, classes, counts):
+        self.opinions, self.of_classes, self.log_shares = opinions, of_classes, log_shares
+        self.classes, self.counts, self.n_powers, self.n_chains = classes, counts, n_powers, owners.max() + 1
         self.n_draws = len(owners) // self.n_chains
-        self.n_learned = self.n_powers + self.n_chains + 1
-        self.deviations = np.repeat(
-            [POWER_DEVIATION, CHAIN_DEVIATION, VIEW_DEVIATION], [self.n_powers, self.n_chains, 1]
-        )
+        n_each = [n_powers, self.n_chains, 1, len(of_classes)]
+        self.n_logs = sum(n_each[:3])
+        self.deviations = np.repeat([POWER_DEVIATION, CHAIN_DEVIATION, VIEW_DEVIATION, CLASS_POWER_DEVIATION], n_each)
+        self.start = np.zeros(sum(n_each))
+        self.bounds = [(None, None)] * self.n_logs + [(0.0, 1.0)] * len(of_classes)
 
-    def parameters(self, logs):
-        """Powers, weights of the chains, and the weight of views without the class."""
+    def parameters(self, learned):
+        """Powers, weights of the chains, the weight of views without the class, and the powers in the classes."""
+        logs, class_powers = np.split(learned, [self.n_logs])
         powers, weights, (view,) = np.split(np.exp(logs), [self.n_powers, self.n_powers + self.n_chains])
-        return powers, weights / self.n_chains, view
+        return powers, weights / self.n_chains, view, class_powers
 
-    def __call__(self, logs):
-        powers, chain_weights, view_weight = self.parameters(logs)
-        total, kept = np.tile(self.log_shares, (len(self.classes), 1)), []
+    def __call__(self, learned):
+        powers, chain_weights, view_weight, class_powers = self.parameters(learned)
+        total, kept = self.log_shares + np.tensordot(class_powers, self.of_classes, 1), []
         for opinion in self.opinions:
             clusters, classes = opinion.probabilities(powers)
             weight = chain_weights[opinion.chain] / self.n_draws * (1.0 if opinion.has_class else view_weight)
@@ -198,15 +221,16 @@ class PoolLoss:
         errors = np.exp(total)
         errors[rows, self.classes] -= 1.0
         errors *= self.counts[:, None]
-        slope = np.zeros(self.n_learned)
+        slope = np.zeros(len(learned))
+        slope[self.n_logs :] = np.tensordot(self.of_classes, errors, 2)
         for opinion, weight, clusters, classes, ratios in kept:
             np.add.at(slope, opinion.powers, weight * opinion.slope(powers, clusters, errors / classes))
             of_weight = weight * np.sum(errors * ratios)
             slope[self.n_powers + opinion.chain] += of_weight
-            slope[-1] += 0.0 if opinion.has_class else of_weight
+            slope[self.n_logs - 1] += 0.0 if opinion.has_class else of_weight
         n_rows = self.counts.sum()
-        penalty = 0.5 * np.sum((logs / self.deviations) ** 2)
-        return (value + penalty) / n_rows, (slope + logs / self.deviations**2) / n_rows
+        penalty = 0.5 * np.sum((learned / self.deviations) ** 2)
+        return (value + penalty) / n_rows, (slope + learned / self.deviations**2) / n_rows
 
 
 def _opinions(models, draw, place, chain, counts, shares, rows, column, index):

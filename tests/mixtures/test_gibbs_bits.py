@@ -43,7 +43,9 @@ for covariance_type in ("diag", "full"):
     window = Window([0, n_rows], [1.0], False)
     for size in (20, 200, 400, 400, 300, 400, 400):
         churn(mixture, *window.plan(size, 1200, rng), 1.0, rng)
-        mixture.learn(rng)
+        # With few rows, learned hyperparameters may fit a single cluster, which is no test.
+        if size >= 200:
+            mixture.learn(rng)
         digest.update(mixture.labels.tobytes())
         digest.update(np.float64(mixture.log_joint()).tobytes())
         digest.update(repr([column.parameters for column in columns]).encode())

@@ -10,7 +10,9 @@ from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier
+from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.views import pool_learning
+from sklearn_subanneal.views.class_densities import ClassDensities
 from sklearn_subanneal.views.logarithmic_pool import EXTRA_ROWS
 from sklearn_subanneal.views.pool_learning import LeftOutRows, Opinion, PoolLoss, learned_pool
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, without
@@ -42,8 +44,10 @@ def made_up_opinions(rng, n_rows):
 def test_the_loss_is_that_of_the_formula_and_so_is_its_gradient():
     rng = np.random.default_rng(0)
     opinions, log_shares = made_up_opinions(rng, 20), np.log([0.5, 0.3, 0.2])
+    of_classes = rng.normal(size=(2, 20, N_CLASSES))
     counts, classes, logs = rng.integers(1, 4, 20), rng.integers(0, N_CLASSES, 20), rng.normal(size=6)
     powers, weights, view = np.exp(logs[:3]), np.exp(logs[3:5]) / 2, np.exp(logs[5])
+    of_columns = np.array([0.3, 0.9])
     total = 0.0
     for i, count in enumerate(counts):
         pooled = log_shares.copy()
@@ -56,12 +60,25 @@ def test_the_loss_is_that_of_the_formula_and_so_is_its_gradient():
             table[opinion.labels[i]] = opinion.own[i]
             of_view = 1.0 if opinion.has_class else view
             pooled += weights[opinion.chain] / 2 * of_view * (np.log(softmax(joint) @ table) - log_shares)
+        pooled += of_columns @ of_classes[:, i]
         total += count * log_softmax(pooled)[classes[i]]
-    penalty = 0.5 * (np.sum(logs[:3] ** 2) + np.sum(logs[3:5] ** 2) / 0.25 + logs[5] ** 2)
-    loss = PoolLoss(opinions, 3, np.array([0, 0, 1, 1]), log_shares, classes, counts)
-    found, slope = loss(logs)
+    penalty = 0.5 * (
+        np.sum(logs[:3] ** 2) + np.sum(logs[3:5] ** 2) / 0.25 + logs[5] ** 2 + np.sum(of_columns**2) / 0.25
+    )
+    loss = PoolLoss(opinions, 3, np.array([0, 0, 1, 1]), of_classes, log_shares, classes, counts)
+    learned = np.append(logs, of_columns)
+    found, slope = loss(learned)
     assert found == pytest.approx((penalty - total) / counts.sum(), rel=1e-10)
-    np.testing.assert_allclose(slope, approx_fprime(logs, lambda x: loss(x)[0], 1e-7), atol=1e-6)
+    np.testing.assert_allclose(slope, approx_fprime(learned, lambda x: loss(x)[0], 1e-7), atol=1e-6)
+
+
+def share_in_class(model, modelled, j, k, value, but=None):
+    """Posterior predictive probability of a category in class k, by the rows of the class, but for one."""
+    (parameters,) = (model._flat_draws()[-1].column_parameters(model._models)[j],)
+    rows = np.flatnonzero(modelled[5] == k)
+    others = modelled[j][rows[rows != but]]
+    alpha = np.broadcast_to(parameters["alpha"], model._models[j].n_values)
+    return (np.sum(others == value) + alpha[value]) / (len(others) + alpha.sum() + parameters.get("unseen", 0.0))
 
 
 @pytest.fixture(scope="module")
@@ -77,18 +94,19 @@ def fitted():
     labels = [own for result in model._results for own in result.labels]
     rows = LeftOutRows(model._seen_rows(arrays), arrays, np.ones(120))
     # The chains saw the rows in this order.
-    return model, arrays, labels, arrays[5][model._copies.rows], rows
+    return model, arrays, labels, [array[model._copies.rows] for array in arrays], rows
 
 
 @pytest.fixture(scope="module")
 def pool(fitted):
-    model, _, labels, classes, rows = fitted
-    return learned_pool(model._models, model._draws, labels, classes, rows, 5)
+    model, _, labels, modelled, rows = fitted
+    return learned_pool(model._models, model._draws, labels, modelled, rows, 5)
 
 
 def test_the_probabilities_are_those_of_the_formula(fitted, pool):
-    model, arrays, labels, classes, _ = fitted
-    pool = replace(pool, powers=np.array([0.7, 0.7, 2.0, 0.5, 1.5, 1.0]), view_weight=0.4)
+    model, arrays, labels, modelled, _ = fitted
+    classes, of_columns = modelled[5], np.array([0.0, 0.0, 0.8, 0.3, 0.0, 0.0])
+    pool = replace(pool, powers=np.array([0.7, 0.7, 2.0, 0.5, 1.5, 1.0]), view_weight=0.4, class_powers=of_columns)
     average = ensemble_of_views(model._models, model._flat_draws())
     found = pool.probabilities(average, without(arrays, [5]))
     shares = np.bincount(classes) / len(classes)
@@ -108,6 +126,9 @@ def test_the_probabilities_are_those_of_the_formula(fitted, pool):
                 of_view = 1.0 if 5 in factor.members else 0.4
                 n_other_views += 5 not in factor.members
                 pooled = pooled + pool.chain_weights[s // 3] / 3 * of_view * (np.log(opinion) - np.log(shares))
+        for j in (2, 3):
+            for k in range(3):
+                pooled[k] += of_columns[j] * np.log(share_in_class(model, modelled, j, k, arrays[j][row]))
         np.testing.assert_allclose(found[row], softmax(pooled), rtol=1e-8)
     assert n_other_views
 
@@ -117,8 +138,8 @@ def test_a_power_of_zero_leaves_a_column_out(fitted, pool):
     average = ensemble_of_views(model._models, model._flat_draws())
     without_it = pool.probabilities(average, without(arrays, [2, 5]))
     with_it = pool.probabilities(average, without(arrays, [5]))
-    powers = np.where(np.arange(6) == 2, 0.0, pool.powers)
-    none = replace(pool, powers=powers).probabilities(average, without(arrays, [5]))
+    powers, of_columns = (np.where(np.arange(6) == 2, 0.0, own) for own in (pool.powers, pool.class_powers))
+    none = replace(pool, powers=powers, class_powers=of_columns).probabilities(average, without(arrays, [5]))
     np.testing.assert_allclose(none, without_it, atol=1e-9)
     assert np.abs(with_it - without_it).max() > 0.01
 
@@ -133,8 +154,8 @@ def test_chunks_of_rows_give_the_same(fitted, pool, monkeypatch):
 
 def test_each_row_is_left_out(fitted, monkeypatch):
     """Of its cluster's share, of the densities there, and of the classes in its cluster."""
-    model, arrays, labels, classes, rows = fitted
-    handed = []
+    model, arrays, labels, modelled, rows = fitted
+    classes, handed = modelled[5], []
 
     class Kept(PoolLoss):
         def __init__(self, opinions, *rest):
@@ -143,7 +164,7 @@ def test_each_row_is_left_out(fitted, monkeypatch):
 
     monkeypatch.setattr(pool_learning, "PoolLoss", Kept)
     monkeypatch.setattr(pool_learning, "MOST_DRAWS", 6)
-    found = learned_pool(model._models, model._draws, labels, classes, rows, 5)
+    found = learned_pool(model._models, model._draws, labels, modelled, rows, 5)
     assert found.powers[0] == found.powers[1] and (found.powers > 0.0).all() and found.view_weight > 0.0
     opinions, shares = iter(handed), np.bincount(classes) / len(classes)
     for draw, own in zip(model._flat_draws(), rows.seen.labels, strict=True):
@@ -170,13 +191,51 @@ def test_each_row_is_left_out(fitted, monkeypatch):
                     assert density == pytest.approx(np.log(same / total), abs=1e-4)
 
 
+def test_densities_in_the_classes_leave_each_row_out(fitted):
+    """In its own class; the class of a single row is empty without it."""
+    model, arrays, *_ = fitted
+    arrays = [*arrays[:5], np.where(np.arange(120) == 7, 3, arrays[5])]
+    parameters = model._flat_draws()[-1].column_parameters(model._models)
+    densities = ClassDensities.of(model._models, parameters, arrays, 5)
+    found = densities.left_out(arrays, arrays[5])
+    assert found.shape == (5, 120, 4)
+    for row in (0, 7, 50, 119):
+        for k in range(4):
+            for place, j in ((2, 2), (3, 3)):
+                exact = share_in_class(model, arrays, j, k, arrays[j][row], but=row)
+                assert found[place, row, k] == pytest.approx(np.log(exact), abs=1e-4)
+    # The density of a real in its class is that by the other rows alone.
+    kept = np.delete(np.arange(120), 50)
+    others = ClassDensities.of(model._models, parameters, [array[kept] for array in arrays], 5)
+    cells = DistinctRows.of(model._models, [array[50:51] for array in arrays])
+    for j, exact in others.of_cells(cells, np.arange(5)):
+        assert found[j, 50, arrays[5][50]] == pytest.approx(exact[0, arrays[5][50]], abs=1e-4)
+
+
+def test_what_columns_say_beyond_the_clusters_counts(monkeypatch):
+    """All columns show one cluster, with errors; the class depends on the columns, errors included."""
+    rng = np.random.default_rng(5)
+    hidden = rng.integers(0, 4, 3000)
+    columns = [np.where(rng.random(3000) < 0.7, hidden, rng.integers(0, 4, 3000)) for _ in range(8)]
+    y = rng.random(3000) < 1.0 / (1.0 + np.exp(-sum((column > 1) - 0.5 for column in columns)))
+    X, losses = np.column_stack(columns), []
+    for deviation in (pool_learning.CLASS_POWER_DEVIATION, 1e-6):
+        monkeypatch.setattr(pool_learning, "CLASS_POWER_DEVIATION", deviation)
+        model = CrossCatClassifier(CrossCat(feature_types=["categorical"] * 8, n_chains=1), random_state=0)
+        found = model.fit(X[:600], y[:600]).predict_proba(X[600:])
+        assert set(model.class_powers_) == set(model.column_powers_)
+        assert all(0.0 <= power <= 1.0 for power in model.class_powers_.values())
+        losses.append(-np.log(found[np.arange(2400), y[600:].astype(int)]).mean())
+    assert losses[0] < losses[1] - 0.02
+
+
 def test_wide_tables_leave_out_fewer_rows(fitted, monkeypatch):
-    model, _, labels, classes, rows = fitted
+    model, _, labels, modelled, rows = fitted
     monkeypatch.setattr(pool_learning, "MOST_DENSITIES", 1)
     monkeypatch.setattr(pool_learning, "FEWEST_ROWS", 30)
     kept = []
     monkeypatch.setattr(pool_learning, "_opinions", lambda *given: kept.append(len(given[6].counts)) or [])
-    learned_pool(model._models, model._draws, labels, classes, rows, 5)
+    learned_pool(model._models, model._draws, labels, modelled, rows, 5)
     assert kept == [30] * 4
 
 
