@@ -44,10 +44,11 @@ class Convergence:
     n_rising : int
         Number of chains whose log joint density rises in their last sweeps, of which there are more than draws.
     row_agreement, row_agreement_within : float
-        Mean adjusted Rand index of the partitions of the rows in draws of different chains, and in the first and the
-        last draw of the same chain. nan without two chains, or two draws.
+        Mean adjusted Rand index of the partitions of the rows in draws of different chains, a pair of chains weighted
+        by the product of their weights, and in the first and the last draw of the same chain. nan without two chains,
+        or two draws.
     column_agreement : float
-        Mean adjusted Rand index of the views in draws of different chains; nan without views or two chains.
+        The same of the views in draws of different chains; nan without views or two chains.
     n_chains : int
 
     References
@@ -79,7 +80,12 @@ class Convergence:
 
     @classmethod
     def of(
-        cls, log_joint: ArrayLike, labels: ArrayLike, column_labels: ArrayLike | None = None, n_rising: int = 0
+        cls,
+        log_joint: ArrayLike,
+        labels: ArrayLike,
+        column_labels: ArrayLike | None = None,
+        n_rising: int = 0,
+        chain_weights: ArrayLike | None = None,
     ) -> Convergence:
         """The convergence of draws.
 
@@ -92,9 +98,12 @@ class Convergence:
             Views of the columns.
         n_rising : int, default=0
             See the attributes.
+        chain_weights : array-like of shape (n_chains,), default=None
+            Weights of the chains in answers, positive; None: all are equal.
         """
         log_joint, labels = np.asarray(log_joint, float), np.asarray(labels)
         labels = labels[:, :, :: -(-labels.shape[2] // MOST_ROWS_COMPARED)]
+        weights = np.ones(len(log_joint)) if chain_weights is None else np.asarray(chain_weights, float)
         changes = np.diff(log_joint, axis=1).ravel()
         p_value = np.nan
         if changes.size >= 4:
@@ -108,9 +117,9 @@ class Convergence:
             trend=float(changes.mean()) if changes.size else np.nan,
             trend_p_value=float(p_value),
             n_rising=n_rising,
-            row_agreement=_agreement(labels),
+            row_agreement=_agreement(labels, weights),
             row_agreement_within=float(within),
-            column_agreement=np.nan if column_labels is None else _agreement(np.asarray(column_labels)),
+            column_agreement=np.nan if column_labels is None else _agreement(np.asarray(column_labels), weights),
             n_chains=len(log_joint),
         )
 
@@ -154,14 +163,10 @@ class Convergence:
             )
 
 
-def _agreement(labels: NDArray) -> float:
-    """Mean adjusted Rand index of draws of different chains."""
+def _agreement(labels: NDArray, weights: NDArray) -> float:
+    """Mean adjusted Rand index of draws of different chains, by the weights of the chains."""
     n_chains, n_draws = labels.shape[:2]
     some = np.unique(np.linspace(0, n_draws - 1, N_COMPARED).astype(int))
-    pairs = [
-        adjusted_rand_score(labels[i, k], labels[j, m])
-        for i, j in combinations(range(n_chains), 2)
-        for k in some
-        for m in some
-    ]
-    return float(np.mean(pairs)) if pairs else np.nan
+    pairs = list(combinations(range(n_chains), 2))
+    found = [np.mean([adjusted_rand_score(labels[i, k], labels[j, m]) for k in some for m in some]) for i, j in pairs]
+    return float(np.average(found, weights=[weights[i] * weights[j] for i, j in pairs])) if pairs else np.nan

@@ -121,7 +121,8 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         specs = []
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_chains)):
             previous, ended = continuation.chain(number)
-            specs.append(replace(template, generator=generator, number=number, previous=previous, ended=ended))
+            spec = self._of_chain(template, number)
+            specs.append(replace(spec, generator=generator, number=number, previous=previous, ended=ended))
         fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
         contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
         results = run_chains(run_spec, specs, contexts, self.n_jobs)
@@ -149,6 +150,10 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
             time_limit=self.time_limit,
         )
         template.check()
+        return template
+
+    def _of_chain(self, template: ChainSpec, number: int) -> ChainSpec:
+        """The specification of one of the chains, which may get to the posterior in different ways."""
         return template
 
     def _schedule(self, models) -> schedules.Schedule:
@@ -233,7 +238,8 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         views = getattr(self, "posterior_column_labels_", None)
         traces = [result.trace for result in self._results]
         n_rising = sum(still_rises(trace, trace["n_assigned"].max()) for trace in traces)
-        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views, n_rising)
+        weights = self.chain_weights_
+        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views, n_rising, weights)
 
     def _draw_weights(self) -> np.ndarray:
         """Weights of the draws in averages, (n_chains, n_draws), those of their chains."""

@@ -10,9 +10,18 @@ from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
 class ViewClusters:
     """Clusters of new rows in the views of the draw that represents the posterior.
 
-    A mixin for an estimator whose draws are those of views. It reads ``_models``, ``_representative``, ``_kept`` and
-    ``_encode(X)``.
+    A mixin for an estimator whose draws are those of views. It reads ``_models``, ``_draws``, ``_row_labels``,
+    ``_representative``, ``_kept`` and ``_encode(X)``.
     """
+
+    def _labels_of_view_with(self, column):
+        """Clusters of the training rows, (n_chains, n_draws, n_rows), in the view of each draw that holds a column."""
+        return np.stack(
+            [
+                [labels[draw.column_labels[column]].astype(np.int32) for draw, labels in zip(draws, chain, strict=True)]
+                for draws, chain in zip(self._draws, self._row_labels, strict=True)
+            ]
+        )
 
     def _view(self, view, arrays):
         """Models, draw and cells of one view of the representative draw."""

@@ -67,7 +67,8 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     column_start : {"separate", "together", "prior"} or None, default=None
         Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior. None:
         separate, but with full covariance real and skewed columns are in one view if they are connected by significant
-        rank correlations, directly or by way of others.
+        rank correlations, directly or by way of others. Without such columns, and if ``schedule`` and ``column_pacing``
+        are the defaults too, the last of every four chains starts with all in one view.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"
@@ -169,7 +170,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     covariance_type_ : {"diag", "full"}
         That of the fitted model.
     schedule_ : Schedule
-        That of the chains.
+        That of the first chain.
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
     part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
@@ -291,11 +292,15 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         )
 
     def _schedule(self, models):
-        schedule = self.schedule
-        if schedule == "auto":
-            schedule = "tempered" if any(model.joint for model in models) else "accelerating"
-        self.schedule_ = resolve_schedule(schedule)
+        default = "tempered" if any(model.joint for model in models) else "accelerating"
+        self.schedule_ = resolve_schedule(default if self.schedule == "auto" else self.schedule)
         return self.schedule_
+
+    def _of_chain(self, template, number):
+        chosen = self.schedule != "auto" or self.column_start is not None or self.column_pacing is not None
+        if chosen or number % 4 != 3 or any(model.joint for model in template.models):
+            return template
+        return template.columns_together()
 
     def _spec(self, models, arrays, **settings):
         rows, columns = self._partitions()
@@ -326,13 +331,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         weights = self._draw_weights()
         chain, draw = representative_draw(self.posterior_column_labels_, weights=weights)
         columns = relabel(self.posterior_column_labels_[chain, draw])
-        main = np.argmin(columns)
-        self.posterior_labels_ = np.stack(
-            [
-                [labels[draw.column_labels[main]].astype(np.int32) for draw, labels in zip(draws, chain, strict=True)]
-                for draws, chain in zip(self._draws, self._row_labels, strict=True)
-            ]
-        )
+        self.posterior_labels_ = self._labels_of_view_with(np.argmin(columns))
         # Among the draws with this partition of the columns, choose one with representative partitions of the rows.
         chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled, weights)
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1

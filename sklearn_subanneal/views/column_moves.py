@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import ClassVar
 
 from sklearn.base import BaseEstimator
@@ -206,6 +206,9 @@ class ColumnPacing(BaseEstimator):
         After this many rounds of moves in which no column moved, only every second cycle of the schedule is followed by
         a round, after as many more every fourth, down to every sixteenth; when a column moves, every one again. Draws
         are not concerned. None: every cycle.
+    from_share : float, default=0
+        Columns rest while the subsample has less than this share of the rows. If they start in one view, they stay
+        there until its clusters are known.
 
     Examples
     --------
@@ -214,9 +217,10 @@ class ColumnPacing(BaseEstimator):
     ColumnPacing(rest_above=None)
     """
 
-    def __init__(self, rest_above: int | None = 2000, patience: int | None = 8):
+    def __init__(self, rest_above: int | None = 2000, patience: int | None = 8, from_share: float = 0.0):
         self.rest_above = rest_above
         self.patience = patience
+        self.from_share = from_share
 
     def check(self) -> None:
         """Raise ValueError if a parameter is invalid."""
@@ -224,6 +228,9 @@ class ColumnPacing(BaseEstimator):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
                 raise ValueError(f"{name} of ColumnPacing must be {wanted} or None, got {value!r}")
+        share = self.from_share
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 <= share <= 1.0:
+            raise ValueError(f"from_share of ColumnPacing must be a number between 0 and 1, got {share!r}")
 
     def interval(self, n_quiet: int) -> int:
         """Cycles of the schedule from one round of moves to the next, after so many rounds in which no column moved."""

@@ -183,7 +183,7 @@ class ViewsChain(AnnealedChain):
 
     def _share_of_round(self) -> float:
         """The part of a round of moves of columns to make in this cycle: 0 while columns rest."""
-        if self.window.size < self.learn_from:
+        if self.window.size < max(self.learn_from, self.pacing.from_share * self.n_rows):
             return 0.0
         self.n_waited += 1
         due = self.annealed or self.n_waited >= self.pacing.interval(self.n_quiet)

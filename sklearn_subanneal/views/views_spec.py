@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sklearn_subanneal.annealing._window import Window
+from sklearn_subanneal.annealing.schedules import SubsampleAnneal
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.move import Move
@@ -56,6 +57,21 @@ class ViewsSpec(ChainSpec):
         self.pacing.check()
         priors = self.column_partition.bind(self.learn), self.row_partition.bind(self.learn)
         check_view_moves(self.moves, *priors, self.models)
+
+    def columns_together(self) -> ViewsSpec:
+        """A chain of as much work that finds many clusters in few views, where this one finds few in many views.
+
+        Columns that start apart find one another by their clusters. If a view has hundreds of these, two columns are
+        almost independent in a small subsample, and stay apart. So all columns start in one view, and stay until a
+        tenth of the rows is assigned. The subsample grows linearly: while it has a few rows of each cluster, a single
+        cluster is as probable as many, and chains that stay there for long end in it, which they do not leave later.
+        """
+        return replace(
+            self,
+            schedule=SubsampleAnneal(self.schedule.n_assignments(self.n_rows) / self.n_rows),
+            pacing=ColumnPacing(from_share=0.1),
+            start="together",
+        )
 
     def build(self, order: np.ndarray, window: Window) -> ViewsChain:
         return ViewsChain(

@@ -85,6 +85,17 @@ def test_agreement_is_that_of_different_chains():
     assert found.row_agreement_within == pytest.approx(np.mean(within))
 
 
+def test_chains_agree_by_their_weights():
+    """Those that hardly count in answers hardly count here."""
+    rng = np.random.default_rng(4)
+    labels = np.repeat(rng.integers(3, size=(3, 1, 40)), 4, axis=1)
+    labels[1] = labels[0]
+    found = Convergence.of(np.zeros((3, 4)), labels, labels, 0, [0.6, 0.3, 0.1])
+    other = adjusted_rand_score(labels[0, 0], labels[2, 0])
+    exact = (0.18 + 0.06 * other + 0.03 * other) / 0.27
+    assert found.row_agreement == pytest.approx(exact) and found.column_agreement == pytest.approx(exact)
+
+
 def test_clusters_that_the_posterior_leaves_open_are_no_problem():
     """Chains whose draws differ as much as those of one chain do sample the same posterior."""
     rng = np.random.default_rng(3)

@@ -465,6 +465,15 @@ def test_columns_rest_where_their_pacing_says(schedule):
     assert moved["full, of the schedule"] > 0 or isinstance(schedule, SubsampleAnneal)
 
 
+def test_columns_stay_until_a_share_of_the_rows_is_assigned():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    pacing = ColumnPacing(from_share=0.5)
+    model = short(column_pacing=pacing, column_partition=PitmanYor(3.0), schedule=SubsampleAnneal(12), n_draws=20)
+    trace = model.fit(X).trace_
+    assert trace["n_columns_moved"][trace["n_assigned"] < 100].sum() == 0
+    assert trace["n_columns_moved"][trace["n_assigned"] >= 100].sum() > 0
+
+
 def test_full_covariance_is_for_tables_of_moderate_size():
     X = np.random.default_rng(0).normal(size=(12, 66))
     options = {"schedule": SubsampleAnneal(passes=2), "n_chains": 1, "n_draws": 1, "random_state": 0}

@@ -353,6 +353,10 @@ VIEWS = [(params, message) for params, message in PARAMETERS if not {"partition"
     ({"column_pacing": ColumnPacing}, r"column_pacing must be an object, got the class .* write ColumnPacing\(\)"),
     ({"column_pacing": ColumnPacing(rest_above=-1)}, "rest_above of ColumnPacing must be .* got -1"),
     ({"column_pacing": ColumnPacing(rest_above="none")}, "rest_above of ColumnPacing must be .* got 'none'"),
+    (
+        {"column_pacing": ColumnPacing(from_share=1.5)},
+        "from_share of ColumnPacing must be a number between 0 and 1, got",
+    ),
     ({"column_pacing": ColumnPacing(patience=0)}, "patience of ColumnPacing must be .* got 0"),
     ({"covariance_type": "spherical"}, "'covariance_type' parameter .* Got 'spherical'"),
     ({"column_start": "random"}, "'column_start' parameter .* Got 'random'"),
