@@ -297,6 +297,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         return self.schedule_
 
     def _of_chain(self, template, number):
+        # One chain of four looks for many clusters in few views; if it fails, the others lose little by it.
         chosen = self.schedule != "auto" or self.column_start is not None or self.column_pacing is not None
         if chosen or number % 4 != 3 or any(model.joint for model in template.models):
             return template
