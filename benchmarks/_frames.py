@@ -11,6 +11,11 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn_subanneal.datasets import load_hospitals
 
 TITANIC = ["survived", "pclass", "sex", "age", "sibsp", "parch", "fare", "embarked"]
+INDICATORS = [
+    "life expectancy at birth", "children per woman", "income per person", "internet users (per 100 people)",
+    "co2 emission per person (metric tons)", "physicians per 1000 people", "urban population (% of total)",
+    "gini index", "democracy, polityiv", "suicide, age adjusted, per 100 000 standard population",
+]  # fmt: skip
 # Columns of text with more distinct values than this are names, not categories.
 MOST_CATEGORIES = 100
 
@@ -37,6 +42,21 @@ def numbers(path) -> pd.DataFrame:
     return pd.read_csv(path, sep=r"\s+", header=None).add_prefix("x")
 
 
+def census_income(path) -> pd.DataFrame:
+    """10,000 persons x 42 of the Current Population Survey of 1994 and 1995."""
+    return pd.read_csv(path, na_values="?", keep_default_na=False)
+
+
+def animals(path) -> pd.DataFrame:
+    """50 animals x 85 booleans."""
+    return pd.read_csv(path, index_col=0).astype(bool)
+
+
+def gapminder(path) -> pd.DataFrame:
+    """225 countries x ten indicators of wealth, health and population."""
+    return pd.read_csv(path, index_col="country")[INDICATORS]
+
+
 READERS: dict[str, tuple[Callable, tuple[str, str] | None]] = {
     "wheat": (pd.read_csv, ("classics", "wheat-seeds.csv")),
     "wine": (lambda _: load_wine(as_frame=True).frame, None),
@@ -52,6 +72,10 @@ READERS: dict[str, tuple[Callable, tuple[str, str] | None]] = {
     "letter": (pd.read_csv, ("pmlb", "letter.csv.gz")),
     "magic": (pd.read_csv, ("pmlb", "magic.csv.gz")),
     "gvhd": (pd.read_csv, ("gvhd", "GvHD.pos.csv.gz")),
+    "animals": (animals, ("animals", "animals.csv")),
+    "gapminder": (gapminder, ("gapminder", "gapminder_iventure.csv")),
+    "census_income": (census_income, ("census_income_kdd", "census_income_test_extract_10000.csv.gz")),
+    "kdd": (pd.read_csv, ("kdd99", "kdd99_10pct_extract_10000.csv.gz")),
 }
 
 

@@ -18,7 +18,7 @@ cdef struct Rows:
 
 cdef class RealTable:
     cdef readonly Py_ssize_t n_rows, width
-    cdef readonly object places             # of the joint reals in the table
+    cdef readonly const int32_t[::1] places     # of the joint reals in the table
     cdef readonly dict grids
     cdef const double[:, ::1] cells         # (n_rows, width), NaN is a missing cell
     cdef const int8_t[:, ::1] gaps          # 1: missing
@@ -27,6 +27,7 @@ cdef class RealTable:
     cdef double[::1] mu, sigma2
     cdef double[:, ::1] scale               # sqrt(sigma2_i sigma2_j) R_ij
     cdef double[:, ::1] vectors
+    cdef const int32_t[:, ::1] nearest      # of each column: all in the order of correlation with it, itself first
     cdef readonly Py_ssize_t n_shared
     cdef readonly double spread, kappa, nu
     cdef double* room
@@ -38,7 +39,11 @@ cdef class RealTable:
     ) noexcept nogil
     cdef double log_evidence(
         self, const double* sums, const int32_t* order, Py_ssize_t n_given, Py_ssize_t d, double kappa, double nu,
-        Py_ssize_t n_clusters, double* matrix
+        Py_ssize_t n_clusters, double* room
+    ) noexcept nogil
+    cdef void log_evidences(
+        self, const double* sums, const int32_t* order, Py_ssize_t d, double kappa, double nu, Py_ssize_t n_clusters,
+        double* matrix, double* out
     ) noexcept nogil
     cdef void scale_matrix(
         self, const double* sums, const int32_t* order, Py_ssize_t d, double kappa, double nu, double* out

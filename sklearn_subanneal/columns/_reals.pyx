@@ -16,18 +16,9 @@ from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._wishart cimport pivot_floor
 
 from sklearn_subanneal.columns._base import as_grid
-from sklearn_subanneal.columns.gaussian import correlation_of
+from sklearn_subanneal.columns.gaussian import correlation_of, observed_correlation
 
 cdef double LOG_PI = 1.1447298858494001741
-
-
-cdef double log_leading_determinant(const double* factor, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
-    # Of the first n rows and columns of the matrix with this Cholesky factor.
-    cdef Py_ssize_t i
-    cdef double out = 0.0
-    for i in range(n):
-        out += log_double(factor[i * d + i])
-    return 2.0 * out
 
 
 def nearest(grid, value):
@@ -61,6 +52,9 @@ cdef class RealTable:
         self.kappa, self.nu = parameters["kappa"], parameters["nu"]
         self.parameters = parameters
         self.completed = np.where(gaps, self.mu, cells)
+        size = np.abs(observed_correlation(cells))
+        np.fill_diagonal(size, 2.0)
+        self.nearest = np.argsort(-size, axis=1, kind="stable").astype(np.int32)
 
     def __dealloc__(self):
         free(self.room)
@@ -245,32 +239,47 @@ cdef class RealTable:
 
     cdef double log_evidence(
         self, const double* sums, const int32_t* order, Py_ssize_t n_given, Py_ssize_t d, double kappa, double nu,
-        Py_ssize_t n_clusters, double* matrix
+        Py_ssize_t n_clusters, double* room
     ) noexcept nogil:
         """Log marginal likelihood of the columns ``order`` from place ``n_given`` on, given those before them.
+
+        ``room`` holds (d + 1) * (d + 1) values.
+        """
+        self.log_evidences(sums, order, d, kappa, nu, n_clusters, room + d + 1, room)
+        return room[d] - room[n_given]
+
+    cdef void log_evidences(
+        self, const double* sums, const int32_t* order, Py_ssize_t d, double kappa, double nu, Py_ssize_t n_clusters,
+        double* matrix, double* out
+    ) noexcept nogil:
+        """Log marginal likelihoods out[m] of the first m of the columns ``order``, m = 0..d, from one factorisation.
 
         ``matrix`` holds d * d values.
         """
         cdef Py_ssize_t i, k, size = size_of_sums(d)
-        cdef double out = 0.0, n, given, whole, constant
+        cdef double n, total, log_det
+        # First, of psi alone: of each cluster, the part that does not depend on its rows.
         self.scale_matrix(NULL, order, d, kappa, nu, matrix)
-        whole = cholesky(matrix, d, d, pivot_floor())
-        given = log_leading_determinant(matrix, d, n_given)
-        constant = 0.5 * ((nu + d - 1.0) * whole - (nu + n_given - 1.0) * given)
-        for i in range(n_given, d):
-            constant -= log_gamma(0.5 * (nu + i))
+        cholesky(matrix, d, d, pivot_floor())
+        log_det, total, n = 0.0, 0.0, 0.0
+        for k in range(n_clusters):
+            n += sums[k * size] > 0.0
+        out[0] = 0.0
+        for i in range(d):
+            log_det += 2.0 * log_double(matrix[i * d + i])
+            total -= log_gamma(0.5 * (nu + i))
+            out[i + 1] = n * (0.5 * (nu + i) * log_det + total)
         for k in range(n_clusters):
             n = sums[k * size]
             if n == 0.0:
                 continue
             self.scale_matrix(sums + k * size, order, d, kappa, nu, matrix)
-            whole = cholesky(matrix, d, d, pivot_floor())
-            given = log_leading_determinant(matrix, d, n_given)
-            out += constant - 0.5 * ((nu + d - 1.0 + n) * whole - (nu + n_given - 1.0 + n) * given)
-            out += 0.5 * (d - n_given) * (log_double(kappa / (kappa + n)) - n * LOG_PI)
-            for i in range(n_given, d):
-                out += log_gamma(0.5 * (nu + i + n))
-        return out
+            cholesky(matrix, d, d, pivot_floor())
+            log_det, total = 0.0, 0.0
+            for i in range(d):
+                log_det += 2.0 * log_double(matrix[i * d + i])
+                total += log_gamma(0.5 * (nu + i + n)) + 0.5 * (log_double(kappa / (kappa + n)) - n * LOG_PI)
+                out[i + 1] += total - 0.5 * (nu + i + n) * log_det
 
     cdef void fill(
         self, const double* sums, const int32_t* order, Py_ssize_t d, double kappa, double nu, Rows* of,

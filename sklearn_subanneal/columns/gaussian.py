@@ -170,6 +170,33 @@ def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
     return correlation
 
 
+def observed_correlation(cells: np.ndarray) -> np.ndarray:
+    """Correlations of the columns of a table, of the rows in which both are observed.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_rows, n_columns)
+        NaN is a missing cell.
+
+    Returns
+    -------
+    correlation : ndarray of shape (n_columns, n_columns)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.columns.gaussian import observed_correlation
+    >>> observed_correlation(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, np.nan]])).shape
+    (2, 2)
+    """
+    seen = ~np.isnan(cells)
+    centred = np.where(seen, cells - np.nanmean(cells, axis=0), 0.0)
+    covariance = centred.T @ centred / np.maximum(seen.T.astype(float) @ seen, 1.0)
+    deviation = np.sqrt(np.diag(covariance))
+    deviation[deviation == 0.0] = 1.0
+    return np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0)
+
+
 def draw_vectors(
     n_columns: int, n_coordinates: int, n_shared: int, spread: float, generator: np.random.Generator
 ) -> np.ndarray:
@@ -201,13 +228,9 @@ def _start_correlation(z):
     In few columns they are taken as 0, since many correlations of the table are those of the places of clusters; in
     many columns, which a cluster of few rows cannot learn alone, they are those of the table.
     """
-    seen, d = ~np.isnan(z), z.shape[1]
-    centred = np.where(seen, z - np.nanmean(z, axis=0), 0.0)
-    covariance = centred.T @ centred / np.maximum(seen.T.astype(float) @ seen, 1.0)
-    deviation = np.sqrt(np.diag(covariance))
-    deviation[deviation == 0.0] = 1.0
+    d = z.shape[1]
     share = np.clip((d - 3) / 6, 0.0, 1.0)
-    return share * np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0) + (1.0 - share) * np.eye(d)
+    return share * observed_correlation(z) + (1.0 - share) * np.eye(d)
 
 
 def _vectors_like(correlation):

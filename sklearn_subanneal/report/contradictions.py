@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from sklearn_subanneal.report.source import Source
-
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sklearn_subanneal.estimators import CrossCat
 
 # Largest p-value, times the number of pairs, at which a pair is reported, and the share of draws in one view from which
@@ -59,7 +59,7 @@ class Contradictions:
     n_tested: int
 
 
-def find_contradictions(model: CrossCat, source: Source, most_columns: int) -> Contradictions:
+def find_contradictions(model: CrossCat, X: pd.DataFrame, most_columns: int) -> Contradictions:
     """Test the pairs of columns that are in separate views in most draws.
 
     Two orders are compared by Spearman's rank correlation, two sets of categories by a chi-square test, an order and
@@ -69,14 +69,14 @@ def find_contradictions(model: CrossCat, source: Source, most_columns: int) -> C
     Parameters
     ----------
     model : CrossCat
-        Fitted to the table.
-    source : Source
+    X : pandas.DataFrame
+        The table that it was fitted to.
     most_columns : int
         Only so many columns are tested, the first of the table.
     """
     names, dependence = list(model.feature_types_), model.dependence_
-    step = -(-len(source.X) // MOST_ROWS)
-    cells, kinds = model.typed_columns(source.X), list(model.part_types_.values())
+    step = -(-len(X) // MOST_ROWS)
+    cells, kinds = model.typed_columns(X), list(model.part_types_.values())
     # Of a column of several parts, the first.
     parts = np.unique(model.part_columns_, return_index=True)[1]
     columns = [_observed(cells[p][::step]) for p in parts]

@@ -91,7 +91,7 @@ def write_report(
         source=source,
         views=views,
         structure=find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed),
-        contradictions=find_contradictions(model, source, MOST_TESTED_COLUMNS),
+        contradictions=find_contradictions(model, source.X, MOST_TESTED_COLUMNS),
         anomalies=find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS),
         imputation=imputation,
         pictures=draw_pictures(model, source) if plots else {},

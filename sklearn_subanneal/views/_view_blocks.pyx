@@ -119,7 +119,7 @@ cdef class ViewBlocks:
         if not alone:
             self.add_up(number, of)
             b = self.n_members[number]
-        room = self.reals.work(of.n_clusters * size_of_sums(b + 1) + (b + 1) * (b + 1))
+        room = self.reals.work(of.n_clusters * size_of_sums(b + 1) + (b + 2) * (b + 2))
         d = self.reals.join(self.sums[number], &self.members[number, 0], b, <int32_t> j, of, &self.joined[0], room)
         return self.reals.log_evidence(room, &self.joined[0], d - 1, d, self.kappa[number], self.nu[number],
                                        of.n_clusters, room + of.n_clusters * size_of_sums(d))
@@ -147,10 +147,42 @@ cdef class ViewBlocks:
         for i in range(n_group):
             self.joined[b + i] = group[i]
         d = b + n_group
-        room = self.reals.work(of.n_clusters * size_of_sums(d) + d * d)
+        room = self.reals.work(of.n_clusters * size_of_sums(d) + (d + 1) * (d + 1))
         self.reals.add_up(&self.joined[0], d, of, room)
         return self.reals.log_evidence(room, &self.joined[0], b, d, self.kappa[number], self.nu[number],
                                        of.n_clusters, room + of.n_clusters * size_of_sums(d))
+
+    cdef Py_ssize_t rank(self, Py_ssize_t founder, Py_ssize_t number, Py_ssize_t other) noexcept nogil:
+        """``group`` = the joint reals of two mixtures in the order of their correlation with one; returns how many."""
+        cdef Py_ssize_t i, n = 0
+        cdef int32_t j
+        for i in range(self.reals.width):
+            j = self.reals.nearest[founder, i]
+            if self.home[j] == number or self.home[j] == other:
+                self.group[n] = j
+                n += 1
+        return n
+
+    cdef int weigh_splits(self, Py_ssize_t n, Py_ssize_t number, Rows* of, double* out) except -1 nogil:
+        """Log Bayes factors out[m], m = 1..n-1: the first m of ``group`` independent of the others against one block.
+
+        Both have the partition of the rows, kappa and nu of a mixture.
+        """
+        cdef Py_ssize_t i, size = of.n_clusters * size_of_sums(n)
+        cdef double* room = self.reals.work(size + n * n + 2 * (n + 1))
+        cdef double* first = room + size + n * n
+        cdef double* last = first + n + 1
+        self.reals.add_up(&self.group[0], n, of, room)
+        self.reals.log_evidences(room, &self.group[0], n, self.kappa[number], self.nu[number], of.n_clusters,
+                                 room + size, first)
+        for i in range(n):
+            self.joined[i] = self.group[n - 1 - i]
+        self.reals.add_up(&self.joined[0], n, of, room)
+        self.reals.log_evidences(room, &self.joined[0], n, self.kappa[number], self.nu[number], of.n_clusters,
+                                 room + size, last)
+        for i in range(1, n):
+            out[i] = first[i] + last[n - i] - first[n]
+        return 0
 
     cdef int fill(self, Py_ssize_t j, Rows* of, bitgen_t* bits) except -1 nogil:
         """Redraw the missing cells of joint real j, given its view."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,7 +36,7 @@ def fit(frame, **settings):
 def test_pairs_of_columns_that_stay_apart(frame):
     """A chain that cannot move columns: all are independent in the model, and five pairs are not."""
     model = fit(frame, moves=[Gibbs()], column_start="separate")
-    found = find_contradictions(model, SimpleNamespace(X=frame), 10)
+    found = find_contradictions(model, frame, 10)
     assert found.n_tested == 10  # Five columns, without the cyclic one.
     pairs = {(pair.one, pair.other): pair for pair in found.pairs}
     dependent = {("x", "follows"), ("x", "group"), ("x", "flag"), ("follows", "group"), ("follows", "flag")}
@@ -57,11 +55,11 @@ def test_pairs_of_columns_that_stay_apart(frame):
         assert pairs[names].test == test and pairs[names].share == 0.0
         assert pairs[names].p_value == pytest.approx(10.0 * p_value, rel=1e-6, abs=0.0)
     # Only some columns.
-    assert find_contradictions(model, SimpleNamespace(X=frame), 2).n_tested == 1
+    assert find_contradictions(model, frame, 2).n_tested == 1
 
 
 def test_pairs_in_one_view_are_not_tested(frame):
-    found = find_contradictions(fit(frame, moves=[Gibbs()], column_start="together"), SimpleNamespace(X=frame), 10)
+    found = find_contradictions(fit(frame, moves=[Gibbs()], column_start="together"), frame, 10)
     assert found.n_tested == 0 and not found.pairs
 
 
