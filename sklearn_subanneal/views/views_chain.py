@@ -118,8 +118,8 @@ class ViewsChain(AnnealedChain):
         self.moves = [(move, move.bind(self.columns, self.n_rows, self.views.twins)) for move in moves]
         self.batch = max(CELLS_PER_BATCH // len(arrays), 64)
         self._units = units_of_rows(models, arrays, self.order)
-        # Rounds of moves of columns in a row that moved none, and cycles since the last round.
-        self.n_quiet = self.n_waited = 0
+        # Of each move of columns, by its place among the moves: how often in a row it moved none, and cycles since then.
+        self.n_quiet, self.n_waited = dict.fromkeys(range(len(moves)), 0), dict.fromkeys(range(len(moves)), 0)
         self._streams: list[np.random.Generator] = []
 
     def start_from_prior(self) -> None:
@@ -135,21 +135,19 @@ class ViewsChain(AnnealedChain):
             before, clock = clock, perf_counter()
             seconds[part] += clock - before
 
-        for of_columns, moves in groupby(self.moves, lambda own: own[0].kind == "columns"):
+        for of_columns, moves in groupby(enumerate(self.moves), lambda own: own[1][0].kind == "columns"):
             if of_columns:
                 share = self._share_of_round() if share is None else share
                 if share:
                     n_columns_moved += self._move_columns(moves, share, beta, context)
                 stop_clock("views")
             else:
-                for move, kernel in moves:
+                for _, (move, kernel) in moves:
                     make = self._move_rows if move.kind == "rows" else self._move_clusters
                     n_moved += make(move, kernel, step, context)
                 # Before columns move and the state is read: both then depend on the labels alone, not on the way there.
                 views.rebuild(self.window.positions())
                 stop_clock("rows")
-        if share:
-            self.n_waited, self.n_quiet = 0, 0 if n_columns_moved else self.n_quiet + 1
         if self.learn and self.window.size >= self.learn_from:
             views.learn(generator, beta)
         stop_clock("hyperparameters")
@@ -185,16 +183,21 @@ class ViewsChain(AnnealedChain):
         """The part of a round of moves of columns to make in this cycle: 0 while columns rest."""
         if self.window.size < max(self.learn_from, self.pacing.from_share * self.n_rows):
             return 0.0
-        self.n_waited += 1
-        due = self.annealed or self.n_waited >= self.pacing.interval(self.n_quiet)
-        return self.pacing.share(self.window.size, self.window.size == self.n_rows) if due else 0.0
+        return self.pacing.share(self.window.size, self.window.size == self.n_rows)
 
     def _move_columns(self, moves, share, beta, context):
-        """Some moves of columns, one after the other; returns how many columns moved."""
+        """Those moves of columns that are due, one after the other; returns how many columns moved."""
         context.check()
         views, n_moved = self.views, 0
-        for move, kernel in moves:
-            n_moved += kernel.propose(views, move.count(views.n_columns, share), beta, self.generator)
+        for place, (move, kernel) in moves:
+            self.n_waited[place] += 1
+            if self.n_waited[place] < self.pacing.interval(self.n_quiet[place], self.annealed):
+                continue
+            n = kernel.propose(views, move.count(views.n_columns, share), beta, self.generator)
+            self.n_waited[place], n_moved = 0, n_moved + n
+            # When draws are made, a pace that follows the chain would bias them.
+            if not self.annealed:
+                self.n_quiet[place] = 0 if n else self.n_quiet[place] + 1
         # Blocks are made anew where the missing cells of their columns are drawn, even if no column moves.
         if n_moved or self.reals is not None:
             views.rebuild(self.window.positions())
@@ -284,14 +287,15 @@ class ViewsChain(AnnealedChain):
             "prior": self.views.prior.parameters,
             "row_priors": [mixture.prior.parameters for mixture in self.views.mixtures],
             "columns": [column.get_prior_state() for column in self.columns],
-            "patience": (self.n_quiet, self.n_waited),
+            "patience": (dict(self.n_quiet), dict(self.n_waited)),
             "moves": [kernel.get_state() for _, kernel in self.moves],
             "streams": [stream.bit_generator.state for stream in self._streams],
             "reals": self.views.get_state_of_reals(),
         }
 
     def set_state(self, state: dict) -> None:
-        self.n_quiet, self.n_waited = state["patience"]
+        for counts, kept in zip((self.n_quiet, self.n_waited), state["patience"], strict=True):
+            counts.update(kept)
         self._streams = [np.random.Generator(np.random.PCG64(0)) for _ in state["streams"]]
         for stream, kept in zip(self._streams, state["streams"], strict=True):
             stream.bit_generator.state = kept

@@ -85,7 +85,7 @@ class ViewsSimulator(TableSimulator):
             "prior": views.prior.parameters,
             "row_priors": [mixture.prior.parameters for mixture in views.mixtures],
             "columns": states,
-            "patience": (0, 0),
+            "patience": ({}, {}),
             "moves": [None] * len(spec.moves),
             "streams": [],
             "reals": of_reals,
