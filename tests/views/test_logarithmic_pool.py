@@ -222,10 +222,10 @@ def test_what_columns_say_beyond_the_clusters_counts(monkeypatch):
     for deviation in (pool_learning.CLASS_POWER_DEVIATION, 1e-6):
         monkeypatch.setattr(pool_learning, "CLASS_POWER_DEVIATION", deviation)
         model = CrossCatClassifier(CrossCat(feature_types=["categorical"] * 8, n_chains=1), random_state=0)
-        found = model.fit(X[:600], y[:600]).predict_proba(X[600:])
+        found = model.fit(X[:1500], y[:1500]).predict_proba(X[1500:])
         assert set(model.class_powers_) == set(model.column_powers_)
         assert all(0.0 <= power <= 1.0 for power in model.class_powers_.values())
-        losses.append(-np.log(found[np.arange(2400), y[600:].astype(int)]).mean())
+        losses.append(-np.log(found[np.arange(1500), y[1500:].astype(int)]).mean())
     assert losses[0] < losses[1] - 0.02
 
 
