@@ -203,9 +203,10 @@ class ColumnPacing(BaseEstimator):
         Columns rest while the subsample has more rows than this and grows. They move again once all rows are assigned,
         a random part of them after each cycle, so that this costs no more than at this size. None: they never rest.
     patience : int or None, default=8
-        After a move has moved no column this many times in a row, it is made in every second cycle of the schedule only,
-        after as many more in every fourth, down to every sixteenth; when a column moves, in every one again. After the
-        schedule, the pace stays as it is, but a move is made in every fourth cycle at least. None: every cycle.
+        After a move has moved no column this many times in a row, it is made in every second cycle of the schedule
+        only, after as many more in every fourth, down to every sixteenth; when a column moves, in every one again.
+        After the schedule, the pace stays as it is, but a move is made in every fourth cycle at least. None: every
+        cycle.
     from_share : float, default=0
         Columns rest while the subsample has less than this share of the rows. If they start in one view, they stay
         there until its clusters are known.

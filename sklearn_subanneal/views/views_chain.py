@@ -118,7 +118,7 @@ class ViewsChain(AnnealedChain):
         self.moves = [(move, move.bind(self.columns, self.n_rows, self.views.twins)) for move in moves]
         self.batch = max(CELLS_PER_BATCH // len(arrays), 64)
         self._units = units_of_rows(models, arrays, self.order)
-        # Of each move of columns, by its place among the moves: how often in a row it moved none, and cycles since then.
+        # Of each move, by its place: how often in a row it has moved no column, and cycles since it was made.
         self.n_quiet, self.n_waited = dict.fromkeys(range(len(moves)), 0), dict.fromkeys(range(len(moves)), 0)
         self._streams: list[np.random.Generator] = []
 

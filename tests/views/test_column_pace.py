@@ -9,7 +9,7 @@ from sklearn_subanneal import CrossCat
 from sklearn_subanneal.annealing import SequentialGibbs
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
-from sklearn_subanneal.views import ColumnGroups, ColumnPacing
+from sklearn_subanneal.views import ColumnPacing
 from sklearn_subanneal.views.column_moves import ColumnMove
 
 # Sweeps of the schedule, and of the draws.
@@ -78,14 +78,3 @@ def test_the_pace_of_draws_does_not_follow_the_chain():
     calls = cycles_of(10**6)
     of_schedule = len(EVERY_CYCLE) - N_DRAWS
     assert cycles_of(of_schedule) == calls
-
-
-def test_groups_of_joint_reals_part_by_their_correlations():
-    """Columns of one cluster: no partition of the rows tells the two groups, and a single column will not leave."""
-    rng = np.random.default_rng(0)
-    factors = rng.normal(size=(200, 2))
-    X = np.repeat(factors, 8, axis=1) + 0.3 * rng.normal(size=(200, 16))
-    model = CrossCat(
-        moves=[Gibbs(), ColumnGroups()], column_start="together", schedule="sequential", n_chains=1, random_state=0
-    ).fit(X)
-    np.testing.assert_array_equal(model.column_labels_, np.repeat([0, 1], 8))
