@@ -106,7 +106,7 @@ cdef double choose_by_correlation(
     those of the view ``old`` must be chosen; if that, or any choice, is impossible, ``n_group`` becomes -1.
     """
     cdef Py_ssize_t n = views.blocks.rank(views.real_of[founder], number, old), wanted = n_group[0], m
-    cdef double top = -1e300, total = 0.0, log_q
+    cdef double top = -1e300, total = 0.0
     cdef double* logs = &views.logs[0]
     cdef Rows rows = views.rows_in(number)
     n_group[0] = -1
@@ -130,7 +130,9 @@ cdef double choose_by_correlation(
     return logs[wanted] - top - log_double(total)
 
 
-cdef int propose_birth(MoveKernel kernel, Views views, int32_t founder, bint correlated, bitgen_t* bits) except -1 nogil:
+cdef int propose_birth(
+    MoveKernel kernel, Views views, int32_t founder, bint correlated, bitgen_t* bits
+) except -1 nogil:
     cdef int32_t old = views.home[founder]
     cdef Py_ssize_t fresh = views.order[views.n_views + 1], n = views.sizes[views.position[old]], n_group = 0, i
     cdef double log_q, log_ratio
