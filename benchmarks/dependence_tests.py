@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.report.contradictions import CATEGORICAL, ORDERED, dependence_test, find_contradictions
-from sklearn_subanneal.report.sections import MOST_CONTRADICTIONS
 
 TABLES = "titanic adult census_income satellites animals gapminder wheat gvhd kdd hospitals"
 LEVEL = 1e-10
@@ -48,7 +47,7 @@ def run(frame, seed: int) -> dict:
     apart = [(i, j) for i, j in strong if model.dependence_[i, j] < 0.5]
     found = find_contradictions(model, frame, frame.shape[1])
     names = list(model.feature_types_)
-    listed = {(pair.one, pair.other) for pair in found.pairs[:MOST_CONTRADICTIONS]}
+    listed = {(pair.one, pair.other) for pair in found.pairs}
     unlisted = [(i, j) for i, j in apart if (names[i], names[j]) not in listed]
     return {
         "strong": len(strong),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal.report.anomalies import prediction_text
+from sklearn_subanneal.report.contradiction_tables import describe_contradictions
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.markup import Markup, counted, element, figure, join_markup, listed, paragraph, table
 from sklearn_subanneal.report.source import brief
 from sklearn_subanneal.report.structure import LARGEST_RHAT
 
-MOST_IMPUTED_ROWS, MOST_IMPUTED_COLUMNS, MOST_COLUMNS_LISTED, MOST_CONTRADICTIONS = 15, 10, 300, 100
+MOST_IMPUTED_ROWS, MOST_IMPUTED_COLUMNS, MOST_COLUMNS_LISTED = 15, 10, 300
 
 
 def describe_table(found: Findings) -> Markup:
@@ -135,34 +136,7 @@ def describe_dependence(found: Findings) -> Markup:
         )
         if rows
         else paragraph("No two columns are related."),
-        _contradictions(found),
-    )
-
-
-def _contradictions(found: Findings) -> Markup:
-    """The pairs of columns that the model keeps apart although a test finds them dependent."""
-    tests = found.contradictions
-    if not tests.n_tested:
-        return paragraph("No two columns are in different views in most draws.")
-    if not tests.pairs:
-        return paragraph(
-            f"Tests of {counted(tests.n_tested, 'pair')} of columns in different views found none that is dependent."
-        )
-    shown = tests.pairs[:MOST_CONTRADICTIONS]
-    rows = [(pair.one, pair.other, pair.test, f"{pair.p_value:.1g}", f"{pair.share:.0%}") for pair in shown]
-    return join_markup(
-        paragraph(
-            "These pairs of columns are in different views in most draws, and yet dependent by a test: other columns "
-            "explain each of them better, or their dependence is too weak or of a kind that clusters do not describe. "
-            "Do not take them as independent; a report on these columns alone tells more."
-        ),
-        table(
-            "Pairs that are dependent beyond the model, p-values multiplied by the number of tests"
-            + _of(len(shown), len(tests.pairs)),
-            ("column", "column", "test", "p-value", "share of draws in one view"),
-            rows,
-            (3, 4),
-        ),
+        describe_contradictions(found.contradictions),
     )
 
 

@@ -9,7 +9,13 @@ from scipy import stats
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.mixtures import Gibbs
-from sklearn_subanneal.report.contradictions import dependence_test, find_contradictions
+from sklearn_subanneal.report.contradiction_tables import MOST_LINES, describe_contradictions
+from sklearn_subanneal.report.contradictions import (
+    Contradiction,
+    Contradictions,
+    dependence_test,
+    find_contradictions,
+)
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +94,14 @@ def test_p_values_of_independent_columns_are_uniform():
             for _ in range(300)
         ]
         assert stats.kstest(p_values, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("n_pairs", [MOST_LINES, MOST_LINES + 1, MOST_LINES + 30])
+def test_every_pair_is_in_the_report(n_pairs):
+    pairs = [Contradiction(f"a{i // 7}_", f"b{i}_", "chi-square", 1e-20 * (i + 1), 0.0) for i in range(n_pairs)]
+    markup = describe_contradictions(Contradictions(pairs, 500))
+    assert all(f"{pair.other}" in markup and f"{pair.one}" in markup for pair in pairs)
+    further = n_pairs - MOST_LINES
+    assert (f"{further} more pair" in markup) == (further > 0)
+    # A line of its own for the first ones.
+    assert markup.count("chi-square") == MOST_LINES
