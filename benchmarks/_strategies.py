@@ -47,6 +47,7 @@ def run(X, strategy: str, bound: float, seed: int, chain: int, estimator: BaseEs
         "cpu_seconds": clock.cpu,
         "sweeps": len(model.trace_),
         "draws": model.log_joint_.shape[1],
+        "log_joint": float(model.log_joint_[0, -1]),
         "n_clusters": int(model.trace_["n_clusters"][-1]),
         **_of_views(model),
         "scores": scores,

@@ -19,7 +19,7 @@ cdef void take_log_rising(
 ) noexcept nogil
 cdef void take_log_gammas(const double* values, double* out, Py_ssize_t n) noexcept nogil
 cdef void take_weighted_sums(
-    const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_blocks, double* out
+    const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_rows, Py_ssize_t n_blocks, double* out
 ) noexcept nogil
 cdef double weighted_sum(const double* weight, const double* values, Py_ssize_t n) noexcept nogil
 cdef double largest(const double* values, Py_ssize_t n) noexcept nogil

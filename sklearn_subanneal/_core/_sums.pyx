@@ -36,10 +36,10 @@ cdef simd_void take_log_gammas(const double* values, double* out, Py_ssize_t n) 
 
 
 cdef simd_void take_weighted_sums(
-    const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_blocks, double* out
+    const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_rows, Py_ssize_t n_blocks, double* out
 ) noexcept nogil:
-    # rows (n_blocks, n, BLOCK): sums over n of weight * row, in two running totals, so that the next addition need not
-    # wait for the last.
+    # rows (n_blocks, n_rows, BLOCK): sums over the first n of weight * row, in two running totals, so that the next
+    # addition need not wait for the last.
     cdef double[BLOCK] even, odd
     cdef Py_ssize_t i, j
     for _ in range(n_blocks):
@@ -55,7 +55,7 @@ cdef simd_void take_weighted_sums(
                 even[j] += weight[i] * rows[i * BLOCK + j]
         for j in range(BLOCK):
             out[j] = even[j] + odd[j]
-        rows += n * BLOCK
+        rows += n_rows * BLOCK
         out += BLOCK
 
 

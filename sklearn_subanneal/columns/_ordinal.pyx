@@ -26,6 +26,10 @@ from sklearn_subanneal.columns._categorical cimport CategoricalData, code_at
 
 from sklearn_subanneal.columns.ordinal_shapes import shapes_between
 
+# A shape with this probability, against 1 for the best, has no part in expected probabilities of levels.
+cdef double NEGLIGIBLE = 1e-40
+
+
 cdef simd_void add_scores(const float* log_p, float* scores, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):
@@ -102,7 +106,8 @@ cdef class OrdinalStatistics(AdditiveStatistics):
             self.log_weight[m] -= total
             self.weight[m] = self.log_weight[m]
         take_exponentials(0.0, &self.weight[0], self.n_means)
-        take_weighted_sums(&self.weight[0], &self.mean_shape[0, 0, 0], self.n_means, self.n_blocks, &self.alpha[0])
+        take_weighted_sums(
+            &self.weight[0], &self.mean_shape[0, 0, 0], self.n_means, self.n_means, self.n_blocks, &self.alpha[0])
         self.alpha_total = 0.0
         for v in range(self.n_levels):
             self.alpha[v] *= mass
@@ -128,7 +133,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         Leaves in ``posterior`` the probabilities of the shapes, up to a factor, and in ``p`` the sum of the shapes by
         their probabilities.
         """
-        cdef Py_ssize_t m, s, v
+        cdef Py_ssize_t m, s, v, first = 0, last = self.n_shapes - 1
         cdef double top, total = 0.0
         self.take_log_likelihoods(count, k, posterior)
         for m in range(self.n_means):
@@ -136,7 +141,13 @@ cdef class OrdinalStatistics(AdditiveStatistics):
                 posterior[m * self.n_scales + s] += self.log_weight[m]
         top = largest(posterior, self.n_shapes)
         take_exponentials(top, posterior, self.n_shapes)
-        take_weighted_sums(posterior, &self.shape[0, 0, 0], self.n_shapes, self.n_blocks, p)
+        # In a large cluster, few shapes close to one another have all of the probability.
+        while posterior[first] < NEGLIGIBLE:
+            first += 1
+        while posterior[last] < NEGLIGIBLE:
+            last -= 1
+        take_weighted_sums(
+            posterior + first, &self.shape[0, first, 0], last + 1 - first, self.n_shapes, self.n_blocks, p)
         for v in range(self.n_levels):
             total += p[v]
         for v in range(self.n_levels):
