@@ -31,7 +31,7 @@ def grades_and_prices(n=80, levels=GRADES):
 @pytest.fixture(scope="module")
 def fitted():
     X = grades_and_prices()
-    return CrossCat(feature_types={"grade": "ordinal"}, **SHORT).fit(X), X
+    return CrossCat(feature_types={"grade": "ordinal"}, **SHORT | {"n_draws": 30}).fit(X), X
 
 
 @pytest.mark.parametrize("cuts", [(), (0.5,), (0.3, 1.5, 2.2, 2.9), tuple(np.arange(19) + 0.5), tuple(np.arange(80.0))])
