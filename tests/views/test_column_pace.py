@@ -17,7 +17,7 @@ N_SWEEPS, N_DRAWS = 24, 21
 
 
 class CountedKernel(MoveKernel):
-    """Moves nothing; says that it has moved ``n_moved`` columns in each of the cycles from one on."""
+    """Moves nothing; notes the cycles in which it is called, and says in those after ``moves_after`` that it moved."""
 
     calls: list
 

@@ -87,5 +87,5 @@ def test_intervals_cover_as_many_new_targets_as_they_should():
             low, high = model.predict_interval(X[500:], coverage).T
             found.append(np.mean((low < y[500:]) & (y[500:] < high)))
     for coverage, found in shares.items():
-        # Two standard errors of the share of 500 training rows.
-        assert np.mean(found) == pytest.approx(coverage, abs=0.045)
+        # Two standard errors of the mean of four fits, whose shares have a standard deviation of 0.04.
+        assert np.mean(found) == pytest.approx(coverage, abs=0.04)
