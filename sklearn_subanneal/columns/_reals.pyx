@@ -83,6 +83,11 @@ cdef class RealTable:
         self.scale = np.ascontiguousarray(correlation * np.outer(deviation, deviation))
 
     @property
+    def observed(self):
+        """The cells, (n_rows, width); NaN where missing."""
+        return np.asarray(self.cells)
+
+    @property
     def filled(self):
         """The cells with the present fillings, (n_rows, width); writable."""
         return np.asarray(self.completed)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sklearn_subanneal.columns._normal import NormalData
 from sklearn_subanneal.columns._reals import RealTable
 from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
 from sklearn_subanneal.columns.jitter import jittered
@@ -224,6 +225,11 @@ def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarr
         grids = {key: np.array([model.grids[key] for model in models]) for key in ("mu", "sigma2")}
         grids |= {key: first.grids[key] for key in ("kappa", "nu", "spread")}
     return RealTable(places, modelled_cells(models, arrays)[order], parameters, grids)
+
+
+def single_reals(reals: RealTable) -> list[NormalData]:
+    """The columns of a table of reals one by one, as moves of columns allocate rows by them: the same, jittered cells."""
+    return [NormalData(cells) for cells in reals.observed.T]
 
 
 def modelled_cells(models: list[JointReal], arrays: list[np.ndarray]) -> np.ndarray:

@@ -14,7 +14,7 @@ from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.columns.joint_real import real_table
+from sklearn_subanneal.columns.joint_real import real_table, single_reals
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import CELLS_PER_BATCH, mixture_state, units_of_rows
@@ -109,9 +109,13 @@ class ViewsChain(AnnealedChain):
         super().__init__(len(arrays[0]), order, window, generator, number)
         self.learn, self.pacing, self.n_threads = learn, pacing, n_threads
         self.learn_from = min(LEARNED_FROM, self.n_rows // 2) if learn_from is None else min(learn_from, self.n_rows)
-        self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         joint = [j for j, model in enumerate(models) if model.joint]
         self.reals = real_table([models[j] for j in joint], joint, arrays, self.order) if joint else None
+        alone = dict(zip(joint, single_reals(self.reals), strict=True)) if joint else {}
+        self.columns = [
+            model.statistics(alone[j] if model.joint else model.data(arrays).take(self.order))
+            for j, model in enumerate(models)
+        ]
         self.views = Views(self.columns, column_prior, row_prior, self.n_rows, self.reals)
         column_labels = self._first_column_labels(start)
         self.views.set_state(column_labels, np.full((column_labels.max() + 1, self.n_rows), -1, np.int8))
@@ -168,7 +172,7 @@ class ViewsChain(AnnealedChain):
         if start is None and self.reals is not None:
             # Each group of correlated reals has a view, that of its first column.
             labels, places = np.arange(n_columns), np.asarray(self.reals.places)
-            groups = correlated_columns(np.where(self.reals.missing, np.nan, self.reals.filled))
+            groups = correlated_columns(self.reals.observed)
             labels[places] = places[np.unique(groups, return_index=True)[1][groups]]
             return np.unique(labels, return_inverse=True)[1]
         if start in (None, "separate"):
