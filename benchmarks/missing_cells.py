@@ -41,7 +41,7 @@ class Hidden:
         self.frame = frame
         self.numeric = np.array([pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes])
         self.coded = self.numeric & (frame.nunique() <= MOST_CODES).to_numpy()
-        observed, share = frame.notna().to_numpy(), np.full((len(frame), 1), SHARE)
+        observed, share = frame.notna().to_numpy(copy=True), np.full((len(frame), 1), SHARE)
         if mechanism == "at_random":
             complete = np.flatnonzero(self.numeric & observed.all(axis=0) & (frame.nunique() > 10).to_numpy())
             if len(complete):

@@ -4,9 +4,11 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._linalg cimport cholesky, symmetric_inverse, times_lower
+from sklearn_subanneal._core._linalg cimport cholesky, times_lower
 from sklearn_subanneal._core._math cimport exp_double, log_double, simd_void
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.columns._marginal_t cimport MarginalT
 from sklearn_subanneal.columns._normal cimport variance_factor
 from sklearn_subanneal.columns._wishart cimport NormalWishart, pivot_floor, safe_downdate
 
@@ -41,6 +43,35 @@ cdef class MultivariateT(NormalWishart):
         self.lanes = np.zeros(WHITENED * len(parameters["mu"]))
         self.precision = np.zeros((len(parameters["mu"]), len(parameters["mu"])))
         super().__init__(parameters, capacity)
+
+    cdef int reserve(self, Py_ssize_t capacity) except -1:
+        cdef bint follows = self.marginal is not None
+        # Too small for the slots that are made now.
+        self.marginal = None
+        NormalWishart.reserve(self, capacity)
+        if follows:
+            self.follow_marginal()
+        return 0
+
+    cdef int follow_marginal(self) except -1:
+        # From now on ``marginal`` has the present coefficients of all clusters.
+        cdef Py_ssize_t k
+        cdef MarginalT marginal = MarginalT(self.width)
+        marginal.reserve(self.capacity)
+        for k in range(self.capacity):
+            marginal.take(self, k)
+        self.marginal = marginal
+        return 0
+
+    cdef void refresh(self, Py_ssize_t k) noexcept nogil:
+        NormalWishart.refresh(self, k)
+        if self.marginal is not None:
+            self.marginal.take(self, k)
+
+    cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        NormalWishart.copy(self, other, source, target)
+        if self.marginal is not None:
+            self.marginal.take(self, target)
 
     cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil:
         # order = the observed coordinates, then the missing ones; returns the number of the first
@@ -162,53 +193,41 @@ cdef class MultivariateT(NormalWishart):
     cdef void score_values(
         self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
-        # Rows are whitened side by side, the missing cells as if they were at the mean; as in ``condition``, the
-        # precision of each cluster then gives what they add.
-        cdef Py_ssize_t i, j, k, first, lane, n_lanes, n_missing, d = self.width
-        cdef double constant, power, shrink, log_det
+        # Complete rows are whitened side by side; the others are scored in all clusters side by side.
+        cdef Py_ssize_t i, j, k, group, first, lane, n_lanes, n_complete = 0, d = self.width
+        cdef double constant, power, shrink
         cdef double[WHITENED] q
         cdef double* e = &self.lanes[0]
         cdef const double* x
-        cdef bint any_missing
+        for i in range(n_rows):
+            j = self.sort_missing(values + i * d)
+            n_complete += j == d
+            if j == 0 or j == d:
+                continue
+            if self.marginal is None:
+                with gil:
+                    self.follow_marginal()
+            self.marginal.score(self, values + i * d, &self.order[0], j, n_clusters)
+            for k in range(n_clusters):
+                out[i * n_clusters + k] += self.marginal.log_densities[k]
+        if not n_complete:
+            return
         for k in range(n_clusters):
-            # The terms that all rows without missing cells share are computed once.
             constant = self.constant_of(k, d) - 0.5 * self.log_det[k]
             power = 0.5 * (self.nu + self.count[k] + 1.0)
             shrink = (self.kappa + self.count[k]) / (self.kappa + self.count[k] + 1.0)
-            any_missing, first = False, 0
-            while first < n_rows:
+            for group in range((n_rows + WHITENED - 1) // WHITENED):
+                first = group * WHITENED
                 n_lanes = min(n_rows - first, <Py_ssize_t> WHITENED)
                 for lane in range(n_lanes):
                     x = values + (first + lane) * d
                     for j in range(d):
-                        e[j * WHITENED + lane] = x[j] - self.mean[k, j] if x[j] == x[j] else 0.0
+                        e[j * WHITENED + lane] = x[j] - self.mean[k, j]
                 whiten_rows(&self.factor[k, 0, 0], e, q, d)
                 for lane in range(n_lanes):
-                    i = first + lane
-                    n_missing = d - self.sort_missing(values + i * d)
-                    if n_missing == 0:
-                        out[i * n_clusters + k] += constant - power * log_double(1.0 + q[lane] * shrink)
-                    elif n_missing < d:
-                        if not any_missing:
-                            symmetric_inverse(&self.factor[k, 0, 0], &self.precision[0, 0], d)
-                            any_missing = True
-                        log_det = self.log_det[k] + self.leave_out(e + lane, n_missing, &q[lane])
-                        out[i * n_clusters + k] += self.log_density_at(k, d - n_missing, log_det, q[lane])
-                first += WHITENED
-
-    cdef double leave_out(self, const double* e, Py_ssize_t n_missing, double* q) noexcept nogil:
-        # For one of the rows side by side, with ``precision``: q without its missing cells; returns log |P_mm|.
-        cdef Py_ssize_t a, b, j, d = self.width
-        cdef const Py_ssize_t* missing = &self.order[d - n_missing]
-        cdef double value
-        for a in range(n_missing):
-            for b in range(a + 1):
-                self.matrix[a, b] = self.precision[missing[a], missing[b]]
-            value = 0.0
-            for j in range(d):
-                value += self.precision[missing[a], j] * e[j * WHITENED]
-            self.work2[a] = value
-        return self.solve_missing(n_missing, q)
+                    # Not a number where a cell is missing.
+                    if q[lane] == q[lane]:
+                        out[(first + lane) * n_clusters + k] += constant - power * log_double(1.0 + q[lane] * shrink)
 
     def predictive(self, Py_ssize_t n_clusters):
         """The multivariate t of a new row in each slot: locations, scale matrices and degrees of freedom.

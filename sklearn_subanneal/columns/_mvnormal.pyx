@@ -86,6 +86,8 @@ cdef class GaussianStatistics(MultivariateT):
                 self.completed = np.array(self.data.cells)
                 self.cells = self.completed
         super().__init__(parameters, capacity)
+        if self.stateful():
+            self.follow_marginal()
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         MultivariateT.reserve(self, capacity)
@@ -97,8 +99,10 @@ cdef class GaussianStatistics(MultivariateT):
         cdef Py_ssize_t k, n_observed
         if self.data.missing[row]:
             n_observed = self.sort_missing(&self.data.cells[row, 0])
-            for k in range(n):
-                scores[k] += <float> self.log_density(&self.data.cells[row, 0], k, n_observed)
+            if n_observed:
+                self.marginal.score(self, &self.data.cells[row, 0], &self.order[0], n_observed, n)
+                for k in range(n):
+                    scores[k] += <float> self.marginal.log_densities[k]
         else:
             add_multivariate_t(&self.cells[row, 0], &self.location[0, 0], &self.whiten[0, 0], &self.power[0],
                                &self.constant[0], &self.difference[0, 0], &self.projection[0], &self.quadratic[0],
