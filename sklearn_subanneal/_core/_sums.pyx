@@ -8,6 +8,12 @@ cdef simd_void add_multiple(double factor, const double* values, double* out, Py
         out[i] += factor * values[i]
 
 
+cdef simd_void take_sums(const double* a, const double* b, double* out, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = a[i] + b[i]
+
+
 cdef simd_void take_exponentials(double top, double* values, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):

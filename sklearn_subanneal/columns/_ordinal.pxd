@@ -25,14 +25,15 @@ cdef class OrdinalStatistics(AdditiveStatistics):
     cdef const double[:, ::1] inverse       # (n_levels, n_shapes), 1 / probability
     cdef const double[:, ::1] log_shape     # (n_levels, n_shapes)
     # Of the prior: weights of the means, the Dirichlet's parameters, and log gamma of these
-    cdef double[::1] log_weight
+    cdef double[::1] log_weight             # (n_means,)
+    cdef double[::1] log_prior              # the same for each shape, (n_shapes,)
     cdef double[::1] weight
     cdef double[::1] alpha
     cdef double[::1] log_gamma_alpha
     cdef double alpha_total, log_gamma_total
     # Room for the computations of one cluster
     cdef double[::1] likelihood             # (n_shapes,)
-    cdef double[::1] of_means               # (n_means,)
+    cdef double[::1] posterior              # (n_shapes,)
     cdef double[::1] level                  # (n_levels,)
     cdef double[::1] expected               # (n_blocks * BLOCK,)
     cdef double weight_total
@@ -40,8 +41,9 @@ cdef class OrdinalStatistics(AdditiveStatistics):
     cdef int32_t* total                     # (capacity,)
     cdef double* log_p                      # (n_levels, capacity): log predictive probabilities
     cdef float* log_p_float                 # the same, for scores
-    # (capacity,): log marginal likelihoods; the posterior probability of a shape in units of its weight, which is in
-    # the slot's record; and that of a distribution without an order
+    # (capacity,): log marginal likelihoods; the posterior probability of a shape in units of its weight; and that of a
+    # distribution without an order. A slot's record has the log likelihoods of the shapes, these weights, and the log
+    # likelihoods of the means.
     cdef double* log_evidence_of
     cdef double* share_of_weight
     cdef double* share_of_free
@@ -49,5 +51,6 @@ cdef class OrdinalStatistics(AdditiveStatistics):
     cdef int set_shapes(self, cuts) except -1
     cdef void take_prior(self, double location, double spread, double mass) noexcept nogil
     cdef void take_log_likelihoods(self, const int32_t* count, Py_ssize_t k, double* out) noexcept nogil
-    cdef double log_shaped(self, const int32_t* count, Py_ssize_t k, double* posterior, double* p) noexcept nogil
+    cdef double log_shaped(self, const double* likelihood, double* posterior, double* p) noexcept nogil
+    cdef void take_coefficients(self, Py_ssize_t k) noexcept nogil
     cdef double log_free(self, const int32_t* count, Py_ssize_t k) noexcept nogil

@@ -18,7 +18,7 @@ from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, si
 from sklearn_subanneal._core._random cimport uniform
 from sklearn_subanneal._core._sums cimport (
     BLOCK, add_multiple, largest, log_add, log_sum, take_exponentials, take_log_gammas, take_log_rising, take_logs,
-    take_weighted_sums, weighted_sum
+    take_sums, take_weighted_sums, weighted_sum
 )
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics, Sums
 from sklearn_subanneal.columns._base cimport LogQueue
@@ -26,8 +26,9 @@ from sklearn_subanneal.columns._categorical cimport CategoricalData, code_at
 
 from sklearn_subanneal.columns.ordinal_shapes import shapes_between
 
-# A shape with this probability, against 1 for the best, has no part in expected probabilities of levels.
-cdef double NEGLIGIBLE = 1e-40
+# Shapes whose log probability is so far below that of the best have no part in expected probabilities of levels, to
+# the precision of a double.
+cdef double NEGLIGIBLE = 48.0
 
 
 cdef simd_void add_scores(const float* log_p, float* scores, Py_ssize_t n) noexcept nogil:
@@ -48,7 +49,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         self.prior = <OrdinalPrior*> self.hyperparameter
         self.set_shapes(parameters["cuts"])
         super().__init__(data, parameters, grids, capacity, hyperparameters=("location", "spread", "free", "mass"),
-                         n_derived=self.n_shapes, n_counts=self.n_levels + 1, n_floats=self.n_levels,
+                         n_derived=2 * self.n_shapes + self.n_means, n_counts=self.n_levels + 1, n_floats=self.n_levels,
                          n_doubles=self.n_levels + 3)
 
     cdef int set_shapes(self, cuts) except -1:
@@ -63,7 +64,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         self.mean_shape = in_blocks(shapes.mean(axis=1))
         self.log_weight, self.weight = np.empty(self.n_means), np.empty(self.n_means)
         self.alpha, self.log_gamma_alpha = np.empty(self.n_blocks * BLOCK), np.empty(self.n_levels)
-        self.likelihood, self.of_means = np.empty(self.n_shapes), np.empty(self.n_means)
+        self.log_prior, self.likelihood, self.posterior = np.empty((3, self.n_shapes))
         self.level, self.expected = np.empty(self.n_levels), np.empty(self.n_blocks * BLOCK)
         self.log_n_scales = np.log(self.n_scales)
         return 0
@@ -116,7 +117,11 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         self.log_gamma_total = log_gamma(self.alpha_total)
 
     cdef void refresh_prior(self) noexcept nogil:
+        cdef Py_ssize_t m, s
         self.take_prior(self.prior.location, self.prior.spread, self.prior.mass)
+        for m in range(self.n_means):
+            for s in range(self.n_scales):
+                self.log_prior[m * self.n_scales + s] = self.log_weight[m]
 
     cdef void take_log_likelihoods(self, const int32_t* count, Py_ssize_t k, double* out) noexcept nogil:
         """Of the counts of a slot, given each of the shapes."""
@@ -127,25 +132,24 @@ cdef class OrdinalStatistics(AdditiveStatistics):
             if count[v * self.capacity + k]:
                 add_multiple(count[v * self.capacity + k], &self.log_shape[v, 0], out, self.n_shapes)
 
-    cdef double log_shaped(self, const int32_t* count, Py_ssize_t k, double* posterior, double* p) noexcept nogil:
-        """Log marginal likelihood of a slot as one of the shapes.
+    cdef double log_shaped(self, const double* likelihood, double* posterior, double* p) noexcept nogil:
+        """Log marginal likelihood of a slot as one of the shapes, of which it has these log likelihoods.
 
         Leaves in ``posterior`` the probabilities of the shapes, up to a factor, and in ``p`` the sum of the shapes by
         their probabilities.
         """
-        cdef Py_ssize_t m, s, v, first = 0, last = self.n_shapes - 1
+        cdef Py_ssize_t v, first = 0, last = self.n_shapes - 1
         cdef double top, total = 0.0
-        self.take_log_likelihoods(count, k, posterior)
-        for m in range(self.n_means):
-            for s in range(self.n_scales):
-                posterior[m * self.n_scales + s] += self.log_weight[m]
+        take_sums(likelihood, &self.log_prior[0], posterior, self.n_shapes)
         top = largest(posterior, self.n_shapes)
-        take_exponentials(top, posterior, self.n_shapes)
         # In a large cluster, few shapes close to one another have all of the probability.
-        while posterior[first] < NEGLIGIBLE:
+        while posterior[first] < top - NEGLIGIBLE:
+            posterior[first] = 0.0
             first += 1
-        while posterior[last] < NEGLIGIBLE:
+        while posterior[last] < top - NEGLIGIBLE:
+            posterior[last] = 0.0
             last -= 1
+        take_exponentials(top, posterior + first, last + 1 - first)
         take_weighted_sums(
             posterior + first, &self.shape[0, first, 0], last + 1 - first, self.n_shapes, self.n_blocks, p)
         for v in range(self.n_levels):
@@ -167,9 +171,15 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         return out
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
-        cdef double* posterior = self.own.record + k * self.n_record
+        self.take_log_likelihoods(self.count, k, self.own.record + k * self.n_record)
+        self.take_coefficients(k)
+
+    cdef void take_coefficients(self, Py_ssize_t k) noexcept nogil:
+        # Those of a slot with these log likelihoods of the shapes.
+        cdef double* likelihood = self.own.record + k * self.n_record
         cdef double* p = &self.expected[0]
-        cdef double shaped = log_double(1.0 - self.prior.free) + self.log_shaped(self.count, k, posterior, p)
+        cdef double shaped = (log_double(1.0 - self.prior.free)
+                              + self.log_shaped(likelihood, likelihood + self.n_shapes, p))
         cdef double free = log_double(self.prior.free) + self.log_free(self.count, k)
         cdef double out = log_add(shaped, free), of_shapes = exp_double(shaped - out), of_free = exp_double(free - out)
         cdef Py_ssize_t v
@@ -190,7 +200,8 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         if v < 0:
             return 0.0
         # The likelihood of the cluster without the cell, in units of that with it.
-        of_shapes = weighted_sum(self.own.record + k * self.n_record, &self.inverse[v, 0], self.n_shapes)
+        of_shapes = weighted_sum(
+            self.own.record + k * self.n_record + self.n_shapes, &self.inverse[v, 0], self.n_shapes)
         of_free = ((self.alpha_total + self.total[k] - 1.0)
                    / (self.alpha[v] + self.count[v * self.capacity + k] - 1.0))
         return <float> -log_double(self.share_of_weight[k] * of_shapes + self.share_of_free[k] * of_free)
@@ -216,7 +227,8 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         if v >= 0:
             self.count[v * self.capacity + k] += step
             self.total[k] += step
-            self.refresh(k)
+            add_multiple(sign, &self.log_shape[v, 0], self.own.record + k * self.n_record, self.n_shapes)
+            self.take_coefficients(k)
 
     cdef double sum_rows(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Sums* sums) noexcept nogil:
         cdef Py_ssize_t i, v
@@ -241,30 +253,35 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         cdef Py_ssize_t k
         for k in range(n_clusters):
             if count[self.n_levels * self.capacity + k]:
-                constant += log_add(log_rest + self.log_shaped(count, k, &self.likelihood[0], &self.expected[0]),
-                                    log_share + self.log_free(count, k))
+                self.take_log_likelihoods(count, k, &self.likelihood[0])
+                constant += log_add(
+                    log_rest + self.log_shaped(&self.likelihood[0], &self.posterior[0], &self.expected[0]),
+                    log_share + self.log_free(count, k))
         return constant
 
     cdef void add_over_grid(
         self, Py_ssize_t axis, const double* grid, Py_ssize_t n_grid, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
         cdef OrdinalPrior prior = self.prior[0]
-        cdef double shaped
+        cdef double* of_means
+        cdef double log_rest, log_share
         cdef Py_ssize_t k, g, m
         for k in range(n_clusters):
-            if self.total[k] == 0:
-                continue
-            self.take_log_likelihoods(self.count, k, &self.likelihood[0])
-            for m in range(self.n_means):
-                self.of_means[m] = log_sum(&self.likelihood[m * self.n_scales], self.n_scales) - self.log_n_scales
-            for g in range(n_grid):
-                (<double*> &prior)[axis] = grid[g]
-                self.take_prior(prior.location, prior.spread, prior.mass)
+            if self.total[k]:
+                self.take_log_likelihoods(self.count, k, &self.likelihood[0])
+                of_means = self.own.record + k * self.n_record + 2 * self.n_shapes
                 for m in range(self.n_means):
-                    self.likelihood[m] = self.of_means[m] + self.log_weight[m]
-                shaped = log_sum(&self.likelihood[0], self.n_means)
-                out[g] += log_add(log_double(1.0 - prior.free) + shaped,
-                                  log_double(prior.free) + self.log_free(self.count, k))
+                    of_means[m] = log_sum(&self.likelihood[m * self.n_scales], self.n_scales) - self.log_n_scales
+        for g in range(n_grid):
+            (<double*> &prior)[axis] = grid[g]
+            self.take_prior(prior.location, prior.spread, prior.mass)
+            log_rest, log_share = log_double(1.0 - prior.free), log_double(prior.free)
+            for k in range(n_clusters):
+                if self.total[k]:
+                    of_means = self.own.record + k * self.n_record + 2 * self.n_shapes
+                    take_sums(of_means, &self.log_weight[0], &self.likelihood[0], self.n_means)
+                    out[g] += log_add(log_rest + log_sum(&self.likelihood[0], self.n_means),
+                                      log_share + self.log_free(self.count, k))
         self.refresh_prior()
 
     cdef void score_values(
