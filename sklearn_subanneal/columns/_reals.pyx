@@ -17,13 +17,9 @@ from sklearn_subanneal.columns._wishart cimport pivot_floor
 
 from sklearn_subanneal.columns._base import as_grid
 from sklearn_subanneal.columns.gaussian import correlation_of, observed_correlation
+from sklearn_subanneal.columns.parameters import nearest_on_grid
 
 cdef double LOG_PI = 1.1447298858494001741
-
-
-def nearest(grid, value):
-    """The value of a grid that is nearest; the value itself if there is no grid."""
-    return value if grid is None else grid[np.abs(grid - value).argmin()]
 
 
 cdef class RealTable:
@@ -124,10 +120,13 @@ cdef class RealTable:
 
         Those that are learned are values of their grids again, without the rounding of the block's arithmetic.
         """
-        nu = nearest(self.grids.get("nu"), parameters["nu"] - len(members) + 1)
-        np.asarray(self.mu)[members] = parameters["mu"]
-        for j, sigma2 in zip(members, np.diag(parameters["psi"]) / nu, strict=True):
-            self.sigma2[j] = nearest(self.grids["sigma2"][j] if "sigma2" in self.grids else None, sigma2)
+        nu = parameters["nu"] - len(members) + 1
+        if "nu" in self.grids:
+            nu = nearest_on_grid(self.grids["nu"], nu)
+        sigma2 = np.diagonal(parameters["psi"]) / nu
+        if "sigma2" in self.grids:
+            sigma2 = nearest_on_grid(self.grids["sigma2"][members], sigma2)
+        np.asarray(self.mu)[members], np.asarray(self.sigma2)[members] = parameters["mu"], sigma2
         if vectors is not None:
             np.asarray(self.vectors)[members] = vectors
         return nu
@@ -142,7 +141,9 @@ cdef class RealTable:
         square, n_own = (vectors[:, self.n_shared:] ** 2).sum(), self.width * (n - self.n_shared)
         grid = self.grids["spread"]
         logs = -n_own * np.log(grid) - 0.5 * square / grid**2
-        self.spread = generator.choice(grid, p=np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum())
+        weights = np.exp(logs - logs.max())
+        below = generator.random() * weights.sum()
+        self.spread = grid[min(np.searchsorted(weights.cumsum(), below, side="right"), len(grid) - 1)]
 
     cdef double* work(self, Py_ssize_t n) except NULL nogil:
         # Room for so many numbers, until the next call.

@@ -26,7 +26,7 @@ cdef class ViewBlocks:
 
     def __cinit__(self, RealTable reals not None):
         cdef Py_ssize_t d = reals.width
-        self.reals, self.blocks = reals, []
+        self.reals, self.blocks, self.built = reals, [], []
         self.home = np.full(d, -1, np.int32)
         self.joined, self.group = np.zeros((2, d + 1), np.int32)
         self.kappa = self.nu = np.zeros(0)
@@ -53,6 +53,7 @@ cdef class ViewBlocks:
             self.sums[i], self.n_sums[i] = NULL, 0
         self.n_mixtures = n_mixtures
         self.blocks += [None] * (n_mixtures - present)
+        self.built += [None] * (n_mixtures - present)
         def grown(old, fill, dtype):
             new = np.full((n_mixtures, *np.shape(old)[1:]), fill, dtype)
             new[:present] = old
@@ -225,7 +226,10 @@ cdef class ViewBlocks:
     def drawn(self, generator):
         """kappa and nu of a view, from their priors."""
         grids, fixed = self.reals.grids, {"kappa": self.reals.kappa, "nu": self.reals.nu}
-        return [generator.choice(grids[name]) if name in grids else value for name, value in fixed.items()]
+        return [
+            grids[name][generator.integers(len(grids[name]))] if name in grids else value
+            for name, value in fixed.items()
+        ]
 
     def collect(self):
         """Take the fillings of the blocks over to the table of reals."""
@@ -262,21 +266,33 @@ cdef class ViewBlocks:
         for number in numbers:
             block = self.blocks[number]
             if block is not None:
-                own = self.reals.block_parameters(self.members_of(number), self.kappa[number], self.nu[number])
+                members = self.members_of(number)
+                own = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
                 block.take_vectors(own)
                 block.parameters = own
+                self.built[number] = (members.tolist(), self.kappa[number], self.nu[number])
 
     def build(self, Py_ssize_t number, Py_ssize_t capacity):
-        """A new block of the present members of a mixture, empty but for the fillings; None if it has none."""
+        """The block of the present members of a mixture, with their fillings; None if it has none.
+
+        It is a new, empty one, unless members, kappa and nu are those of the last: other parameters change for all
+        blocks, in ``collect_parameters``. The rows are to be assigned in both cases.
+        """
         cdef GaussianStatistics block
         members = self.members_of(number)
         if not len(members):
-            self.blocks[number] = None
+            self.blocks[number] = self.built[number] = None
             return None
+        own = (members.tolist(), self.kappa[number], self.nu[number])
+        if own == self.built[number]:
+            block = self.blocks[number]
+            if block.data.any_missing:
+                np.asarray(block.completed)[:] = self.reals.filled[:, members]
+            return block
         data = GaussianData(np.asarray(self.reals.cells)[:, members])
         parameters = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
         block = GaussianStatistics(data, parameters, self.reals.block_grids(members), capacity)
         if data.any_missing:
             np.asarray(block.completed)[:] = self.reals.filled[:, members]
-        self.blocks[number] = block
+        self.blocks[number], self.built[number] = block, own
         return block

@@ -120,10 +120,12 @@ cdef class ViewPool:
         columns = [self.columns[j] for j in np.flatnonzero(np.asarray(self.home) == number) if self.real_of[j] < 0]
         if self.blocks is not None:
             if self.blocks.stale[number]:
-                self.twins.pop(id(self.blocks.blocks[number]), None)
+                before = self.blocks.blocks[number]
                 block = self.blocks.build(number, mixture.capacity)
-                if block is not None:
-                    self.twins[id(block)] = block.twin()
+                if block is not before:
+                    self.twins.pop(id(before), None)
+                    if block is not None:
+                        self.twins[id(block)] = block.twin()
             columns += [block for block in self.blocks.blocks[number:number + 1] if block is not None]
         mixture.set_columns(columns)
 

@@ -71,7 +71,7 @@ cdef class Views(ViewSteps):
                 kappa, nu = state_of_reals["views"][v] if state_of_reals is not None else (
                     self.blocks.reals.kappa, self.blocks.reals.nu)
                 self.blocks.kappa[self.order[v]], self.blocks.nu[self.order[v]] = kappa, nu
-                self.blocks.stale[self.order[v]] = 1
+                self.blocks.stale[self.order[v]], self.blocks.built[self.order[v]] = 1, None
         self.update_twins()
         for v in range(n_views):
             mixture = self.mixture_at(v)
