@@ -135,7 +135,7 @@ class TemperedAccelerating(Accelerating):
 
     Parameters
     ----------
-    passes : float, default=100
+    passes : float, default=60
         Row assignments divided by the number of rows, in tables of up to ``n_small`` rows. In larger ones they fall as
         in :class:`Accelerating`.
     n_small : int, default=1000
@@ -159,7 +159,7 @@ class TemperedAccelerating(Accelerating):
 
     def __init__(
         self,
-        passes: float = 100.0,
+        passes: float = 60.0,
         n_small: int = 1000,
         n_first: int = 32,
         initial_power: float = 0.5,

@@ -31,8 +31,7 @@ from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.views_chain import STARTS
 from sklearn_subanneal.views.views_spec import ViewsSpec
 
-# Split-merge proposals in each view cost as much as all else that moves rows: two a sweep.
-DEFAULT_MOVES = (Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
+DEFAULT_MOVES = (Gibbs(), SplitMerge(), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
 class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries, MCMCEstimator):
@@ -63,7 +62,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         columns, :class:`~sklearn_subanneal.views.ColumnGibbs`, :class:`~sklearn_subanneal.views.ColumnBirthDeath`,
         :class:`~sklearn_subanneal.views.ColumnBlocks`, :class:`~sklearn_subanneal.views.ColumnGroups` and
         :class:`~sklearn_subanneal.views.ViewSplitMerge`. All are exact, in any combination. The default is
-        ``[Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
+        ``[Gibbs(), SplitMerge(), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]``.
     column_start : {"separate", "together", "prior"} or None, default=None
         Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior. None:
         separate, but with full covariance real and skewed columns are in one view if they are connected by significant

@@ -91,15 +91,15 @@ class ClusterMove(Move):
     def check(self, prior: PartitionPrior, models: list[ColumnModel]) -> None:
         self._check_integer("n_proposals", 0, optional=True)
 
-    def count(self, n_assigned: int) -> int:
-        """Number of proposals after a cycle through this many rows.
+    def count(self, n_assigned: int, most: int = 16) -> int:
+        """Number of proposals after a cycle through this many rows; ``most``: if ``n_proposals`` is None.
 
         It depends on the number of rows alone: were it to depend on the partition, the chain would not be exact.
         """
         if self.n_proposals is not None:
             return self.n_proposals
         # A proposal visits the rows of its clusters, and is rarely accepted if the clusters are large.
-        return round(self.pace * min(max(20_000 // max(n_assigned, 1), 2), 16))
+        return round(self.pace * min(max(20_000 // max(n_assigned, 1), 2), most))
 
 
 def resolve_moves(

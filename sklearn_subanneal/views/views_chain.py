@@ -53,6 +53,11 @@ LEARNED_FROM = 32
 # A sweep of less than this takes a few milliseconds: threads would cost more than they save.
 LEAST_CELLS_FOR_THREADS = 100_000
 
+# Proposals to split and merge clusters after a cycle, if their number is not given: at most so many in each view, and
+# in all views together, but two in each. With two in a single view, a chain on a thousand rows needs nearly twice the
+# passes to end in as good clusters; with ten, the gain is not worth their time.
+MOST_PROPOSALS, MOST_IN_ALL_VIEWS = 6, 12
+
 # The partition of the columns that a chain starts with.
 STARTS = ("separate", "together", "prior")
 
@@ -238,9 +243,10 @@ class ViewsChain(AnnealedChain):
     def _move_clusters(self, move: ClusterMove, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Proposals to split and merge clusters of rows in each view."""
         rows, n_accepted = self.window.positions(), 0
+        n_proposals = move.count(len(rows), min(max(MOST_IN_ALL_VIEWS // self.views.n_views, 2), MOST_PROPOSALS))
         for mixture in self.views.mixtures:
             context.check()
-            n_accepted += kernel.propose(mixture, move.count(len(rows)), step.inverse_temperature, self.generator, rows)
+            n_accepted += kernel.propose(mixture, n_proposals, step.inverse_temperature, self.generator, rows)
         return n_accepted
 
     def _streams_of_views(self):

@@ -104,7 +104,7 @@ def test_energy_is_cold_at_the_end_and_hot_at_the_start():
 
 
 def test_the_tempered_schedule_grows_as_the_accelerating_one_and_ends_with_sweeps_of_all_rows():
-    schedule, plain = TemperedAccelerating(growth=0.25, initial_power=0.4), Accelerating(100, n_small=1000)
+    schedule, plain = TemperedAccelerating(growth=0.25, initial_power=0.4), Accelerating(60, n_small=1000)
     for n_rows in (200, 1000, 20_000):
         assert schedule.n_assignments(n_rows) == plain.n_assignments(n_rows)
         np.testing.assert_array_equal(

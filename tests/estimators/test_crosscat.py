@@ -275,7 +275,7 @@ def test_moves_by_name():
 
 def test_the_default_moves_are_those_documented():
     X = np.random.default_rng(0).normal(size=(20, 4))
-    moves = [Gibbs(), SplitMerge(n_proposals=2), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]
+    moves = [Gibbs(), SplitMerge(), ColumnGibbs(), ColumnGroups(), ViewSplitMerge()]
     np.testing.assert_array_equal(short(moves=moves).fit(X).log_joint_, short().fit(X).log_joint_)
     assert f"{moves}".replace(" ", "") in CrossCat.__doc__.replace(" ", "").replace("\n", "")
 
