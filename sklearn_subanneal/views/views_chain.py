@@ -53,10 +53,10 @@ LEARNED_FROM = 32
 # A sweep of less than this takes a few milliseconds: threads would cost more than they save.
 LEAST_CELLS_FOR_THREADS = 100_000
 
-# Proposals to split and merge clusters after a cycle, if their number is not given: at most so many in each view, and
-# in all views together, but two in each. With two in a single view, a chain on a thousand rows needs nearly twice the
-# passes to end in as good clusters; with ten, the gain is not worth their time.
-MOST_PROPOSALS, MOST_IN_ALL_VIEWS = 6, 12
+# Proposals to split and merge clusters in each view after a cycle, if their number is not given: two, but with joint
+# reals up to six, if that is at most twelve in all views. With two in a single view of joint reals, a chain on a thousand
+# rows needs nearly twice the passes to end in as good clusters; with ten, the gain is not worth their time.
+FEWEST_PROPOSALS, MOST_PROPOSALS, MOST_IN_ALL_VIEWS = 2, 6, 12
 
 # The partition of the columns that a chain starts with.
 STARTS = ("separate", "together", "prior")
@@ -243,7 +243,10 @@ class ViewsChain(AnnealedChain):
     def _move_clusters(self, move: ClusterMove, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Proposals to split and merge clusters of rows in each view."""
         rows, n_accepted = self.window.positions(), 0
-        n_proposals = move.count(len(rows), min(max(MOST_IN_ALL_VIEWS // self.views.n_views, 2), MOST_PROPOSALS))
+        most = FEWEST_PROPOSALS
+        if self.reals is not None:
+            most = min(max(MOST_IN_ALL_VIEWS // self.views.n_views, FEWEST_PROPOSALS), MOST_PROPOSALS)
+        n_proposals = move.count(len(rows), most)
         for mixture in self.views.mixtures:
             context.check()
             n_accepted += kernel.propose(mixture, n_proposals, step.inverse_temperature, self.generator, rows)

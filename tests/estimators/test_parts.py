@@ -59,6 +59,12 @@ def fitted():
 
 
 @pytest.fixture(scope="module")
+def model_of_chains():
+    """A single chain in four does not find both dependences on the date; of four chains, those that do count most."""
+    return CrossCat(n_draws=4, random_state=0).fit(visits(250))
+
+
+@pytest.fixture(scope="module")
 def fitted_by_hand(fitted):
     table, settings = by_hand(fitted[0])
     return table, clone(fitted[1]).set_params(**settings).fit(table)
@@ -135,8 +141,8 @@ def test_surprisal_of_training_rows_leaves_each_out(fitted, fitted_by_hand):
     assert np.nanmean(surprisal[:, 0] - model.surprisal(frame, seen=False)[:, 0]) > 0.0
 
 
-def test_dependence_on_a_part_is_found(fitted):
-    _, model = fitted
+def test_dependence_on_a_part_is_found(model_of_chains):
+    model = model_of_chains
     related = model.relatedness_matrix(["when", "night", "noise", "day"], n_samples=1000, random_state=0)
     assert_array_equal(related, related.T)
     assert_array_equal(np.diag(related), 1.0)
@@ -145,8 +151,8 @@ def test_dependence_on_a_part_is_found(fitted):
     assert related[0, 1] == pytest.approx(model.relatedness("when", "night", random_state=1).value, abs=0.1)
 
 
-def test_conditionals_across_parts(fitted):
-    _, model = fitted
+def test_conditionals_across_parts(model_of_chains):
+    model = model_of_chains
     new = pd.DataFrame(
         {
             "when": pd.to_datetime(["2021-03-04 23:00", "2021-03-06 12:00", "2025-03-08 02:00"]),
