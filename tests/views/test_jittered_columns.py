@@ -8,7 +8,6 @@ import pytest
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.views import views_chain
 
-
 SIZES = np.array([0.98, 0.9, 0.86, 0.82, 0.79, 0.76, 0.74, 0.71, 0.69, 0.66, 0.64, 0.62])
 WALLS = np.array([294.0, 318.5, 294.0, 318.5, 343.0, 416.5, 245.0, 269.5, 294.0, 318.5, 343.0, 367.5])
 ROOFS = np.repeat([110.25, 122.5, 147.0, 122.5, 220.5], [1, 1, 3, 1, 6])
