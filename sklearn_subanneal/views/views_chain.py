@@ -54,8 +54,8 @@ LEARNED_FROM = 32
 LEAST_CELLS_FOR_THREADS = 100_000
 
 # Proposals to split and merge clusters in each view after a cycle, if their number is not given: two, but with joint
-# reals up to six, if that is at most twelve in all views. With two in a single view of joint reals, a chain on a thousand
-# rows needs nearly twice the passes to end in as good clusters; with ten, the gain is not worth their time.
+# reals up to six, if that is at most twelve in all views. With two in a single view of joint reals, a chain on a
+# thousand rows needs nearly twice the passes to end in as good clusters; with ten, the gain is not worth their time.
 FEWEST_PROPOSALS, MOST_PROPOSALS, MOST_IN_ALL_VIEWS = 2, 6, 12
 
 # The partition of the columns that a chain starts with.
