@@ -83,8 +83,8 @@ class SplitMerge(ClusterMove):
     Parameters
     ----------
     n_proposals : int or None, default=None
-        Proposals after each cycle through the rows. None: as many as cost little, 2 to 16 by the number of rows; in each
-        view of a cross-categorization 2, or up to 6 if there are real columns with full covariance and few views.
+        Proposals after each cycle through the rows. None: as many as cost little, 2 to 16 by the number of rows; in
+        each view of a cross-categorization 2, or up to 6 if there are real columns with full covariance and few views.
     n_scans : int, default=0
         Scans of Gibbs sampling between the two parts that follow the allocation.
 
