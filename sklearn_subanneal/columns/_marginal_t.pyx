@@ -1,4 +1,4 @@
-"""MarginalT: log densities of the observed cells of a row in all clusters of a block of reals, clusters side by side."""
+"""MarginalT: log densities of the observed cells of a row in all clusters of a block of reals, side by side."""
 from libc.math cimport NAN, isnan, sqrt
 
 import numpy as np

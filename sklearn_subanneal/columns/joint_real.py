@@ -228,7 +228,7 @@ def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarr
 
 
 def single_reals(reals: RealTable) -> list[NormalData]:
-    """The columns of a table of reals one by one, as moves of columns allocate rows by them: the same, jittered cells."""
+    """The columns of a table of reals one by one, by which moves of columns allocate rows: the same, jittered cells."""
     return [NormalData(cells) for cells in reals.observed.T]
 
 

@@ -9,7 +9,7 @@ from sklearn_subanneal.mixtures._mixture cimport Mixture
 cdef class ViewBlocks:
     cdef readonly RealTable reals
     cdef readonly list blocks               # of each mixture: GaussianStatistics, or None
-    cdef list built                         # members, kappa and nu with which each was built; None: not to be used again
+    cdef list built                         # members, kappa and nu of each block; None: it is not to be kept
     # Of each mixture: kappa and nu, and whether its block is not that of its present columns.
     cdef readonly double[::1] kappa, nu
     cdef int32_t[::1] stale
