@@ -225,9 +225,10 @@ cdef class MultivariateT(NormalWishart):
                         e[j * WHITENED + lane] = x[j] - self.mean[k, j]
                 whiten_rows(&self.factor[k, 0, 0], e, q, d)
                 for lane in range(n_lanes):
-                    # Not a number where a cell is missing.
-                    if q[lane] == q[lane]:
-                        out[(first + lane) * n_clusters + k] += constant - power * log_double(1.0 + q[lane] * shrink)
+                    # Not a number where a cell is missing; of a complete row that would be an overflow, which shows.
+                    i = first + lane
+                    if q[lane] == q[lane] or self.sort_missing(values + i * d) == d:
+                        out[i * n_clusters + k] += constant - power * log_double(1.0 + q[lane] * shrink)
 
     def predictive(self, Py_ssize_t n_clusters):
         """The multivariate t of a new row in each slot: locations, scale matrices and degrees of freedom.
