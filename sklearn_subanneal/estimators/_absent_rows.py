@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.mixture_chain import Draw
-from sklearn_subanneal.mixtures.predictive import nearest_clusters
+from sklearn_subanneal.mixtures.predictive import nearest_groups
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.seen_rows import SeenRows
 
@@ -37,7 +37,7 @@ def fill_labels(
         return
     rows = [array[absent] for array in arrays]
     for own, draw in zip(labels, draws, strict=True):
-        own[absent] = nearest_clusters(models, draw, rows, np.arange(len(draw.sizes)))
+        own[absent] = nearest_groups(models, draw, rows, np.arange(len(draw.sizes)))
 
 
 def fill_labels_of_views(

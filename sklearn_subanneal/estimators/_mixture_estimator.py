@@ -21,7 +21,7 @@ from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
     assign_rows,
     impute_rows,
-    nearest_clusters,
+    nearest_groups,
     nearest_of_training,
     sample_bags,
     sample_rows,
@@ -29,6 +29,7 @@ from sklearn_subanneal.mixtures.predictive import (
 )
 from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, chain_weights_of_mixtures, weighted
 from sklearn_subanneal.posterior import representative_draw
+from sklearn_subanneal.posterior.merging import merged_clusters
 from sklearn_subanneal.tables.documents import DocumentTable, read_documents
 from sklearn_subanneal.trees import NAMED, Hierarchy, IncrementalHierarchy, TreeGuidedPaper
 from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
@@ -191,12 +192,12 @@ class MixtureEstimator(MCMCEstimator):
         )
         chain, draw = representative_draw(modelled, weights=self._draw_weights())
         self._representative = self._draws[chain][draw]
-        # Clusters in the order of their size, so that label 0 is the largest; those nearest to no row are dropped.
-        order = np.argsort(-self._representative.sizes, kind="stable")
-        self._kept, self.labels_ = nearest_of_training(
-            self._models, self._representative, arrays, order, self._copies.absent
+        n_clusters = len(self._representative.sizes)
+        groups = merged_clusters(modelled[chain, draw], modelled, weights=self._draw_weights(), n_clusters=n_clusters)
+        self._groups, self.labels_ = nearest_of_training(
+            self._models, self._representative, arrays, groups, self._copies.absent
         )
-        self.n_clusters_ = len(self._kept)
+        self.n_clusters_ = int(self._groups.max()) + 1
         self._lengths = arrays[0].lengths[self._copies.rows] if self._has_documents else None
         vars(self).pop("hierarchy_", None)
         if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
@@ -231,7 +232,7 @@ class MixtureEstimator(MCMCEstimator):
         labels : ndarray of int64, shape (n_samples,)
         """
         arrays = self._encode(X)
-        return nearest_clusters(self._models, self._representative, arrays, self._kept)
+        return nearest_groups(self._models, self._representative, arrays, self._groups)
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each cluster for each row, by the draw that represents the posterior.
@@ -245,7 +246,7 @@ class MixtureEstimator(MCMCEstimator):
         probabilities : ndarray of shape (n_samples, n_clusters_)
         """
         arrays = self._encode(X)
-        return np.exp(assign_rows(self._models, self._representative, arrays, self._kept))
+        return np.exp(assign_rows(self._models, self._representative, arrays, self._groups))
 
     def score_samples(self, X) -> np.ndarray:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_clusters
+from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_groups
 
 
 class ViewClusters:
     """Clusters of new rows in the views of the draw that represents the posterior.
 
+    Clusters of the draw that the other draws do not separate are merged.
+
     A mixin for an estimator whose draws are those of views. It reads ``_models``, ``_draws``, ``_row_labels``,
-    ``_representative``, ``_kept`` and ``_encode(X)``.
+    ``_representative``, ``_groups`` and ``_encode(X)``.
     """
 
     def _labels_of_view_with(self, column):
@@ -30,7 +32,7 @@ class ViewClusters:
         return models, self._representative.views[view], arrays
 
     def predict(self, X) -> np.ndarray:
-        """The most probable cluster of each row in view 0, by the draw that represents the posterior.
+        """The most probable cluster of each row in view 0 (``labels_``), by the draw that represents the posterior.
 
         Parameters
         ----------
@@ -40,7 +42,7 @@ class ViewClusters:
         -------
         labels : ndarray of int64, shape (n_samples,)
         """
-        return nearest_clusters(*self._view(0, self._encode(X)), self._kept[0])
+        return nearest_groups(*self._view(0, self._encode(X)), self._groups[0])
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each cluster of view 0 for each row, by the draw that represents the posterior.
@@ -53,7 +55,7 @@ class ViewClusters:
         -------
         probabilities : ndarray of shape (n_samples, n_clusters_)
         """
-        return np.exp(assign_rows(*self._view(0, self._encode(X)), self._kept[0]))
+        return np.exp(assign_rows(*self._view(0, self._encode(X)), self._groups[0]))
 
     def predict_views(self, X) -> np.ndarray:
         """The most probable cluster of each row in each view of the draw that represents the posterior.
@@ -68,5 +70,5 @@ class ViewClusters:
         """
         arrays = self._encode(X)
         return np.column_stack(
-            [nearest_clusters(*self._view(view, arrays), kept) for view, kept in enumerate(self._kept)]
+            [nearest_groups(*self._view(view, arrays), groups) for view, groups in enumerate(self._groups)]
         )

@@ -25,7 +25,7 @@ from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.predictive import nearest_of_training
 from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, weighted
 from sklearn_subanneal.posterior import relabel, representative_draw
-from sklearn_subanneal.posterior.point_estimate import typical_draw_with_views
+from sklearn_subanneal.posterior.point_estimate import merged_in_views, typical_draw_with_views
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
 from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.views_chain import STARTS
@@ -140,7 +140,8 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     n_views_ : int
         Number of views in that draw.
     view_labels_ : ndarray of int64, shape (n_samples, n_views)
-        Cluster of each training row in each of these views: ``predict_views(X)``.
+        Cluster of each training row in each of these views: ``predict_views(X)``. Clusters of the draw are merged as
+        long as this brings them nearer to those of the other draws (variation of information).
     view_confidence_ : ndarray of shape (n_samples, n_views)
         Agreement of the draws with ``view_labels_``: the mean fraction of the other members of a row's cluster that
         share its cluster in a draw.
@@ -336,14 +337,13 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled, weights)
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
-        self._kept, self.view_labels_ = [], np.empty((len(arrays[0]), self.n_views_), np.int64)
-        for view in range(self.n_views_):
-            # Clusters in the order of their size; those nearest to no row are dropped.
-            order = np.argsort(-self._representative.views[view].sizes, kind="stable")
-            kept, self.view_labels_[:, view] = nearest_of_training(
-                *self._view(view, arrays), order, self._copies.absent
+        merged = merged_in_views(columns, self.posterior_column_labels_, modelled, (chain, draw), weights)
+        self._groups, self.view_labels_ = [], np.empty((len(arrays[0]), self.n_views_), np.int64)
+        for view, groups in enumerate(merged):
+            groups, self.view_labels_[:, view] = nearest_of_training(
+                *self._view(view, arrays), groups, self._copies.absent
             )
-            self._kept.append(kept)
+            self._groups.append(groups)
         self.labels_ = self.view_labels_[:, 0].copy()
-        self.n_clusters_ = len(self._kept[0])
+        self.n_clusters_ = int(self._groups[0].max()) + 1
         self.hyperparameters_ = view_hyperparameters(self._models, self._draws, *self._partitions())

@@ -92,7 +92,8 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
     Attributes
     ----------
     labels_ : ndarray of int64, shape (n_samples,)
-        Clusters of the training rows: ``predict(X)``.
+        Clusters of the training rows: ``predict(X)``. They are those of the draw that represents the posterior, merged
+        as long as this brings them nearer to those of the other draws (variation of information).
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)

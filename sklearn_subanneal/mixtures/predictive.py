@@ -155,53 +155,70 @@ def impute_rows(
     return ensemble_of_mixtures(models, draws).impute(arrays)
 
 
-def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], keep: np.ndarray) -> np.ndarray:
-    """Log probability of each row in the clusters ``keep`` of one draw, (n_rows, len(keep))."""
-    out = np.empty((len(arrays[0]), len(keep)))
-    for rows, log_joint in _log_joints(models, draw, arrays, keep):
+def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], groups: np.ndarray) -> np.ndarray:
+    """Log probability of each row in the groups of clusters of one draw, (n_rows, n_groups).
+
+    Parameters
+    ----------
+    models, draw, arrays
+        A draw and the rows.
+    groups : ndarray of int, shape (n_clusters,)
+        Group of each cluster, 0, 1, ...; -1: none, the rows are in others.
+    """
+    out = np.empty((len(arrays[0]), groups.max() + 1))
+    for rows, log_joint in _log_joints(models, draw, arrays, groups):
         out[rows] = log_joint - logsumexp(log_joint, axis=1, keepdims=True)
     return out
 
 
-def nearest_clusters(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], keep: np.ndarray) -> np.ndarray:
-    """Index into ``keep`` of the most probable cluster of each row."""
+def nearest_groups(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], groups: np.ndarray) -> np.ndarray:
+    """The most probable group of clusters of each row, with the parameters of :func:`assign_rows`."""
     labels = np.empty(len(arrays[0]), np.int64)
-    for rows, log_joint in _log_joints(models, draw, arrays, keep):
+    for rows, log_joint in _log_joints(models, draw, arrays, groups):
         labels[rows] = log_joint.argmax(axis=1)
     return labels
 
 
 def nearest_of_training(
-    models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], order: np.ndarray, absent: np.ndarray
+    models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], groups: np.ndarray, absent: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The clusters of one draw that are the most probable ones of training rows, and which of them each row has.
+    """The groups of clusters of one draw that are the most probable ones of training rows, the largest first.
 
     Parameters
     ----------
     models, draw, arrays
         A draw and the table.
-    order : ndarray of int
-        The clusters, in an order in which those that are kept remain.
+    groups : ndarray of int, shape (n_clusters,)
+        Group of each cluster.
     absent : ndarray of int
-        Rows of the table that the draw has not seen: they have the most probable of the other rows' clusters.
+        Rows of the table that the draw has not seen: they have the most probable of the other rows' groups.
 
     Returns
     -------
-    kept : ndarray of int, shape (n_kept,)
-        Some of ``order``.
+    groups : ndarray of int, shape (n_clusters,)
+        Their numbers in the order of the size that they have in the draw; -1 for those that no row has.
     labels : ndarray of int64, shape (n_rows,)
-        Indices into ``kept``.
+        The group of each row.
     """
-    nearest = nearest_clusters(models, draw, arrays, order)
+    sizes = np.bincount(groups, draw.sizes)
+    groups = np.argsort(np.argsort(-sizes, kind="stable"))[groups]
+    nearest = nearest_groups(models, draw, arrays, groups)
     used, labels = np.unique(np.delete(nearest, absent), return_inverse=True)
+    numbers = np.full(len(sizes), -1)
+    numbers[used] = np.arange(len(used))
+    groups = numbers[groups]
     if absent.size:
-        labels = nearest_clusters(models, draw, arrays, order[used])
-    return order[used], labels
+        labels = nearest_groups(models, draw, arrays, groups)
+    return groups, labels
 
 
-def _log_joints(models, draw, arrays, keep):
-    """Yield slices of the rows with their log joint densities in the clusters ``keep``."""
+def _log_joints(models, draw, arrays, groups):
+    """Yield slices of the rows with their log joint densities in the groups of clusters."""
     predictive = Predictive(models, draw)
+    order = np.argsort(groups, kind="stable")
+    order = order[groups[order] >= 0]
+    firsts = np.unique(groups[order], return_index=True)[1]
     for rows in chunks(len(arrays[0]), len(draw.sizes)):
         values = [model.values([a[rows] for a in arrays]) for model in models]
-        yield rows, predictive.log_densities(values)[:, keep] + predictive.log_weights[keep]
+        joint = predictive.log_densities(values)[:, order] + predictive.log_weights[order]
+        yield rows, joint if len(firsts) == len(order) else np.logaddexp.reduceat(joint, firsts, axis=1)

@@ -21,23 +21,27 @@ _DENSE_CELLS_PER_ROW = 8
 _ALWAYS_DENSE = 1 << 16
 
 
-class _Valuation(NamedTuple):
-    """The function f of cluster sizes, summed, and the scale as a function of the number of rows."""
+class Valuation(NamedTuple):
+    """The function f of cluster sizes, and the scale as a function of the number of rows."""
 
-    total: Callable[[NDArray], float]
+    value: Callable[[NDArray], NDArray]
     scale: Callable[[int], float]
 
+    def total(self, sizes):
+        """The sum of f over the sizes."""
+        return self.value(sizes).sum().item()
 
-_VALUATIONS = {
-    "vi": _Valuation(lambda sizes: float(xlogy(sizes, sizes).sum()), lambda n_rows: n_rows),
-    "binder": _Valuation(lambda sizes: int(sizes @ sizes), lambda n_rows: max(n_rows * (n_rows - 1), 1)),
+
+VALUATIONS = {
+    "vi": Valuation(lambda sizes: xlogy(sizes, sizes), lambda n_rows: n_rows),
+    "binder": Valuation(lambda sizes: sizes * sizes, lambda n_rows: max(n_rows * (n_rows - 1), 1)),
 }
 
 
 def check_loss(loss: Loss) -> Loss:
     """Return `loss` if it is the name of a loss or a callable; raise ValueError otherwise."""
-    if not callable(loss) and loss not in _VALUATIONS:
-        raise ValueError(f"loss must be one of {sorted(_VALUATIONS)} or a callable of two label arrays, got {loss!r}.")
+    if not callable(loss) and loss not in VALUATIONS:
+        raise ValueError(f"loss must be one of {sorted(VALUATIONS)} or a callable of two label arrays, got {loss!r}.")
     return loss
 
 
@@ -59,7 +63,7 @@ def _check_same_rows(a: NDArray, b: NDArray, names: str) -> None:
 def _pairwise(a: ArrayLike, b: ArrayLike, loss: str) -> float:
     a, b = encode_labels(a), encode_labels(b)
     _check_same_rows(a.values, b.values, "a and b")
-    total, scale = _VALUATIONS[loss]
+    total, scale = VALUATIONS[loss].total, VALUATIONS[loss].scale
     excess = total(a.sizes) + total(b.sizes) - 2 * total(joint_sizes(a, b))
     return max(excess, 0) / scale(len(a.values))
 
@@ -183,7 +187,7 @@ def expected_loss(
     if callable(loss):
         return np.array([weights @ [loss(candidate, draw) for draw in draws] for candidate in candidates])
 
-    total, scale = _VALUATIONS[loss]
+    total, scale = VALUATIONS[loss].total, VALUATIONS[loss].scale
     candidates = [encode_labels(candidate) for candidate in candidates]
     candidate_totals = np.array([total(candidate.sizes) for candidate in candidates], dtype=np.float64)
     losses = np.zeros(len(candidates))

@@ -6,11 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_subanneal.posterior.labels import check_draws, relabel
+from sklearn_subanneal.posterior.labels import check_draws, encode_labels, relabel
 from sklearn_subanneal.posterior.losses import Loss, check_loss, expected_loss
-
-# More rows than these hardly change the mean variation of information.
-_MOST_ROWS_JUDGED = 2000
+from sklearn_subanneal.posterior.merging import MOST_ROWS, merged_clusters
 
 
 def representative_draw(
@@ -83,7 +81,9 @@ def point_partition(
     n_references: int = 200,
     order: Literal["size", "appearance"] = "size",
 ) -> NDArray[np.int64]:
-    """Labels of the representative draw, renamed to 0..K-1.
+    """Labels of the representative draw, its clusters merged as far as this lowers the loss, renamed to 0..K-1.
+
+    With a callable loss, clusters are not merged.
 
     Parameters
     ----------
@@ -104,14 +104,20 @@ def point_partition(
     ValueError
         As in :func:`representative_draw` and :func:`relabel`.
 
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018). Bayesian cluster analysis: point estimation and credible balls.
+    Bayesian Analysis 13, 559-626. doi:10.1214/17-BA1073
+
     Examples
     --------
     >>> from sklearn_subanneal.posterior import point_partition
     >>> point_partition([[[0, 1, 2], [1, 0, 0]], [[0, 1, 1], [0, 0, 0]]])
     array([1, 0, 0])
     """
-    chain, draw = representative_draw(labels, loss, n_candidates, n_references)
-    return relabel(np.asarray(labels)[chain, draw], order)
+    labels = check_draws(labels)
+    found = encode_labels(labels[representative_draw(labels, loss, n_candidates, n_references)]).values
+    return relabel(found if callable(loss) else merged_clusters(found, labels, loss)[found], order)
 
 
 def typical_draw_with_views(
@@ -137,10 +143,42 @@ def typical_draw_with_views(
     -------
     chain, draw : int
     """
+    same, labels, weights = _with_views(columns, column_labels, row_labels, weights)
+    return same[typical_draw(labels, weights=weights)]
+
+
+def merged_in_views(
+    columns: NDArray,
+    column_labels: NDArray,
+    row_labels: Sequence[Sequence[NDArray]],
+    chosen: tuple[int, int],
+    weights: NDArray | None = None,
+) -> list[NDArray]:
+    """Merges of the clusters of one draw in each of its views, by the draws with the same views: :func:`merged_clusters`.
+
+    Parameters
+    ----------
+    columns, column_labels, row_labels, weights
+        As in :func:`typical_draw_with_views`.
+    chosen : tuple of int
+        Chain and index of the draw.
+
+    Returns
+    -------
+    list of ndarray of shape (n_clusters,)
+        For each view, in the order of ``columns``.
+    """
+    same, labels, weights = _with_views(columns, column_labels, row_labels, weights)
+    own = labels[same.index(chosen)]
+    return [merged_clusters(own[v], np.array([draw[v] for draw in labels]), weights=weights) for v in range(len(own))]
+
+
+def _with_views(columns, column_labels, row_labels, weights):
+    """The draws with given views, the clusters of the rows in these, (n_views, n_samples), and their weights."""
     same = [at for at in np.ndindex(column_labels.shape[:2]) if np.array_equal(relabel(column_labels[at]), columns)]
     firsts = np.unique(columns, return_index=True)[1]
     labels = [row_labels[i][k][column_labels[i, k, firsts]] for i, k in same]
-    return same[typical_draw(labels, weights=None if weights is None else np.array([weights[at] for at in same]))]
+    return same, labels, None if weights is None else np.array([weights[at] for at in same])
 
 
 def typical_draw(
@@ -170,7 +208,7 @@ def typical_draw(
     >>> typical_draw([np.array([[0, 1, 2], [0, 0, 1]]), np.array([[0, 0, 1], [0, 0, 1]]), np.array([[0, 0, 1]] * 2)])
     1
     """
-    rows = slice(None, None, -(-row_labels[0].shape[1] // _MOST_ROWS_JUDGED))
+    rows = slice(None, None, -(-row_labels[0].shape[1] // MOST_ROWS))
     candidates, references = (
         np.unique(np.linspace(0, len(row_labels) - 1, n).astype(int)) for n in (n_candidates, n_references)
     )

@@ -151,7 +151,7 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int)
 
 
 def _singletons(model: CrossCat, names: list[str]) -> list[SingletonRow]:
-    """Rows alone in their cluster in the representative draw and in most other draws; the largest share first."""
+    """Rows alone in their cluster in ``view_labels_`` and in most draws; the largest share first."""
     agreement, found = model.view_confidence_, []
     for view in range(model.n_views_):
         labels = model.view_labels_[:, view]
