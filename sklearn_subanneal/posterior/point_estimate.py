@@ -154,7 +154,7 @@ def merged_in_views(
     chosen: tuple[int, int],
     weights: NDArray | None = None,
 ) -> list[NDArray]:
-    """Merges of the clusters of one draw in each of its views, by the draws with the same views: :func:`merged_clusters`.
+    """Merges, as of :func:`merged_clusters`, of the clusters of one draw in each view, by the draws with its views.
 
     Parameters
     ----------
