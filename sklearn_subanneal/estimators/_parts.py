@@ -55,10 +55,14 @@ def filled_parts(
     arrays: list[np.ndarray],
     seen: bool = False,
     columns: Sequence[int] | None = None,
-    imputed: tuple[list[np.ndarray], list[np.ndarray]] | None = None,
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What was imputed, by default by :meth:`Ensemble.impute`, such that the parts of a cell suit one another."""
-    filled, spreads = average.impute(arrays, seen, columns) if imputed is None else imputed
+    """What :meth:`Ensemble.impute` gives, but such that the parts of a cell suit one another."""
+    firsts = {
+        at[0]: np.empty((len(arrays[0]), average.models[at[0]].n_values))
+        for column, at in zip(table.columns, table.places, strict=True)
+        if column.split is not None and average.models[at[0]].discrete
+    }
+    filled, spreads = average.impute(arrays, seen, columns, firsts)
     for column, at in zip(table.columns, table.places, strict=True):
         if column.split is None or (columns is not None and at[0] not in columns):
             continue
@@ -68,10 +72,12 @@ def filled_parts(
             continue
 
         def predict(part, known, at=at, rows=rows):
+            if not known and at[part] in firsts:
+                return firsts[at[part]][rows], spreads[at[part]][rows]
             cells = [array[rows] for array in arrays]
             for other, own in known.items():
                 cells[at[other]] = own
-            return average.predict(cells, at[part], seen, limited=True)
+            return average.predict(cells, at[part], seen, limited=True, rows=rows)
 
         values, deviations = column.split.completed(
             [filled[p][rows] for p in at], [spreads[p][rows] for p in at], predict

@@ -152,13 +152,15 @@ class PredictiveQueries:
         average = ensemble_of_views(self._models, self._flat_draws())
         # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
         is_whole = seen is not False and self._are_seen(arrays, None)
-        imputed = self._impute_left_out(average, arrays) if is_whole else None
-        filled, uncertainty = _parts.filled_parts(self._table, average, arrays, is_whole or bool(seen), imputed=imputed)
+        if is_whole:
+            filled, uncertainty = self._impute_left_out(average, arrays)
+        else:
+            filled, uncertainty = _parts.filled_parts(self._table, average, arrays, bool(seen))
         filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         return (filled, _parts.uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 
     def _impute_left_out(self, average, arrays):
-        """As ``average.impute``, each row of the training table left out of its clusters in each draw.
+        """As ``filled_parts``, each row of the training table left out of its clusters in each draw.
 
         Given a draw, the cluster of a row and its missing cells then have their conditional distribution given all
         else. The statistics of the clusters have values for the missing cells, those of the row itself among them.
@@ -172,7 +174,8 @@ class PredictiveQueries:
             cells, used = [array[some] for array in arrays], average
             if not is_new:
                 used = left_out(self._models, self._flat_draws(), self._seen_rows(arrays).take(some), cells)
-            for whole, own in zip((filled, spreads), used.impute(cells, not is_new), strict=True):
+            imputed = _parts.filled_parts(self._table, used, cells, not is_new)
+            for whole, own in zip((filled, spreads), imputed, strict=True):
                 for column, values in zip(whole, own, strict=True):
                     column[some] = values
         return filled, spreads

@@ -33,17 +33,17 @@ class DistinctRows:
         Values for each model, as returned by :meth:`ColumnModel.values`. A single row stands for all rows.
     places : list of (ndarray of int, shape (n_rows,)) or None
         For each model, the index in its values of each row; None if it is i for row i, or if there is one value.
-    start : int
-        Position in the table of the first of these rows.
+    rows : ndarray of int, shape (n_rows,), or None
+        Positions of these rows in the table that an ensemble knows; None: they are the first ones.
     """
 
     n_rows: int
     values: list[np.ndarray]
     places: list[np.ndarray | None]
-    start: int = 0
+    rows: np.ndarray | None = None
 
     @classmethod
-    def of(cls, models: list[ColumnModel], arrays: list[np.ndarray], start: int = 0) -> DistinctRows:
+    def of(cls, models: list[ColumnModel], arrays: list[np.ndarray], rows: np.ndarray | None = None) -> DistinctRows:
         """The cells of typed columns."""
         n_rows = len(arrays[0])
         values, places = [], []
@@ -55,7 +55,7 @@ class DistinctRows:
                     cells, place = distinct[:, None], inverse if len(distinct) > 1 else None
             values.append(cells)
             places.append(place)
-        return cls(n_rows, values, places, start)
+        return cls(n_rows, values, places, rows)
 
     def of_part(self, part: Part) -> tuple[np.ndarray, np.ndarray | None]:
         """Values of the members of one part side by side, and the place of each row in them, as in ``places``."""
@@ -91,10 +91,16 @@ class Ensemble:
         self.widest = max(len(part.members) for factors in products for factor in factors for part in factor.parts)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)
 
-    def cells(self, arrays: list[np.ndarray], n_terms: int) -> Iterator[tuple[slice, DistinctRows]]:
-        """Slices of the rows, with their cells, such that arrays of (rows, n_terms) are small."""
-        for rows in chunks(len(arrays[0]), n_terms):
-            yield rows, DistinctRows.of(self.models, [a[rows] for a in arrays], rows.start)
+    def cells(
+        self, arrays: list[np.ndarray], n_terms: int, rows: np.ndarray | None = None
+    ) -> Iterator[tuple[slice, DistinctRows]]:
+        """Slices of the rows, with their cells, such that arrays of (rows, n_terms) are small.
+
+        ``rows`` are their positions in the table that the ensemble knows; None: the first ones.
+        """
+        rows = np.arange(len(arrays[0])) if rows is None else rows
+        for part in chunks(len(rows), n_terms):
+            yield part, DistinctRows.of(self.models, [a[part] for a in arrays], rows[part])
 
     def log_densities(self, cells: DistinctRows) -> np.ndarray:
         """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if rows are equal."""
@@ -238,7 +244,12 @@ class Ensemble:
         return {m: (first[m], second[m]) for m in first}
 
     def predict(
-        self, arrays: list[np.ndarray], target: int, seen: bool = False, limited: bool = False
+        self,
+        arrays: list[np.ndarray],
+        target: int,
+        seen: bool = False,
+        limited: bool = False,
+        rows: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """One model given the observed cells of each row, its own among them.
 
@@ -249,6 +260,8 @@ class Ensemble:
             Index of the model.
         seen, limited : bool, default=False
             See :meth:`expectations`.
+        rows : ndarray of int, shape (n_rows,), or None
+            See :meth:`cells`.
 
         Returns
         -------
@@ -261,15 +274,19 @@ class Ensemble:
         model = self.models[target]
         n_rows, n_values = len(arrays[0]), model.n_values or 1
         value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
-        for rows, cells in self.cells(arrays, self.most_terms + n_values):
+        for part, cells in self.cells(arrays, self.most_terms + n_values, rows):
             one, two = self.expectations(cells, [target], seen, limited)[target]
             mode_or_mean, deviation = model.summary(one, two)
-            value[rows] = model.probabilities(one) if model.discrete else mode_or_mean
-            spread[rows] = deviation[:, 0]
+            value[part] = model.probabilities(one) if model.discrete else mode_or_mean
+            spread[part] = deviation[:, 0]
         return (value if model.discrete else value[:, 0]), spread
 
     def impute(
-        self, arrays: list[np.ndarray], seen: bool = False, columns: Collection[int] | None = None
+        self,
+        arrays: list[np.ndarray],
+        seen: bool = False,
+        columns: Collection[int] | None = None,
+        shares: dict[int, np.ndarray] | None = None,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
@@ -278,7 +295,8 @@ class Ensemble:
         rounded, and standard deviation. Categories: the most probable one, and the probability that it is another.
         Observed cells stay, with uncertainty 0. The expectations of each draw are limited by
         :meth:`ColumnModel.limited`. For ``seen`` see :meth:`expectations`; ``columns`` are those to be filled, None:
-        all.
+        all. ``shares`` takes the probabilities of some discrete models, of which it has arrays (n_rows, n_categories):
+        in the rows in which they are filled.
 
         Returns
         -------
@@ -293,13 +311,15 @@ class Ensemble:
         if not len(holes):
             return filled, uncertainty
         widest = max(len(model.sources) for model in self.models)
-        for part, cells in self.cells([a[holes] for a in arrays], self.most_terms * widest):
+        for part, cells in self.cells([a[holes] for a in arrays], self.most_terms * widest, holes):
             rows = holes[part]
             targets = [m for m, model in enumerate(self.models) if gaps[np.ix_(rows, model.sources)].any()]
             for m, (one, two) in self.expectations(cells, targets, seen, limited=True).items():
                 model = self.models[m]
                 value, spread = model.summary(one, two)
                 value = model.imputed(value, one)
+                if shares and m in shares:
+                    shares[m][rows] = model.probabilities(one)
                 for i, j in enumerate(model.sources):
                     at = gaps[rows, j]
                     filled[j][rows[at]] = np.broadcast_to(value, (len(rows), value.shape[1]))[at, i]

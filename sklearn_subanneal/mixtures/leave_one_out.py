@@ -10,6 +10,7 @@ from sklearn_subanneal.columns._block_cells import cells_left_out, moments_left_
 from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
+from sklearn_subanneal.tables.cells import is_missing
 
 
 class LeaveOneOut(Predictive):
@@ -31,12 +32,13 @@ class LeaveOneOut(Predictive):
     def __init__(self, models, draw, members, data, labels: np.ndarray, completed: Callable | None = None):
         super().__init__(models, draw, members, data)
         self.completed = completed
+        self.data = dict(zip(range(len(models)), data, strict=True))
         self.labels, self.alone = labels.astype(np.int32), draw.sizes[labels] == 1
         offset, base, self.slope = draw.weights
         self.weights = np.append(draw.sizes + offset, base + self.slope * self.n_clusters)
 
     def log_shares(self, cells: DistinctRows) -> np.ndarray:
-        rows = slice(cells.start, cells.start + cells.n_rows)
+        rows = self._rows(cells)
         own, alone = (np.arange(cells.n_rows), self.labels[rows]), self.alone[rows]
         weights = np.tile(self.weights, (cells.n_rows, 1))
         weights[own] = np.where(alone, 0.0, weights[own] - 1.0)
@@ -52,7 +54,10 @@ class LeaveOneOut(Predictive):
         if part.is_block:
             out[others, own] = rows_left_out(part.statistics, *self._block_rows(part, cells, others, rows), own)
         else:
-            out[others, own] = part.statistics.leave_one_out(rows, own)
+            # A cell that was missing in the table is in no statistics, whatever is supposed of it.
+            (m,) = part.members
+            known = ~is_missing(self.data[m].array[rows])
+            out[others[known], own[known]] = part.statistics.leave_one_out(rows[known], own[known])
         return out, None
 
     def cell_densities(self, block: Part, cells: DistinctRows) -> np.ndarray:
@@ -103,9 +108,15 @@ class LeaveOneOut(Predictive):
 
         A cluster that is gone without the row has no share, whatever its density.
         """
-        others = np.flatnonzero(~self.alone[cells.start : cells.start + cells.n_rows])
-        rows = (cells.start + others).astype(np.int32)
+        rows = self._rows(cells)
+        others = np.flatnonzero(~self.alone[rows])
+        rows = rows[others].astype(np.int32)
         return others, rows, self.labels[rows]
+
+    @staticmethod
+    def _rows(cells):
+        """The positions of some rows among those of the draw."""
+        return np.arange(cells.n_rows) if cells.rows is None else cells.rows
 
     def _block_rows(self, block, cells, others, rows):
         """Rows of a block as the statistics have them, and their cells to score."""

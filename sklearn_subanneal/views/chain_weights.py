@@ -78,7 +78,7 @@ def _with_and_without(models, draws, seen, arrays, asked):
     whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
     out = np.empty((2, len(arrays[0])))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
-        some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
+        some = DistinctRows.of(models, [a[rows] for a in asked], cells.rows)
         weights = -whole.log_densities(cells)
         total = log_mean_exp(weights, axis=0)
         out[:, rows] = -total, log_mean_exp(weights + part.log_densities(some), axis=0) - total

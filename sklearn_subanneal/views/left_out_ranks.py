@@ -50,7 +50,7 @@ def left_out_ranks(
     whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
     ranks = np.zeros(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
-        some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
+        some = DistinctRows.of(models, [a[rows] for a in asked], cells.rows)
         logs = part.log_densities(some) - whole.log_densities(cells) + whole.log_weights[:, None]
         truth = np.broadcast_to(cells.spread(column, cells.values[column][:, 0]), cells.n_rows)
         for share, factors, complete in zip(softmax(logs, axis=0), part.products, whole.products, strict=True):

@@ -92,7 +92,7 @@ def score_seen_rows(
     whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
     out = np.empty(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
-        some = DistinctRows.of(models, [a[rows] for a in asked], rows.start)
+        some = DistinctRows.of(models, [a[rows] for a in asked], cells.rows)
         weights = whole.log_weights[:, None] - whole.log_densities(cells)
         out[rows] = log_mean_exp(weights + part.log_densities(some), axis=0) - log_mean_exp(weights, axis=0)
         out[rows] += sum(part.log_jacobians(some))

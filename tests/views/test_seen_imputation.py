@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.diagnostics import effective_sample_size
+from sklearn_subanneal.mixtures.ensemble import DistinctRows
 from sklearn_subanneal.partitions import CRP
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
@@ -82,3 +83,59 @@ def test_rows_of_weight_zero_are_imputed_as_new_ones():
     whole, absent = model.impute(X), [0, 10]
     np.testing.assert_allclose(whole[absent, 0], model.impute(X[absent])[:, 0], rtol=1e-9)
     assert not np.isnan(whole).any()
+
+
+@pytest.fixture(scope="module")
+def with_atoms():
+    """A column of reals and zeros, some of them missing, in one block with another column."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=60) + 4.0 * rng.integers(0, 2, 60)
+    amounts = np.where(x > 2.0, 0.0, 3.0 + x + 0.1 * rng.normal(size=60))
+    amounts[::4] = np.nan
+    X = np.column_stack([x, amounts])
+    model = CrossCat(
+        covariance_type="full",
+        feature_types=["real", "semicontinuous"],
+        column_start="together",
+        n_chains=2,
+        n_draws=4,
+        random_state=0,
+    )
+    return model.fit(X), X
+
+
+def test_a_supposed_cell_is_in_no_cluster(with_atoms):
+    """If a missing cell is supposed to be no atom, only the other cells of the row are taken out of its cluster."""
+    model, X = with_atoms
+    arrays, draws = model.typed_columns(X), model._flat_draws()
+    seen = model._seen_rows(arrays)
+    gaps = np.flatnonzero(np.isnan(X[:, 1]))
+    supposed = [np.array(array) for array in arrays]
+    supposed[1][gaps] = 0
+    average, plain = left_out(model._models, draws, seen, arrays), ensemble_of_views(model._models, draws)
+    cells, more = (DistinctRows.of(model._models, [a[gaps] for a in own], gaps) for own in (arrays, supposed))
+    n_checked = 0
+    for factors, others in zip(average.products, plain.products, strict=True):
+        for factor, other in zip(factors, others, strict=True):
+            for part, density, places in other.scored(more):
+                if part.members == [1]:
+                    expected = factor.log_joint(cells) + (density if places is None else density[places])
+                    np.testing.assert_allclose(factor.log_joint(more), expected, rtol=1e-9)
+                    n_checked += 1
+    assert n_checked == len(draws)
+
+
+def test_cells_with_atoms_are_imputed_by_the_other_rows(with_atoms):
+    model, X = with_atoms
+    arrays = model.typed_columns(X)
+    gaps = np.flatnonzero(np.isnan(X[:, 1]))
+    average = left_out(model._models, model._flat_draws(), model._seen_rows(arrays), arrays)
+    shares, _ = average.predict([a[gaps] for a in arrays], 1, seen=True, rows=gaps)
+    supposed = [a[gaps] for a in arrays]
+    supposed[1] = np.zeros(len(gaps), supposed[1].dtype)
+    mean, _ = average.predict(supposed, 2, seen=True, limited=True, rows=gaps)
+    expected = np.where(shares[:, 1] >= 0.9, 0.0, shares[:, 0] * mean)
+    np.testing.assert_allclose(model.impute(X)[gaps, 1], expected, rtol=1e-9)
+    # The same rows, one by one.
+    alone = [average.predict([a[[i]] for a in arrays], 2, seen=True, rows=np.array([i]))[0][0] for i in gaps]
+    np.testing.assert_allclose(average.predict([a[gaps] for a in arrays], 2, seen=True, rows=gaps)[0], alone, rtol=1e-9)
