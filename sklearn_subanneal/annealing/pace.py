@@ -68,7 +68,8 @@ class Pace:
             # A schedule that lets the subsample leap has as many moves as the leap needs.
             n_moves = max(n_moves, abs(target - size))
             started = clock.now()
-            yield Step(self.progress, target, n_moves, float(self.schedule.inverse_temperature(self.progress)))
+            power = float(self.schedule.inverse_temperature(self.progress, self.n_rows))
+            yield Step(self.progress, target, n_moves, power)
             self.done = before + n_moves
             size = target
             self._speed = n_moves / max(clock.now() - started, 1e-9)

@@ -25,7 +25,7 @@ class Schedule(BaseEstimator):
         """Number of rows in the subsample at ``progress`` (array-like in [0, 1]); int, same shape."""
         return np.full(np.shape(progress), n_rows)
 
-    def inverse_temperature(self, progress) -> np.ndarray:
+    def inverse_temperature(self, progress, n_rows: int) -> np.ndarray:
         """Power of the likelihood at ``progress``; float, same shape."""
         return np.ones(np.shape(progress))
 
@@ -133,6 +133,9 @@ class TemperedAccelerating(Accelerating):
     of its own in its view, and moves of single columns between such views are seldom accepted. With a very low power
     columns join that are independent, and later seldom part.
 
+    In tables above ``n_small`` rows, where passes are fewer, so are the sweeps of all rows, and the power begins nearer
+    to 1, both in proportion: there is little time for them, and the subsample is small for long.
+
     Parameters
     ----------
     passes : float, default=60
@@ -143,9 +146,10 @@ class TemperedAccelerating(Accelerating):
     n_first : int, default=32
         Rows that enter at once, as in :class:`Accelerating`.
     initial_power : float, default=0.5
-        Inverse temperature at the start, above 0 and at most 1.
+        Inverse temperature at the start in tables of up to ``n_small`` rows, above 0 and at most 1.
     growth : float, default=0.3
-        Share of the work after which all rows are in and the power is 1, above 0 and at most 1.
+        Share of the work after which all rows are in and the power is 1 in tables of up to ``n_small`` rows, above 0
+        and at most 1.
 
     Examples
     --------
@@ -153,8 +157,10 @@ class TemperedAccelerating(Accelerating):
     >>> schedule = TemperedAccelerating(initial_power=0.2, growth=0.5)
     >>> schedule.subsample_size([0.25, 0.5, 1.0], n_rows=1000)
     array([ 516, 1000, 1000])
-    >>> schedule.inverse_temperature([0.0, 0.25, 0.5, 1.0])
+    >>> schedule.inverse_temperature([0.0, 0.25, 0.5, 1.0], n_rows=1000)
     array([0.2, 0.6, 1. , 1. ])
+    >>> schedule.inverse_temperature([0.0, 0.25, 0.5, 1.0], n_rows=10_000).round(2)
+    array([0.83, 0.88, 0.93, 1.  ])
     """
 
     def __init__(
@@ -177,14 +183,22 @@ class TemperedAccelerating(Accelerating):
         return super().n_assignments(n_rows)
 
     def subsample_size(self, progress, n_rows):
-        return super().subsample_size(self._grown(progress), n_rows)
+        return super().subsample_size(self._grown(progress, n_rows), n_rows)
 
-    def inverse_temperature(self, progress):
-        return self.initial_power + (1.0 - self.initial_power) * self._grown(progress)
+    def inverse_temperature(self, progress, n_rows):
+        start = 1.0 - (1.0 - self.initial_power) * self._thoroughness(n_rows)
+        return start + (1.0 - start) * self._grown(progress, n_rows)
 
-    def _grown(self, progress):
+    def _grown(self, progress, n_rows):
         """The part of the growth that is done."""
-        return np.clip(np.asarray(progress, dtype=float) / self.growth, 0.0, 1.0)
+        growth = 1.0 - (1.0 - self.growth) * self._thoroughness(n_rows)
+        return np.clip(np.asarray(progress, dtype=float) / growth, 0.0, 1.0)
+
+    def _thoroughness(self, n_rows):
+        """Passes over the table, as a share of those over one of ``n_small`` rows."""
+        if n_rows <= self.n_small:
+            return 1.0
+        return self.n_assignments(n_rows) / n_rows / (self.n_assignments(self.n_small) / self.n_small)
 
 
 class SequentialGibbs(Schedule):
@@ -232,13 +246,13 @@ class EnergyAnneal(Schedule):
     Examples
     --------
     >>> from sklearn_subanneal.annealing import EnergyAnneal
-    >>> EnergyAnneal().inverse_temperature([0.0, 0.5, 1.0])
+    >>> EnergyAnneal().inverse_temperature([0.0, 0.5, 1.0], n_rows=1000)
     array([0. , 0.5, 1. ])
     """
 
     start = "prior"
 
-    def inverse_temperature(self, progress):
+    def inverse_temperature(self, progress, n_rows):
         return np.clip(np.asarray(progress, dtype=float), 0.0, 1.0)
 
 

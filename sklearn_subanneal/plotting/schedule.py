@@ -72,7 +72,7 @@ class ScheduleDisplay:
         ----------
         schedule : schedule object
             A :class:`~sklearn_subanneal.annealing.schedules.Schedule`, or an object with its methods
-            `subsample_size(progress, n_rows)` and `inverse_temperature(progress)`.
+            `subsample_size(progress, n_rows)` and `inverse_temperature(progress, n_rows)`.
         n_samples : int, default=1000
             Number of rows of the table.
         n_points : int, default=501
@@ -97,7 +97,7 @@ class ScheduleDisplay:
             raise ValueError(f"n_samples must be at least 1 and n_points at least 2, got {n_samples} and {n_points}.")
         progress = np.linspace(0.0, 1.0, n_points)
         sizes = np.asarray(schedule.subsample_size(progress, n_samples))
-        inverse_temperature = np.asarray(schedule.inverse_temperature(progress), dtype=np.float64)
+        inverse_temperature = np.asarray(schedule.inverse_temperature(progress, n_samples), dtype=np.float64)
         name = type(schedule).__name__ if name is None else name
         return cls(progress, sizes, inverse_temperature, name=name).plot(ax, **kwargs)
 

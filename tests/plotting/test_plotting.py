@@ -57,12 +57,12 @@ class Anneal:
     def subsample_size(self, progress, n_rows):
         return np.rint(n_rows * progress).astype(int)
 
-    def inverse_temperature(self, progress):
+    def inverse_temperature(self, progress, n_rows):
         return 0.5 + 0.5 * progress
 
 
 class Cold(Anneal):
-    def inverse_temperature(self, progress):
+    def inverse_temperature(self, progress, n_rows):
         return np.ones_like(progress)
 
 
@@ -191,7 +191,7 @@ def test_schedule_display_of_every_schedule(name):
     progress = np.linspace(0.0, 1.0, 501)
     np.testing.assert_array_equal(display.line_.get_ydata(), schedule.subsample_size(progress, 250))
     assert display.line_.get_ydata()[-1] == 250 and texts(display.ax_) == [type(schedule).__name__]
-    assert (display.temperature_line_ is None) == (schedule.inverse_temperature(0.0) == 1.0)
+    assert (display.temperature_line_ is None) == (schedule.inverse_temperature(0.0, 40) == 1.0)
 
 
 @pytest.mark.parametrize(
