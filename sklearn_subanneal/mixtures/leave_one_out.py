@@ -32,7 +32,7 @@ class LeaveOneOut(Predictive):
     def __init__(self, models, draw, members, data, labels: np.ndarray, completed: Callable | None = None):
         super().__init__(models, draw, members, data)
         self.completed = completed
-        self.data = dict(zip(range(len(models)), data, strict=True))
+        self.cells = {m: own.array for m, (model, own) in enumerate(zip(models, data, strict=True)) if model.single}
         self.labels, self.alone = labels.astype(np.int32), draw.sizes[labels] == 1
         offset, base, self.slope = draw.weights
         self.weights = np.append(draw.sizes + offset, base + self.slope * self.n_clusters)
@@ -54,10 +54,12 @@ class LeaveOneOut(Predictive):
         if part.is_block:
             out[others, own] = rows_left_out(part.statistics, *self._block_rows(part, cells, others, rows), own)
         else:
-            # A cell that was missing in the table is in no statistics, whatever is supposed of it.
             (m,) = part.members
-            known = ~is_missing(self.data[m].array[rows])
-            out[others[known], own[known]] = part.statistics.leave_one_out(rows[known], own[known])
+            if m in self.cells:
+                # A cell that was missing in the table is in no statistics, whatever is supposed of it.
+                known = ~is_missing(self.cells[m][rows])
+                others, rows, own = others[known], rows[known], own[known]
+            out[others, own] = part.statistics.leave_one_out(rows, own)
         return out, None
 
     def cell_densities(self, block: Part, cells: DistinctRows) -> np.ndarray:
