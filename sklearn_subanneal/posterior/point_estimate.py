@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_subanneal.posterior.labels import check_draws, encode_labels, relabel
 from sklearn_subanneal.posterior.losses import Loss, check_loss, expected_loss
-from sklearn_subanneal.posterior.merging import MOST_ROWS, merged_clusters
+from sklearn_subanneal.posterior.merging import MOST_DRAWS, MOST_ROWS, merged_clusters
 
 
 def representative_draw(
@@ -170,7 +170,18 @@ def merged_in_views(
     """
     same, labels, weights = _with_views(columns, column_labels, row_labels, weights)
     own = labels[same.index(chosen)]
-    return [merged_clusters(own[v], np.array([draw[v] for draw in labels]), weights=weights) for v in range(len(own))]
+    # Only what is judged is copied.
+    rows = slice(None, None, -(-own.shape[1] // MOST_ROWS))
+    some = np.unique(np.linspace(0, len(labels) - 1, MOST_DRAWS).astype(int))
+    return [
+        merged_clusters(
+            own[v, rows],
+            np.array([labels[i][v, rows] for i in some]),
+            weights=_of_some(weights, some),
+            n_clusters=int(own[v].max()) + 1,
+        )
+        for v in range(len(own))
+    ]
 
 
 def _with_views(columns, column_labels, row_labels, weights):
