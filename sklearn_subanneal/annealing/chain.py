@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
-from sklearn_subanneal.annealing.pace import Pace, Step
+from sklearn_subanneal.annealing.pace import Course, Pace, Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule
 from sklearn_subanneal.annealing.stationarity import full_sweeps, still_rises
@@ -44,7 +45,12 @@ class AnnealedChain:
         self.draws: list = []
         self.labels: list[np.ndarray] = []
         self.annealed = False
-        self.done, self.progress = 0, 0.0
+        # The place on the course: the leg, and the assignments and the progress on it. Sweeps in all, and the best of
+        # the starts so far, with its mean log joint density.
+        self.leg, self.done, self.progress = 0, 0, 0.0
+        self.n_sweeps = 0
+        self.best: tuple[float, ChainResult] | None = None
+        self._origin: tuple[dict, dict] | None = None
         self.sweeps_since_draw = 0
         self.n_sweeps_after = self.n_superseded = self.spacing = 0
         # Seconds of the whole chain, and of the present run, to which a time limit applies.
@@ -93,8 +99,8 @@ class AnnealedChain:
         self._clock = clock.now()
         if not self.annealed:
             seconds = None if time_limit is None else SCHEDULE_SHARE * time_limit
-            self._anneal(Pace(schedule, self.n_rows, seconds, self.done, self.progress), context)
-            self.annealed = True
+            self._anneal(Course(schedule, self.n_rows, seconds), context)
+            self.annealed, self.best = True, None
         full = Step(1.0, self.n_rows, self.n_rows, 1.0)
         stop = False
         while not stop and (self._n_current < n_draws or self._goes_on(n_draws, thin, time_limit, max_sweeps)):
@@ -123,28 +129,66 @@ class AnnealedChain:
         self.n_superseded, self.spacing = n_draws, n_sweeps // n_draws
         return True
 
-    def _anneal(self, pace: Pace, context: ChainContext) -> None:
-        if pace.schedule.start == "prior" and not self.trace:
+    def _anneal(self, course: Course, context: ChainContext) -> None:
+        if course.legs[0].start == "prior" and not self.trace:
             self.start_from_prior()
             self.window.fill()
-        for step in pace.steps(self.window.size):
-            self.done = pace.done + step.n_moves
-            if self._sweep(step, context):
+        if course.n_starts and self._origin is None:
+            self._origin = self.get_state(), self.window.get_state()
+        while self.leg < len(course.legs):
+            pace = course.pace(self.leg, self.done, self.progress, self.seconds_of_run)
+            if self._follow(pace, course, context):
                 # A callback asks to end early: the rows that are still out enter one after the other.
                 if self.window.size < self.n_rows:
                     self._sweep(Step(1.0, self.n_rows, 0, 1.0), context)
                 return
+            if self.leg < course.n_starts:
+                self._judge_start(self.leg == course.n_starts - 1)
+            self.leg, self.done, self.progress = self.leg + 1, 0, 0.0
+
+    def _follow(self, pace: Pace, course: Course, context: ChainContext) -> bool:
+        """The steps of one leg; whether a callback asks to end them early."""
+        for step in pace.steps(self.window.size):
+            self.done, self.progress = pace.done + step.n_moves, step.progress
+            if self._sweep(replace(step, progress=course.progress(self.leg, step.progress)), context):
+                return True
+        return False
+
+    def _judge_start(self, last: bool) -> None:
+        """Keep the best of the starts so far; go on from it after the last one, and otherwise begin another one.
+
+        They are compared by the mean log joint density of the sweeps at the end. Where a table is larger than a start,
+        and time is limited, starts end with different rows; but those of a poor start are worse by far.
+        """
+        mean = float(full_sweeps(np.array(self.trace, self.TRACE), self.window.size)["log_joint"].mean())
+        is_best = self.best is None or mean > self.best[0]
+        if last:
+            if not is_best:
+                self._go_back(self.best[1])
+            self.best = None
+            return
+        if is_best:
+            self.best = mean, self.result()
+        model, window = self._origin
+        self.set_state(model)
+        self.window.set_state(window)
+        self.trace = []
+
+    def _go_back(self, result: ChainResult) -> None:
+        """Take the state of an earlier start, but not its random numbers."""
+        self.window.set_state(result.state.window)
+        self.set_state(result.state.model)
+        self.trace = [tuple(record) for record in result.trace]
 
     def _sweep(self, step: Step, context: ChainContext, thin: int = 0) -> bool:
         """One cycle, and its record; True if the phase is to end. Every ``thin``-th one gives a draw."""
         fields = self.cycle(step, context)
-        self.progress = step.progress
         before, self._clock = self._clock, clock.now()
         self.seconds += self._clock - before
         self.seconds_of_run += self._clock - before
         record = {
             "chain": self.number,
-            "sweep": len(self.trace),
+            "sweep": self.n_sweeps,
             "seconds": self.seconds,
             "progress": step.progress,
             "n_assigned": self.window.size,
@@ -152,6 +196,7 @@ class AnnealedChain:
             **fields,
         }
         self.trace.append(tuple(record[name] for name in self.TRACE.names))
+        self.n_sweeps += 1
         if thin:
             self.n_sweeps_after += 1
             self.sweeps_since_draw = (self.sweeps_since_draw + 1) % thin
@@ -175,8 +220,11 @@ class AnnealedChain:
             window=self.window.get_state(),
             model=self.get_state(),
             annealed=self.annealed,
+            leg=self.leg,
             done=self.done,
             progress=self.progress,
+            best=self.best,
+            n_sweeps=self.n_sweeps,
             sweeps_since_draw=self.sweeps_since_draw,
             n_sweeps_after=self.n_sweeps_after,
             n_superseded=self.n_superseded,
@@ -189,13 +237,14 @@ class AnnealedChain:
     def restore(self, result: ChainResult) -> AnnealedChain:
         """Set this chain, of the same table, to the state in which another one ended or was interrupted."""
         state = result.state
+        if not state.annealed:
+            self._origin = self.get_state(), self.window.get_state()
         self.generator.bit_generator.state = state.generator
-        self.window.set_state(state.window)
-        self.set_state(state.model)
-        self.annealed, self.done, self.progress = state.annealed, state.done, state.progress
+        self._go_back(result)
+        self.annealed, self.best, self.n_sweeps = state.annealed, state.best, state.n_sweeps
+        self.leg, self.done, self.progress = state.leg, state.done, state.progress
         self.sweeps_since_draw, self.n_sweeps_after = state.sweeps_since_draw, state.n_sweeps_after
         self.n_superseded, self.spacing = state.n_superseded, state.spacing
         self.seconds, self.seconds_of_run = state.seconds, state.seconds_of_run
         self.draws, self.labels = list(result.draws), list(result.labels)
-        self.trace = [tuple(record) for record in result.trace]
         return self

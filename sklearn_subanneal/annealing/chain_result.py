@@ -23,10 +23,16 @@ class ChainState:
         State of the partitions and the hyperparameters, by the chain's own ``get_state``.
     annealed : bool
         Whether the schedule is over.
+    leg : int
+        Which of its starts the chain makes; then, their number: it follows the schedule itself.
     done : int
-        Row assignments of the schedule that are done.
+        Row assignments of this start, or of the schedule, that are done.
     progress : float
-        Progress of the schedule, in [0, 1].
+        Progress on it, in [0, 1].
+    best : tuple of float and ChainResult, or None
+        Mean log joint density and state of the best start so far, while starts are made.
+    n_sweeps : int
+        Sweeps in all, those of starts that were left included.
     sweeps_since_draw : int
     n_sweeps_after : int
         Sweeps after the schedule.
@@ -43,8 +49,11 @@ class ChainState:
     window: dict
     model: dict
     annealed: bool
+    leg: int
     done: int
     progress: float
+    best: tuple[float, ChainResult] | None
+    n_sweeps: int
     sweeps_since_draw: int
     n_sweeps_after: int
     n_superseded: int
@@ -64,6 +73,7 @@ class ChainResult:
     labels : list of ndarray of int
         Clusters of the rows in each draw, in the order of the table: (n_rows,), or (n_views, n_rows).
     trace : structured ndarray of shape (n_sweeps,)
+        Of the sweeps that led to the state; those of starts that were left are missing.
     state : ChainState
     """
 

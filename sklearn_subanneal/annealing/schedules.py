@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 from numbers import Real
 
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 class Schedule(BaseEstimator):
     """Base class of all schedules: functions of progress alone, independent of model, data and clock.
 
-    ``passes`` is the work of the whole schedule: row assignments divided by the number of rows.
+    ``passes`` is the work of the whole schedule, its starts included: row assignments divided by the number of rows.
     """
 
     #: "empty": the chain starts without rows; "prior": with all rows, their partition drawn from the prior.
@@ -29,8 +30,16 @@ class Schedule(BaseEstimator):
         """Power of the likelihood at ``progress``; float, same shape."""
         return np.ones(np.shape(progress))
 
+    def starts(self, n_rows: int) -> list[Schedule]:
+        """Schedules of short annealings that a chain makes first; it then follows this one from the best of them.
+
+        The best is the one that ends with the highest log joint density. All end with the same number of rows and with
+        power 1, and this schedule begins there. None: this schedule begins without rows, or with all of them.
+        """
+        return []
+
     def n_assignments(self, n_rows: int) -> int:
-        """Row assignments of the whole schedule; at least one a row."""
+        """Row assignments of the whole schedule, with its starts; at least one a row."""
         if not isinstance(self.passes, Real) or not self.passes >= 1.0 or not np.isfinite(self.passes):
             raise ValueError(f"passes must be a number of at least 1, got {self.passes!r}")
         return int(np.ceil(self.passes * n_rows))
@@ -124,17 +133,55 @@ class Accelerating(Schedule):
         return np.where(np.asarray(progress) >= 1.0, n_rows, np.minimum(np.ceil(size - 1e-9), n_rows)).astype(int)
 
 
+class Start(Schedule):
+    """A short annealing of a part of the table: subsample and power grow linearly, then rest for a quarter of the work.
+
+    Parameters
+    ----------
+    assignments : int
+        Its row assignments.
+    n_first, n_last : float
+        Rows at the beginning and at the end.
+    initial_power : float
+        Power of the likelihood at the beginning.
+    """
+
+    # The part of the work in which subsample and power grow.
+    growth = 0.75
+
+    def __init__(self, assignments: int, n_first: float, n_last: int, initial_power: float):
+        self.assignments = assignments
+        self.n_first = n_first
+        self.n_last = n_last
+        self.initial_power = initial_power
+
+    def n_assignments(self, n_rows):
+        return self.assignments
+
+    def subsample_size(self, progress, n_rows):
+        grown = self.n_first + (self.n_last - self.n_first) * self._grown(progress)
+        return np.ceil(grown - 1e-9).astype(int)
+
+    def inverse_temperature(self, progress, n_rows):
+        return self.initial_power + (1.0 - self.initial_power) * self._grown(progress)
+
+    def _grown(self, progress):
+        return np.clip(np.asarray(progress, dtype=float) / self.growth, 0.0, 1.0)
+
+
 class TemperedAccelerating(Accelerating):
-    """Subsample annealing and tempering together, then sweeps of all rows: CrossCat's default with full covariance.
+    """Short annealings, tempered and not, of which the best goes on: CrossCat's default with full covariance.
 
-    In the first ``growth`` of the work, the subsample grows as in :class:`Accelerating`, and the power of the
-    likelihood grows from ``initial_power`` to 1. The rest of the work are sweeps of all rows. With a low power, columns
-    that depend on one another join in views while there are few clusters. At power 1 each column soon has many clusters
-    of its own in its view, and moves of single columns between such views are seldom accepted. With a very low power
-    columns join that are independent, and later seldom part.
+    A chain makes a short annealing for each of the ``initial_powers``: the subsample grows linearly, and the power of
+    the likelihood from this value to 1. The chain goes on from the state with the highest log joint density. In tables
+    of up to ``n_small`` rows, all rows are in by then, and the rest of the work are sweeps of all rows. The larger a
+    table is, the earlier the choice: the subsample then grows on as in :class:`Accelerating`, with less left for sweeps
+    of all rows.
 
-    In tables above ``n_small`` rows, where passes are fewer, so are the sweeps of all rows, and the power begins nearer
-    to 1, both in proportion: there is little time for them, and the subsample is small for long.
+    With a low power, columns that depend on one another join in views while there are few clusters; with power 1, each
+    column soon has many clusters of its own in its view, and moves of single columns between such views are seldom
+    accepted. But with a low power, columns may join that are independent, and later seldom part. Which of both matters
+    depends on the table.
 
     Parameters
     ----------
@@ -145,22 +192,23 @@ class TemperedAccelerating(Accelerating):
         Up to this many rows.
     n_first : int, default=32
         Rows that enter at once, as in :class:`Accelerating`.
-    initial_power : float, default=0.5
-        Inverse temperature at the start in tables of up to ``n_small`` rows, above 0 and at most 1.
-    growth : float, default=0.3
-        Share of the work after which all rows are in and the power is 1 in tables of up to ``n_small`` rows, above 0
-        and at most 1.
+    initial_powers : sequence of float, default=(0.5, 1.0)
+        Inverse temperature at the beginning of each of the short annealings, above 0 and at most 1.
+    start_share : float, default=0.25
+        Row assignments of a short annealing, as a share of those up to ``n_small`` rows; that of all of them is at most
+        1.
 
     Examples
     --------
     >>> from sklearn_subanneal.annealing import TemperedAccelerating
-    >>> schedule = TemperedAccelerating(initial_power=0.2, growth=0.5)
-    >>> schedule.subsample_size([0.25, 0.5, 1.0], n_rows=1000)
-    array([ 516, 1000, 1000])
-    >>> schedule.inverse_temperature([0.0, 0.25, 0.5, 1.0], n_rows=1000)
+    >>> schedule = TemperedAccelerating(initial_powers=(0.2, 1.0))
+    >>> tempered, _ = schedule.starts(n_rows=1000)
+    >>> tempered.subsample_size([0.0, 0.375, 0.75, 1.0], n_rows=1000)
+    array([  32,  516, 1000, 1000])
+    >>> tempered.inverse_temperature([0.0, 0.375, 0.75, 1.0], n_rows=1000)
     array([0.2, 0.6, 1. , 1. ])
-    >>> schedule.inverse_temperature([0.0, 0.25, 0.5, 1.0], n_rows=10_000).round(2)
-    array([0.83, 0.88, 0.93, 1.  ])
+    >>> schedule.subsample_size([0.0, 0.5, 1.0], n_rows=10_000)
+    array([  618,  1605, 10000])
     """
 
     def __init__(
@@ -168,37 +216,60 @@ class TemperedAccelerating(Accelerating):
         passes: float = 60.0,
         n_small: int = 1000,
         n_first: int = 32,
-        initial_power: float = 0.5,
-        growth: float = 0.3,
+        initial_powers: Sequence[float] = (0.5, 1.0),
+        start_share: float = 0.25,
     ):
         super().__init__(passes, n_small, n_first)
-        self.initial_power = initial_power
-        self.growth = growth
+        self.initial_powers = initial_powers
+        self.start_share = start_share
+
+    def starts(self, n_rows):
+        powers = self._checked_powers()
+        first, _, _, early, _ = self._phases(n_rows)
+        n_last = int(np.ceil(self._size_of_starts(n_rows) - 1e-9))
+        return [Start(int(np.ceil(self.start_share * early)), first, n_last, power) for power in powers]
 
     def n_assignments(self, n_rows):
-        for name in ("initial_power", "growth"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < value <= 1.0:
-                raise ValueError(f"{name} must be a number above 0 and at most 1, got {value!r}")
+        self._checked_powers()
         return super().n_assignments(n_rows)
 
     def subsample_size(self, progress, n_rows):
-        return super().subsample_size(self._grown(progress, n_rows), n_rows)
+        first, _, _, early, whole = self._phases(n_rows)
+        # Where starts end, the growth goes on as if it had come so far by itself.
+        done = first + self.passes * (self._size_of_starts(n_rows) - first)
+        rest = whole - self._share_of_starts * early
+        progress = np.clip(progress, 0.0, 1.0)
+        # Rounding must not keep the last row out.
+        grown = np.where(progress >= 1.0, 1.0, np.minimum((done + progress * rest) / whole, 1.0))
+        return super().subsample_size(grown, n_rows)
 
-    def inverse_temperature(self, progress, n_rows):
-        start = 1.0 - (1.0 - self.initial_power) * self._thoroughness(n_rows)
-        return start + (1.0 - start) * self._grown(progress, n_rows)
+    @property
+    def _share_of_starts(self):
+        return len(self.initial_powers) * self.start_share
 
-    def _grown(self, progress, n_rows):
-        """The part of the growth that is done."""
-        growth = 1.0 - (1.0 - self.growth) * self._thoroughness(n_rows)
-        return np.clip(np.asarray(progress, dtype=float) / growth, 0.0, 1.0)
+    def _size_of_starts(self, n_rows):
+        """Rows with which starts end: all, or n_small, of a small table; as few as pay for them, of a very large one."""
+        first, small, _, _, whole = self._phases(n_rows)
+        few = first + self._share_of_starts * (small - first)
+        # Passes over the table, as a share of those over a small one.
+        thoroughness = min(whole / n_rows / (super().n_assignments(self.n_small) / self.n_small), 1.0)
+        return small if n_rows <= self.n_small else few + thoroughness * (small - few)
 
-    def _thoroughness(self, n_rows):
-        """Passes over the table, as a share of those over one of ``n_small`` rows."""
-        if n_rows <= self.n_small:
-            return 1.0
-        return self.n_assignments(n_rows) / n_rows / (self.n_assignments(self.n_small) / self.n_small)
+    def _checked_powers(self):
+        """The initial powers; raises ValueError if they, or the share of the starts, are out of range."""
+        powers = list(self.initial_powers) if isinstance(self.initial_powers, Sequence | np.ndarray) else []
+        if not powers or not all(isinstance(power, Real) and 0.0 < power <= 1.0 for power in powers):
+            raise ValueError(
+                "initial_powers must be one or more numbers above 0 and at most 1, for example (0.5, 1.0), "
+                f"got {self.initial_powers!r}"
+            )
+        share = self.start_share
+        if not isinstance(share, Real) or not 0.0 < share * len(powers) <= 1.0:
+            raise ValueError(
+                f"start_share must be above 0 and, for {len(powers)} initial_powers, at most {1 / len(powers):.3g}, "
+                f"got {share!r}"
+            )
+        return powers
 
 
 class SequentialGibbs(Schedule):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.chain_result import ChainResult
-from sklearn_subanneal.annealing.pace import Pace
+from sklearn_subanneal.annealing.pace import Course
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule, SubsampleAnneal
 from sklearn_subanneal.annealing.subsampling import CyclicSubsampling, Subsampling
@@ -111,16 +111,16 @@ class ChainSpec:
             return 0
         if self.time_limit is not None:
             return None
+        course = Course(self.schedule, self.n_rows)
         if self.previous is None:
-            return Pace(self.schedule, self.n_rows).n_steps() + max(self.n_draws * self.thin, self.most_sweeps)
+            return course.n_steps() + max(self.n_draws * self.thin, self.most_sweeps)
         state = self.previous.state
         n_current = len(self.previous.draws) - state.n_superseded
         to_draw = (self.n_draws - n_current) * max(self.thin, state.spacing) - state.sweeps_since_draw
         to_draw = max(to_draw, self.most_sweeps - state.n_sweeps_after, 0)
         if state.annealed:
             return to_draw
-        pace = Pace(self.schedule, self.n_rows, None, state.done, state.progress)
-        return pace.n_steps(int(state.window["sizes"].sum())) + to_draw
+        return course.n_steps(state.leg, state.done, state.progress, int(state.window["sizes"].sum())) + to_draw
 
 
 def run_spec(spec: ChainSpec, context: ChainContext) -> ChainResult:

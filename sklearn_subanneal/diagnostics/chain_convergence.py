@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
 
 from sklearn_subanneal.diagnostics.convergence import effective_sample_size, rank_normalized_rhat
+from sklearn_subanneal.posterior.labels import encode_labels
+from sklearn_subanneal.posterior.losses import adjusted_rand
 
 # The trend is reported from this level on: one fit in two hundred without a trend.
 LEVEL = 0.005
@@ -110,7 +111,7 @@ class Convergence:
             p_value = 1.0 if not changes.any() else stats.ttest_1samp(changes, 0.0).pvalue
         within = np.nan
         if labels.shape[1] > 1:
-            within = np.mean([adjusted_rand_score(chain[0], chain[-1]) for chain in labels])
+            within = np.mean([adjusted_rand(*map(encode_labels, chain[[0, -1]])) for chain in labels])
         return cls(
             rhat=float(rank_normalized_rhat(log_joint)),
             effective_size=float(effective_sample_size(log_joint)),
@@ -167,6 +168,7 @@ def _agreement(labels: NDArray, weights: NDArray) -> float:
     """Mean adjusted Rand index of draws of different chains, by the weights of the chains."""
     n_chains, n_draws = labels.shape[:2]
     some = np.unique(np.linspace(0, n_draws - 1, N_COMPARED).astype(int))
+    coded = [[encode_labels(labels[i, k]) for k in some] for i in range(n_chains)]
     pairs = list(combinations(range(n_chains), 2))
-    found = [np.mean([adjusted_rand_score(labels[i, k], labels[j, m]) for k in some for m in some]) for i, j in pairs]
+    found = [np.mean([adjusted_rand(a, b) for a in coded[i] for b in coded[j]]) for i, j in pairs]
     return float(np.average(found, weights=[weights[i] * weights[j] for i, j in pairs])) if pairs else np.nan

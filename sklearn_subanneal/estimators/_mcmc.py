@@ -232,7 +232,7 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
         self.trace_ = np.concatenate([result.trace for result in results])
-        self.n_sweeps_ = np.array([len(result.trace) for result in results])
+        self.n_sweeps_ = np.array([result.state.n_sweeps for result in results])
 
     def _judge_convergence(self):
         views = getattr(self, "posterior_column_labels_", None)

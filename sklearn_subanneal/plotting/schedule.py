@@ -19,7 +19,7 @@ class ScheduleDisplay:
     Parameters
     ----------
     progress : ndarray of shape (n_points,)
-        Progress from 0 to 1.
+        Progress from 0 to 1, first of the starts of the schedule, if it has some.
     subsample_size : ndarray of shape (n_points,)
         Rows in the subsample.
     inverse_temperature : ndarray of shape (n_points,)
@@ -72,11 +72,12 @@ class ScheduleDisplay:
         ----------
         schedule : schedule object
             A :class:`~sklearn_subanneal.annealing.schedules.Schedule`, or an object with its methods
-            `subsample_size(progress, n_rows)` and `inverse_temperature(progress, n_rows)`.
+            `subsample_size(progress, n_rows)` and `inverse_temperature(progress, n_rows)`. Starts, if it has a method
+            `starts(n_rows)`, are drawn one after the other, each as long as its share of the row assignments.
         n_samples : int, default=1000
             Number of rows of the table.
         n_points : int, default=501
-            Number of evenly spaced points of progress from 0 to 1.
+            Number of evenly spaced points of progress from 0 to 1, for the schedule and for each of its starts.
         name : str, default=None
             Name in the legend; None: the name of the class.
         ax : matplotlib Axes, default=None
@@ -95,11 +96,16 @@ class ScheduleDisplay:
         """
         if n_samples < 1 or n_points < 2:
             raise ValueError(f"n_samples must be at least 1 and n_points at least 2, got {n_samples} and {n_points}.")
+        starts = schedule.starts(n_samples) if hasattr(schedule, "starts") else []
+        shares = [start.n_assignments(n_samples) / schedule.n_assignments(n_samples) for start in starts]
+        ends = np.append(np.cumsum(shares), 1.0)
         progress = np.linspace(0.0, 1.0, n_points)
-        sizes = np.asarray(schedule.subsample_size(progress, n_samples))
-        inverse_temperature = np.asarray(schedule.inverse_temperature(progress, n_samples), dtype=np.float64)
+        legs = [*starts, schedule]
+        sizes = [np.asarray(leg.subsample_size(progress, n_samples)) for leg in legs]
+        powers = [np.asarray(leg.inverse_temperature(progress, n_samples), dtype=np.float64) for leg in legs]
+        of_course = [begin + (end - begin) * progress for begin, end in zip([0.0, *ends], ends, strict=False)]
         name = type(schedule).__name__ if name is None else name
-        return cls(progress, sizes, inverse_temperature, name=name).plot(ax, **kwargs)
+        return cls(*map(np.concatenate, (of_course, sizes, powers)), name=name).plot(ax, **kwargs)
 
     def plot(self, ax: "Axes | None" = None, **line_kw: Any) -> "ScheduleDisplay":
         """Draw the schedule.

@@ -1,4 +1,4 @@
-"""Cells of one column: reading from NumPy, pandas or polars, encoding as numbers or codes, and writing back."""
+"""Cells of one column: reading from NumPy, pandas or polars, and encoding as numbers or codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
-from sklearn_subanneal.tables.date_dtypes import pandas_dates, polars_dates, with_pandas_dtype, with_polars_dtype
+from sklearn_subanneal.tables.date_dtypes import pandas_dates, polars_dates
 from sklearn_subanneal.tables.value_order import is_number, sorted_values, type_names
 
 
@@ -62,8 +62,14 @@ class Cells:
             return self.missing
         return is_missing(self.values) if self.values.dtype.kind in "fM" else np.zeros(len(self.values), bool)
 
-    def numbers(self, model: CellType) -> np.ndarray:
-        """The cells as numbers of a type of column."""
+    def numbers(self, model: CellType, unknown: list | None = None) -> np.ndarray:
+        """The cells as numbers of a type of column; those that it does not admit are missing, and added to ``unknown``.
+
+        Raises
+        ------
+        ValueError
+            If there are such cells, and no ``unknown``, or cells that are no numbers.
+        """
         values, missing = self.values, self.missing
         if self.codes is None and values.dtype.kind == "M":
             raise ValueError(
@@ -87,9 +93,12 @@ class Cells:
             wrong = ((values < 0) | (values > model.largest) | (values != np.floor(values))) & ~missing
         else:
             wrong = (values < 0) | (values > model.largest)
-        if wrong.any():
+        if wrong.any() and unknown is None:
             value = values[wrong.argmax()].item()
             raise ValueError(f"Column {self.name!r} must be {model.kind} but holds {value!r}: {model.remedy}.")
+        if wrong.any():
+            unknown += np.unique(values[wrong]).tolist()
+            missing = wrong if missing is None else missing | wrong
         if missing is None:
             return values.astype(model.dtype)
         array = np.where(missing, 0, values).astype(model.dtype)
@@ -262,47 +271,6 @@ def is_missing(array: np.ndarray) -> np.ndarray:
     return np.isnan(array) if array.dtype.kind == "f" else array < 0
 
 
-def pandas_series(column, array: np.ndarray):
-    """Write a column, a `sklearn_subanneal.tables.schema.Column`, for pandas."""
-    import pandas as pd
-
-    if array.dtype.kind == "M":
-        return with_pandas_dtype(array, column.dtype)
-    if array.dtype.kind == "f":
-        is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
-        is_float = column.dtype.lower().startswith("float")
-        return pd.Series(array).astype(column.dtype if is_float else "Float64" if is_nullable else "float64")
-    if column.type.coded and column.levels is not None:
-        position = {level: code for code, level in enumerate(column.levels)}
-        codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
-        return pd.Series(pd.Categorical.from_codes(codes[array], list(column.levels), column.ordered))
-    missing, dtype = is_missing(array), _held_dtype(column, array)
-    values = array if column.categories is None else column.categories[array]
-    series = pd.Series(values, dtype=values.dtype)
-    if missing.any():
-        series = series.mask(missing)
-        dtype = "boolean" if dtype == "bool" else "float64" if dtype.startswith(("int", "uint")) else dtype
-    return series.astype(dtype)
-
-
-def polars_series(column, array: np.ndarray):
-    """Write a column, a `sklearn_subanneal.tables.schema.Column`, for polars."""
-    import polars as pl
-
-    if array.dtype.kind == "M":
-        return with_polars_dtype(array, column.dtype).alias(column.name)
-    dtype = _held_dtype(column, array)
-    if array.dtype.kind == "f":
-        series = pl.Series(array).fill_nan(None).cast(pl.Float32 if dtype == "Float32" else pl.Float64)
-    else:
-        series = pl.Series(array, dtype=pl.Int32).set(pl.Series(is_missing(array)), None)
-        if column.categories is not None:
-            series = pl.Series(column.categories.tolist()).gather(series)
-        if dtype != "Object":
-            series = series.cast(pl.Enum(column.levels) if dtype == "Enum" else getattr(pl, dtype))
-    return series.alias(column.name)
-
-
 def unsupported(name: str, dtype) -> ValueError:
     """The error for a dtype that holds neither numbers nor categories."""
     if getattr(dtype, "kind", "") == "c":
@@ -311,15 +279,6 @@ def unsupported(name: str, dtype) -> ValueError:
         f"Column {name!r} has dtype {dtype}, which is neither numeric nor categorical: convert it to numbers, strings, "
         "booleans or, in a DataFrame, dates, or drop it."
     )
-
-
-def _held_dtype(column, array: np.ndarray) -> str:
-    """The column's dtype, widened where a count drawn is beyond its range."""
-    dtype = column.dtype
-    if array.dtype.kind == "i" and column.categories is None and dtype.lower() in ("int8", "uint8", "int16", "uint16"):
-        if array.max(initial=0) > np.iinfo(dtype.lower()).max:
-            return "Int32" if dtype[0].isupper() else "int32"
-    return dtype
 
 
 def _occurring(values: list, codes: np.ndarray) -> tuple[list, np.ndarray]:

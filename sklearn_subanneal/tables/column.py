@@ -108,6 +108,8 @@ class Column:
         Why it has this type.
     revisable : bool
         Whether the values of other columns may show that "real" suits better than the type chosen.
+    inferred : bool
+        Whether the values chose the type, so that later ones may not suit it.
     marks : tuple of str or None
         If its cells are strings that spell numbers, the strings that mean missing cells.
     """
@@ -122,6 +124,7 @@ class Column:
     indicator: Column | None = None
     reason: str = ""
     revisable: bool = False
+    inferred: bool = False
     marks: tuple[str, ...] | None = None
 
     @property
@@ -136,13 +139,13 @@ class Column:
         return own if self.indicator is None else (*own, self.indicator)
 
     def encode(self, cells: Cells, *, reserved: bool = False) -> tuple[list[np.ndarray], list]:
-        """Typed cells of each part, and the values that are no category of the column.
+        """Typed cells of each part, and the values that are no category of the column, or that an inferred type lacks.
 
         Parameters
         ----------
         cells : Cells
         reserved : bool, default=False
-            Whether such a value has the code n_categories, and not that of a missing cell.
+            Whether such a category has the code n_categories, and not that of a missing cell.
         """
         unknown: list = []
         if self.marks is not None:
@@ -153,7 +156,7 @@ class Column:
             codes, _, unknown = encoded(cells, self.categories, reserved=reserved and not self.type.ordered)
             arrays = [codes]
         else:
-            arrays = [cells.numbers(self.type)]
+            arrays = [cells.numbers(self.type, unknown if self.inferred else None)]
         if self.indicator is not None:
             arrays.append(cells.gaps().astype(np.int8))
         return arrays, unknown

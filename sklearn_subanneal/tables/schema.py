@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,16 +19,15 @@ from sklearn_subanneal.tables.cells import (
     is_missing,
     object_cells,
     pandas_cells,
-    pandas_series,
     polars_cells,
-    polars_series,
     unsupported,
 )
-from sklearn_subanneal.tables.chosen_type import FROM_DTYPE, ChosenType, declared_types, typed_by
+from sklearn_subanneal.tables.chosen_type import AUTO, FROM_DTYPE, ChosenType, declared_types, typed_by
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
 from sklearn_subanneal.tables.numerals import numeric_cells
 from sklearn_subanneal.tables.ordinal_levels import ordered_levels
+from sklearn_subanneal.tables.series import pandas_series, polars_series
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +119,17 @@ class Table:
             if unknown:
                 listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
                 strangers.append(f"{listed} in column {column.name!r}")
+                if not column.type.coded and unseen != "error":
+                    warnings.warn(
+                        f"Column {column.name!r} was {column.kind} in fit, but holds {listed}: these cells count as "
+                        "missing. To have them modelled, declare another type in feature_types.",
+                        UserWarning,
+                        stacklevel=4,
+                    )
             arrays += parts
         if strangers and unseen == "error":
             raise ValueError(
-                f"X holds categories that fit did not see: {'; '.join(strangers)}. "
+                f"X holds values that fit did not see: {'; '.join(strangers)}. "
                 'Fit on data that hold them, declare them as levels of a categorical dtype, or set unseen="novel" or '
                 '"missing".'
             )
@@ -272,7 +279,7 @@ def read_table(
         if missing.all():
             raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
         column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered, reason=chosen.reason, marks=marks)
-        column = replace(column, revisable=chosen.revisable)
+        column = replace(column, revisable=chosen.revisable, inferred=given == AUTO)
         if model.split is not None:
             column = replace(column, split=model.split(cell, types))
             parts = column.encode(cell)[0]

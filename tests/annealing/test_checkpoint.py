@@ -30,6 +30,7 @@ from sklearn_subanneal.annealing import (
     PriorGibbs,
     SequentialGibbs,
     SubsampleAnneal,
+    TemperedAccelerating,
     clock,
     saved_chain,
 )
@@ -42,6 +43,7 @@ X = with_gaps(np.hstack([blobs(N_ROWS), blobs(N_ROWS, gap=3.0, seed=1)[::-1]]))
 MIXED = np.column_stack([X[:, 0], *(np.floor(np.abs(np.nan_to_num(X[:, 1:3])) % 4).T), X[:, 3] > 0])
 TYPES = ["real", "categorical", "count", "boolean"]
 SHORT = SubsampleAnneal(passes=4)
+STARTS = TemperedAccelerating(passes=8, n_small=16, n_first=4)
 ESTIMATORS = [CrossCat, SubsampleAnnealedDPMM]
 
 
@@ -103,13 +105,15 @@ WAYS = {
     "block": (CrossCat, {"moves": VIEW_MOVES["block"], "schedule": PriorGibbs(3)}),
     "birth and death": (CrossCat, {"moves": VIEW_MOVES["birth-death"], "schedule": EnergyAnneal(3)}),
     "mixed": (CrossCat, {"feature_types": TYPES}),
+    "starts": (CrossCat, {"schedule": STARTS}),
     "mixture": (SubsampleAnnealedDPMM, {}),
+    "mixture, starts": (SubsampleAnnealedDPMM, {"schedule": STARTS}),
     "mixture, energy": (SubsampleAnnealedDPMM, {"schedule": EnergyAnneal(3)}),
     "mixture, full": (SubsampleAnnealedDPMM, {"covariance_type": "full"}),
 }
 
 
-QUICK_WAYS = ("block", "mixed", "mixture")
+QUICK_WAYS = ("block", "mixed", "starts", "mixture")
 
 
 @pytest.mark.parametrize(
@@ -120,26 +124,28 @@ def test_interrupted_at_every_sweep(estimator, params, tmp_path):
     params = {"estimator": estimator, "n_chains": 1, "table": MIXED if "feature_types" in params else X, **params}
     table = params["table"]
     whole = make(**{name: value for name, value in params.items() if name != "table"}).fit(table)
-    for sweep in range(0, len(whole.trace_), 1 if estimator is CrossCat and "moves" not in params else 2):
+    (n_sweeps,) = whole.n_sweeps_
+    for sweep in range(0, n_sweeps, 1 if estimator is CrossCat and "moves" not in params else 2):
         interrupt(tmp_path / str(sweep), 0, sweep, **params)
         monitor = TraceMonitor()
         model = resumed(tmp_path / str(sweep), monitor, **params)
         assert_same(model, whole, table)
         # It went on, and did not start anew.
-        logs = monitor.get_logs() if sweep + 1 < len(whole.trace_) else []
-        assert [record["sweep"] for record in logs] == list(range(sweep + 1, len(whole.trace_)))
+        logs = monitor.get_logs() if sweep + 1 < n_sweeps else []
+        assert [record["sweep"] for record in logs] == list(range(sweep + 1, n_sweeps))
 
 
-@pytest.mark.parametrize("schedule", [SHORT, SequentialGibbs(1), SequentialGibbs(3), PriorGibbs(2)])
+@pytest.mark.parametrize("schedule", [SHORT, SequentialGibbs(1), SequentialGibbs(3), PriorGibbs(2), STARTS])
 def test_the_work_to_go_is_known(schedule, tmp_path):
     whole = make(n_chains=1, schedule=schedule).fit(X)
     spec = ChainSpec(n_rows=N_ROWS, schedule=schedule, n_draws=2, thin=3, max_sweeps=0)
-    assert spec.n_sweeps() == len(whole.trace_)
-    for sweep in range(len(whole.trace_)):
+    (n_sweeps,) = whole.n_sweeps_
+    assert spec.n_sweeps() == n_sweeps
+    for sweep in range(n_sweeps):
         interrupt(tmp_path / str(sweep), 0, sweep, n_chains=1, schedule=schedule)
         file = tmp_path / str(sweep) / "chain-0.checkpoint"
         to_go = replace(spec, previous=SavedChain.read(file).result).n_sweeps()
-        assert to_go == len(whole.trace_) - sweep - 1
+        assert to_go == n_sweeps - sweep - 1
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

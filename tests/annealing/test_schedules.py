@@ -23,14 +23,14 @@ from sklearn_subanneal.annealing import (
     subsampling,
 )
 from sklearn_subanneal.annealing._window import Window
-from sklearn_subanneal.annealing.pace import LEAST_CYCLE, Pace
+from sklearn_subanneal.annealing.pace import LEAST_CYCLE, Course, Pace, own_work
 
 SCHEDULES = [
     SubsampleAnneal(passes=7.5),
     Accelerating(passes=64, n_small=30),
     Accelerating(passes=1),
     TemperedAccelerating(passes=8, n_small=30),
-    TemperedAccelerating(passes=1, initial_power=1.0, growth=1.0),
+    TemperedAccelerating(passes=1, initial_powers=[1.0], start_share=1.0),
     SequentialGibbs(passes=3),
     PriorGibbs(passes=3),
     EnergyAnneal(passes=3),
@@ -103,37 +103,63 @@ def test_energy_is_cold_at_the_end_and_hot_at_the_start():
     assert all((s.inverse_temperature(PROGRESS, 50) == 1).all() for s in untempered)
 
 
-def test_the_tempered_schedule_grows_as_the_accelerating_one_and_ends_with_sweeps_of_all_rows():
-    schedule, plain = TemperedAccelerating(growth=0.25, initial_power=0.4), Accelerating(60, n_small=1000)
-    for n_rows in (200, 1000):
-        assert schedule.n_assignments(n_rows) == plain.n_assignments(n_rows)
+@pytest.mark.parametrize("n_rows", [1, 7, 200, 1000, 4000, 100_000])
+def test_the_tempered_schedule_starts_several_times(n_rows):
+    schedule, plain = TemperedAccelerating(initial_powers=(0.4, 0.8, 1.0), start_share=0.2), Accelerating(60, 1000)
+    small = min(n_rows, 1000)
+    first = min(32, small / 2)
+    early = first + 60 * (small - first)
+    # The larger the table, the nearer is the end of the starts to the size whose annealing would cost as much as they.
+    share = plain.n_assignments(n_rows) / n_rows / (plain.n_assignments(1000) / 1000) if n_rows > 1000 else 1.0
+    few = first + 0.6 * (small - first)
+    n_last = np.ceil(few + share * (small - few) - 1e-9)
+    assert share < 0.1 or n_rows <= 4000
+    starts = schedule.starts(n_rows)
+    assert [start.initial_power for start in starts] == [0.4, 0.8, 1.0]
+    for start in starts:
+        assert start.n_assignments(n_rows) == np.ceil(0.2 * early)
         np.testing.assert_array_equal(
-            schedule.subsample_size(0.25 * PROGRESS, n_rows), plain.subsample_size(PROGRESS, n_rows)
+            start.subsample_size([0.0, 0.375, 0.75, 1.0], n_rows),
+            np.ceil([first, (first + n_last) / 2, n_last, n_last]),
         )
-        assert (schedule.subsample_size([0.25, 0.6, 1.0], n_rows) == n_rows).all()
-        powers = schedule.inverse_temperature([0.0, 0.125, 0.25, 1.0], n_rows)
-        np.testing.assert_allclose(powers, [0.4, 0.7, 1.0, 1.0])
-
-
-def test_tempering_and_sweeps_of_all_rows_fall_with_the_passes():
-    schedule, plain = TemperedAccelerating(growth=0.25, initial_power=0.4), Accelerating(60, n_small=1000)
-    for n_rows in (1001, 4000, 100_000):
-        share = plain.n_assignments(n_rows) / n_rows / (plain.n_assignments(1000) / 1000)
-        growth = 1.0 - 0.75 * share
-        assert growth < 1.0 and schedule.n_assignments(n_rows) == plain.n_assignments(n_rows)
-        np.testing.assert_array_equal(
-            schedule.subsample_size(growth * PROGRESS, n_rows), plain.subsample_size(PROGRESS, n_rows)
+        own = start.initial_power
+        np.testing.assert_allclose(
+            start.inverse_temperature([0.0, 0.375, 0.75, 1.0], n_rows), [own, (1 + own) / 2, 1.0, 1.0]
         )
-        powers = schedule.inverse_temperature([0.0, growth / 2, growth, 1.0], n_rows)
-        np.testing.assert_allclose(powers, [1.0 - 0.6 * share, 1.0 - 0.3 * share, 1.0, 1.0])
-    assert share < 0.1 and schedule.inverse_temperature(0.0, 1001) == pytest.approx(0.4, abs=0.01)
+    # It begins where they end, at power 1.
+    assert abs(schedule.subsample_size(0.0, n_rows) - n_last) <= 1
+    assert (schedule.inverse_temperature(PROGRESS, n_rows) == 1.0).all()
 
 
-@pytest.mark.parametrize("name", ["initial_power", "growth"])
-@pytest.mark.parametrize("value", [0.0, 1.5, -0.1, np.nan, "half"])
-def test_shares_outside_the_unit_interval_are_refused(name, value):
-    with pytest.raises(ValueError, match=f"{name} must be a number above 0 and at most 1, got"):
-        TemperedAccelerating(**{name: value}).n_assignments(100)
+@pytest.mark.parametrize("n_rows", [600, 1000, 1001, 4000, 100_000])
+def test_after_its_starts_the_tempered_schedule_grows_as_the_accelerating_one_and_then_rests(n_rows):
+    schedule, plain = TemperedAccelerating(start_share=0.3), Accelerating(60, n_small=1000)
+    whole, early = plain.n_assignments(n_rows), plain.n_assignments(min(n_rows, 1000))
+    assert schedule.n_assignments(n_rows) == whole
+    rest = own_work(schedule, n_rows)
+    assert rest == pytest.approx(whole - 0.6 * early, abs=4)
+    sizes = schedule.subsample_size(PROGRESS, n_rows)
+    grown = sizes < n_rows
+    n_last = schedule.starts(n_rows)[0].n_last
+    done = 32 + 60 * (n_last - 32)
+    np.testing.assert_allclose(
+        sizes[grown], plain.subsample_size((done + PROGRESS[grown] * rest) / whole, n_rows), atol=1.0, rtol=1e-2
+    )
+    # What the starts were ahead, those of small tables most, is left for sweeps of all rows.
+    at_rest = 1.0 - grown.mean()
+    assert at_rest == pytest.approx((done - 0.6 * early) / rest, abs=2e-3)
+
+
+@pytest.mark.parametrize("powers", [(), 0.5, None, "half", ("half",), (0.0,), (1.5, 1.0), (np.nan,), [0.5, -1.0]])
+def test_bad_initial_powers_are_refused(powers):
+    with pytest.raises(ValueError, match="initial_powers must be one or more numbers above 0 and at most 1"):
+        TemperedAccelerating(initial_powers=powers).n_assignments(100)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.51, -0.1, np.nan, "half"])
+def test_a_share_of_the_starts_above_the_whole_is_refused(share):
+    with pytest.raises(ValueError, match="start_share must be above 0 and, for 2 initial_powers, at most 0.5, got"):
+        TemperedAccelerating(start_share=share).n_assignments(100)
 
 
 @pytest.mark.parametrize("passes", [0, 0.5, -3, np.nan, np.inf, "7", None])
@@ -155,24 +181,48 @@ def test_numbers_of_rows_below_one_are_refused(name, value):
 # --- Pace -------------------------------------------------------------------------------------------------------
 
 
+def sizes_at_the_beginning(course):
+    """Rows in the subsample when each leg of a course begins."""
+    n_rows = course.n_rows
+    if not course.n_starts:
+        return [n_rows * (course.legs[0].start == "prior")]
+    return [0] * course.n_starts + [int(course.legs[0].subsample_size(1.0, n_rows))]
+
+
 @each_schedule
 @pytest.mark.parametrize("n_rows", [1, 5, 16, 333])
 def test_pace_by_work(schedule, n_rows):
-    size = n_rows if schedule.start == "prior" else 0
-    pace, moves = Pace(schedule, n_rows), 0
-    for step in pace.steps(size):
-        assert step.n_moves >= abs(step.size - size)
-        assert step.size == schedule.subsample_size(step.progress, n_rows)
-        assert step.inverse_temperature == schedule.inverse_temperature(step.progress, n_rows)
-        moves, size = moves + step.n_moves, step.size
-    assert step.progress == 1.0
+    course = Course(schedule, n_rows)
+    total, n_steps, before = 0, 0, 0.0
+    for number, (leg, size) in enumerate(zip(course.legs, sizes_at_the_beginning(course), strict=True)):
+        pace, moves = course.pace(number), 0
+        for step in pace.steps(size):
+            assert step.n_moves >= abs(step.size - size)
+            assert step.size == leg.subsample_size(step.progress, n_rows)
+            assert step.inverse_temperature == leg.inverse_temperature(step.progress, n_rows)
+            moves, size, n_steps = moves + step.n_moves, step.size, n_steps + 1
+            assert before < course.progress(number, step.progress)
+            before = course.progress(number, step.progress)
+        assert step.progress == 1.0
+        assert size == leg.subsample_size(1.0, n_rows)
+        assert pace.done == moves
+        # The last cycle may be longer than what was left of the work, and all rows enter.
+        assert own_work(leg, n_rows) <= moves <= own_work(leg, n_rows) + max(n_rows, LEAST_CYCLE)
+        total += moves
     assert size == n_rows
-    assert pace.done == moves
-    # The last cycle may be longer than what was left of the work, and all rows enter.
-    whole = schedule.n_assignments(n_rows)
-    assert whole <= moves <= whole + max(n_rows, LEAST_CYCLE)
-    assert Pace(schedule, n_rows).n_steps() == sum(1 for _ in Pace(schedule, n_rows).steps(size * (
-        schedule.start == "prior")))  # fmt: skip
+    assert before == pytest.approx(1.0)
+    assert total >= schedule.n_assignments(n_rows)
+    assert course.n_steps() == n_steps
+
+
+def test_steps_to_go_from_the_middle_of_a_start():
+    course = Course(TemperedAccelerating(8, n_small=30), 100)
+    pace = course.pace(1)
+    for _, step in zip(range(4), pace.steps(0), strict=False):
+        pass
+    done, progress = pace.done + step.n_moves, step.progress
+    rest = course.pace(1, done, progress).n_steps(step.size) + course.pace(2).n_steps(30)
+    assert course.n_steps(1, done, progress, step.size) == rest < course.n_steps()
 
 
 def test_pace_goes_on_where_another_ended():
@@ -195,14 +245,15 @@ class Clock:
 @pytest.mark.parametrize("speed", [100.0, 1000.0, 20_000.0])
 def test_pace_by_the_clock_is_as_long_as_asked(monkeypatch, schedule, speed):
     clock = Clock(monkeypatch)
-    pace, size, sizes = Pace(schedule, 100, seconds=3.0), 100 * (schedule.start == "prior"), []
-    for step in pace.steps(size):
-        clock.now += step.n_moves / speed
-        sizes.append(step.size)
-    assert sizes[-1] == 100
-    assert step.progress == 1.0
-    # Off by no more than one cycle.
-    assert pace.elapsed == pytest.approx(3.0, abs=1.5 * 100 / speed)
+    begin, course = clock.now, Course(schedule, 100, seconds=3.0)
+    for leg, size in enumerate(sizes_at_the_beginning(course)):
+        for step in course.pace(leg, elapsed=clock.now - begin).steps(size):
+            clock.now += step.n_moves / speed
+        assert step.progress == 1.0
+        # Off by no more than one cycle a leg.
+        late = (leg + 1.5) * 100 / speed
+        assert clock.now - begin == pytest.approx(3.0 * course.progress(leg, 1.0), abs=late)
+    assert step.size == 100
 
 
 def test_pace_by_the_clock_follows_the_schedule_in_time(monkeypatch):
@@ -217,9 +268,11 @@ def test_pace_by_the_clock_follows_the_schedule_in_time(monkeypatch):
 @each_schedule
 @pytest.mark.parametrize("seconds", [0.0, 1e-9])
 def test_all_rows_enter_though_there_is_no_time(schedule, seconds):
-    steps = list(Pace(schedule, 250, seconds).steps(250 * (schedule.start == "prior")))
-    assert not steps or steps[-1].size == 250
-    assert sum(step.n_moves for step in steps) <= 600
+    course = Course(schedule, 250, seconds)
+    for leg, size in enumerate(sizes_at_the_beginning(course)):
+        steps = list(course.pace(leg).steps(size))
+        assert not steps or steps[-1].size == course.legs[leg].subsample_size(1.0, 250)
+        assert sum(step.n_moves for step in steps) <= 600
 
 
 # --- Windows ----------------------------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ def test_categories_of_rows_that_are_left_out_are_unseen():
     X = frame()
     model = CrossCat(**BRIEF).fit(X, sample_weight=WEIGHTS)
     assert model.column_categories("colour").tolist() == ["blue", "green", "red"]
-    with pytest.raises(ValueError, match="categories that fit did not see"):
+    with pytest.raises(ValueError, match="values that fit did not see"):
         CrossCat(unseen="error", **BRIEF).fit(X, sample_weight=WEIGHTS)
 
 

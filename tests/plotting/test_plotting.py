@@ -188,10 +188,16 @@ def test_schedule_display():
 def test_schedule_display_of_every_schedule(name):
     schedule = schedules.NAMED[name]()
     display = ScheduleDisplay.from_schedule(schedule, 250)
-    progress = np.linspace(0.0, 1.0, 501)
-    np.testing.assert_array_equal(display.line_.get_ydata(), schedule.subsample_size(progress, 250))
+    progress, legs = np.linspace(0.0, 1.0, 501), [*schedule.starts(250), schedule]
+    np.testing.assert_array_equal(
+        display.line_.get_ydata(), np.concatenate([leg.subsample_size(progress, 250) for leg in legs])
+    )
     assert display.line_.get_ydata()[-1] == 250 and texts(display.ax_) == [type(schedule).__name__]
-    assert (display.temperature_line_ is None) == (schedule.inverse_temperature(0.0, 40) == 1.0)
+    assert (display.temperature_line_ is None) == all(leg.inverse_temperature(0.0, 40) == 1.0 for leg in legs)
+    # Every start takes as much of the axis as of the work.
+    ends = display.line_.get_xdata()[500::501]
+    work = np.array([leg.n_assignments(250) for leg in legs[:-1]]) / schedule.n_assignments(250)
+    np.testing.assert_allclose(ends, [*np.cumsum(work), 1.0])
 
 
 @pytest.mark.parametrize(

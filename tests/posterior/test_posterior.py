@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from sklearn.metrics import mutual_info_score, rand_score
+from sklearn.metrics import adjusted_rand_score, mutual_info_score, rand_score
 
 from sklearn_subanneal.posterior import (
     binder_loss,
@@ -22,6 +22,8 @@ from sklearn_subanneal.posterior import (
     to_arviz,
     variation_of_information,
 )
+from sklearn_subanneal.posterior.labels import encode_labels
+from sklearn_subanneal.posterior.losses import adjusted_rand
 from sklearn_subanneal.posterior.point_estimate import typical_draw
 from sklearn_subanneal.posterior.similarity import consensus_confidence
 
@@ -291,3 +293,16 @@ def test_to_arviz_without_arviz(fitted, monkeypatch):
 def test_errors_name_the_parameter(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("n_clusters", [(1, 1), (1, 4), (3, 5), (60, 60), (60, 2)])
+def test_adjusted_rand_is_that_of_scikit_learn(n_clusters):
+    rng = np.random.default_rng(0)
+    for n_rows in (2, 7, 60):
+        for _ in range(5):
+            a, b = (rng.integers(n, size=n_rows) for n in n_clusters)
+            expected = adjusted_rand_score(a, b)
+            assert adjusted_rand(encode_labels(a), encode_labels(b)) == pytest.approx(expected, abs=1e-12)
+    singletons = np.arange(9)
+    assert adjusted_rand(encode_labels(singletons), encode_labels(singletons[::-1])) == 1.0
+    assert adjusted_rand(encode_labels(singletons[:1]), encode_labels(singletons[:1])) == 1.0

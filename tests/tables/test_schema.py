@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from support.checks import parametrize_with_checks
 
+from sklearn_subanneal.columns import choose_type
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.tables.schema import read_table
 
@@ -425,6 +426,31 @@ def test_new_data_keep_to_the_declared_types():
     for name, value in (("a", 2), ("b", "x"), ("c", -1)):
         with pytest.raises(ValueError, match=f"Column '{name}' must be "):
             table.encode(estimator, good.assign(**{name: [value, value]}))
+
+
+@pytest.mark.parametrize(
+    ("seen", "kind", "new", "kept", "listed"),
+    [
+        ([0, 1, 0, 1], "boolean", [1.0, 2.0, np.nan, 0.5], [1, -1, -1, -1], "0.5, 2.0"),
+        (np.random.default_rng(0).poisson(9.0, 200), "count", [3.0, -1.0, np.nan, 40.0], [3, -1, -1, 40], "-1.0"),
+    ],
+)
+def test_new_data_may_not_suit_a_type_that_was_inferred(seen, kind, new, kept, listed):
+    estimator = BaseEstimator()
+    X = pd.DataFrame({"a": seen})
+    table, _ = read_table(estimator, X, "auto", types=TYPES, choose=choose_type)
+    assert table.kinds == [kind]
+    for unseen in ("missing", "novel"):
+        with pytest.warns(UserWarning, match=rf"Column 'a' was {kind} in fit, but holds {listed}: these cells count as"):
+            (cells,) = table.encode(estimator, pd.DataFrame({"a": new}), unseen=unseen)
+        np.testing.assert_array_equal(cells, kept)
+    with pytest.raises(ValueError, match=f"values that fit did not see: {listed} in column 'a'"):
+        table.encode(estimator, pd.DataFrame({"a": new}), unseen="error")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table.encode(estimator, pd.DataFrame({"a": new[::2]}))
+    with pytest.raises(ValueError, match="Column 'a' must be"):
+        table.encode(estimator, pd.DataFrame({"a": ["x", "y"]}))
 
 
 def test_new_categories_do_not_change_the_type_of_codes():

@@ -1,0 +1,58 @@
+"""Typed columns written as series of pandas and polars, in the dtypes in which they were read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.date_dtypes import with_pandas_dtype, with_polars_dtype
+
+
+def pandas_series(column, array: np.ndarray):
+    """Write a column, a `sklearn_subanneal.tables.schema.Column`, for pandas."""
+    import pandas as pd
+
+    if array.dtype.kind == "M":
+        return with_pandas_dtype(array, column.dtype)
+    if array.dtype.kind == "f":
+        is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
+        is_float = column.dtype.lower().startswith("float")
+        return pd.Series(array).astype(column.dtype if is_float else "Float64" if is_nullable else "float64")
+    if column.type.coded and column.levels is not None:
+        position = {level: code for code, level in enumerate(column.levels)}
+        codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
+        return pd.Series(pd.Categorical.from_codes(codes[array], list(column.levels), column.ordered))
+    missing, dtype = is_missing(array), _held_dtype(column, array)
+    values = array if column.categories is None else column.categories[array]
+    series = pd.Series(values, dtype=values.dtype)
+    if missing.any():
+        series = series.mask(missing)
+        dtype = "boolean" if dtype == "bool" else "float64" if dtype.startswith(("int", "uint")) else dtype
+    return series.astype(dtype)
+
+
+def polars_series(column, array: np.ndarray):
+    """Write a column, a `sklearn_subanneal.tables.schema.Column`, for polars."""
+    import polars as pl
+
+    if array.dtype.kind == "M":
+        return with_polars_dtype(array, column.dtype).alias(column.name)
+    dtype = _held_dtype(column, array)
+    if array.dtype.kind == "f":
+        series = pl.Series(array).fill_nan(None).cast(pl.Float32 if dtype == "Float32" else pl.Float64)
+    else:
+        series = pl.Series(array, dtype=pl.Int32).set(pl.Series(is_missing(array)), None)
+        if column.categories is not None:
+            series = pl.Series(column.categories.tolist()).gather(series)
+        if dtype != "Object":
+            series = series.cast(pl.Enum(column.levels) if dtype == "Enum" else getattr(pl, dtype))
+    return series.alias(column.name)
+
+
+def _held_dtype(column, array: np.ndarray) -> str:
+    """The column's dtype, widened where a count drawn is beyond its range."""
+    dtype = column.dtype
+    if array.dtype.kind == "i" and column.categories is None and dtype.lower() in ("int8", "uint8", "int16", "uint16"):
+        if array.max(initial=0) > np.iinfo(dtype.lower()).max:
+            return "Int32" if dtype[0].isupper() else "int32"
+    return dtype
