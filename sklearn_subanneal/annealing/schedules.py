@@ -192,16 +192,17 @@ class TemperedAccelerating(Accelerating):
         Up to this many rows.
     n_first : int, default=32
         Rows that enter at once, as in :class:`Accelerating`.
-    initial_powers : sequence of float, default=(0.5, 1.0)
-        Inverse temperature at the beginning of each of the short annealings, above 0 and at most 1.
-    start_share : float, default=0.25
+    initial_powers : sequence of float, default=(0.5, 0.5, 1.0)
+        Inverse temperature at the beginning of each of the short annealings, above 0 and at most 1. They end in different
+        states, and equal powers do, too.
+    start_share : float, default=0.2
         Row assignments of a short annealing, as a share of those up to ``n_small`` rows; that of all of them is at most
         1.
 
     Examples
     --------
     >>> from sklearn_subanneal.annealing import TemperedAccelerating
-    >>> schedule = TemperedAccelerating(initial_powers=(0.2, 1.0))
+    >>> schedule = TemperedAccelerating(initial_powers=(0.2, 1.0), start_share=0.25)
     >>> tempered, _ = schedule.starts(n_rows=1000)
     >>> tempered.subsample_size([0.0, 0.375, 0.75, 1.0], n_rows=1000)
     array([  32,  516, 1000, 1000])
@@ -216,8 +217,8 @@ class TemperedAccelerating(Accelerating):
         passes: float = 60.0,
         n_small: int = 1000,
         n_first: int = 32,
-        initial_powers: Sequence[float] = (0.5, 1.0),
-        start_share: float = 0.25,
+        initial_powers: Sequence[float] = (0.5, 0.5, 1.0),
+        start_share: float = 0.2,
     ):
         super().__init__(passes, n_small, n_first)
         self.initial_powers = initial_powers

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.chain_result import ChainResult
-from sklearn_subanneal.annealing.pace import Course
+from sklearn_subanneal.annealing.pace import Course, own_work
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule, SubsampleAnneal
 from sklearn_subanneal.annealing.subsampling import CyclicSubsampling, Subsampling
@@ -35,7 +35,7 @@ class ChainSpec:
         Seconds.
     max_sweeps : int or None
         Most sweeps of a chain after its schedule, if its log joint density still rises. None: those of the draws, and
-        as many as do the work of the schedule once more.
+        as many as do the work of the schedule, without its starts, once more.
     generator : numpy.random.Generator or None
         Random generator of this chain alone; None in the template that is copied for the chains of a fit.
     number : int
@@ -103,7 +103,7 @@ class ChainSpec:
         """Most sweeps after the schedule."""
         if self.max_sweeps is not None:
             return self.max_sweeps
-        return -(-self.schedule.n_assignments(self.n_rows) // self.n_rows) + self.n_draws * self.thin
+        return -(-own_work(self.schedule, self.n_rows) // self.n_rows) + self.n_draws * self.thin
 
     def n_sweeps(self) -> int | None:
         """Most sweeps to go, from the start or from ``previous``; None where the clock ends them."""

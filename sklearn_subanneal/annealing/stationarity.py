@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 # Fewer values say nothing of a trend.
 FEWEST = 20
+# With fewer sweeps, too many of those in the comparison would be the first after the rows are in.
+FEWEST_SWEEPS = 30
 # A chain whose trend score is larger still rises. Of 40 sweeps of a stationary chain with an autocorrelation of .5, one
 # in 200 is larger, and one in 20 with .9: such a chain makes more sweeps than it needs.
 RISING = 3.0
@@ -68,6 +70,8 @@ def full_sweeps(trace: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def still_rises(trace: np.ndarray, n_rows: int) -> bool:
-    """Whether the log joint density rises in the second half of the full sweeps of a chain; False if these are few."""
+    """Whether the log joint density rises in the last full sweeps of a chain: half of them, or 20; False below 30."""
     log_joint = full_sweeps(trace, n_rows)["log_joint"]
-    return bool(trend_score(log_joint[len(log_joint) // 2 :]) > RISING)
+    if len(log_joint) < FEWEST_SWEEPS:
+        return False
+    return bool(trend_score(log_joint[-max(len(log_joint) - len(log_joint) // 2, FEWEST) :]) > RISING)

@@ -133,7 +133,7 @@ def test_the_tempered_schedule_starts_several_times(n_rows):
 
 @pytest.mark.parametrize("n_rows", [600, 1000, 1001, 4000, 100_000])
 def test_after_its_starts_the_tempered_schedule_grows_as_the_accelerating_one_and_then_rests(n_rows):
-    schedule, plain = TemperedAccelerating(start_share=0.3), Accelerating(60, n_small=1000)
+    schedule, plain = TemperedAccelerating(initial_powers=(0.5, 1.0), start_share=0.3), Accelerating(60, n_small=1000)
     whole, early = plain.n_assignments(n_rows), plain.n_assignments(min(n_rows, 1000))
     assert schedule.n_assignments(n_rows) == whole
     rest = own_work(schedule, n_rows)
@@ -156,9 +156,9 @@ def test_bad_initial_powers_are_refused(powers):
         TemperedAccelerating(initial_powers=powers).n_assignments(100)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.51, -0.1, np.nan, "half"])
+@pytest.mark.parametrize("share", [0.0, 0.34, -0.1, np.nan, "half"])
 def test_a_share_of_the_starts_above_the_whole_is_refused(share):
-    with pytest.raises(ValueError, match="start_share must be above 0 and, for 2 initial_powers, at most 0.5, got"):
+    with pytest.raises(ValueError, match="start_share must be above 0 and, for 3 initial_powers, at most 0.333, got"):
         TemperedAccelerating(start_share=share).n_assignments(100)
 
 
@@ -216,7 +216,7 @@ def test_pace_by_work(schedule, n_rows):
 
 
 def test_steps_to_go_from_the_middle_of_a_start():
-    course = Course(TemperedAccelerating(8, n_small=30), 100)
+    course = Course(TemperedAccelerating(8, n_small=30, initial_powers=(0.5, 1.0), start_share=0.25), 100)
     pace = course.pace(1)
     for _, step in zip(range(4), pace.steps(0), strict=False):
         pass

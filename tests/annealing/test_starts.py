@@ -130,7 +130,7 @@ def test_the_first_start_is_the_same_whatever_follows():
     logs = []
     for powers in ([0.5], [0.5, 1.0]):
         monitor = TraceMonitor()
-        schedule = TemperedAccelerating(12, initial_powers=powers)
+        schedule = TemperedAccelerating(12, initial_powers=powers, start_share=0.25)
         model = CrossCat(schedule=schedule, n_chains=1, random_state=0).set_callbacks(monitor).fit(X)
         logs.append(monitor.get_logs()["log_joint"])
         # Callbacks see every sweep, the trace those of the start that was kept.

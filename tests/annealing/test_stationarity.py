@@ -57,6 +57,21 @@ def test_full_sweeps_are_the_last_in_which_all_rows_are_in_at_power_one():
     assert len(full_sweeps(trace, N_ROWS)) == 6
 
 
+def test_which_sweeps_are_judged():
+    def rises(log_joint):
+        trace = np.zeros(len(log_joint), TRACE)
+        trace["n_assigned"], trace["inverse_temperature"], trace["log_joint"] = N_ROWS, 1.0, log_joint
+        return still_rises(trace, N_ROWS)
+
+    noise = autoregressive(0.0, 1, 100)[0]
+    for n, n_judged in ((30, 20), (37, 20), (41, 21), (100, 50)):
+        assert rises(noise[:n] + 0.5 * np.arange(n))
+        early = np.maximum(n - n_judged - np.arange(n), 0)
+        assert not rises(noise[:n] - 5.0 * early)
+        assert rises(noise[:n] + 2.0 * np.maximum(np.arange(n) - n + n_judged, 0))
+    assert not rises(5.0 * np.arange(29) + noise[:29])
+
+
 class Scripted(AnnealedChain):
     """A chain whose log joint density is a given function of the number of its sweep, which is its whole state."""
 
