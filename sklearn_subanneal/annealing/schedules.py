@@ -193,8 +193,8 @@ class TemperedAccelerating(Accelerating):
     n_first : int, default=32
         Rows that enter at once, as in :class:`Accelerating`.
     initial_powers : sequence of float, default=(0.5, 0.5, 1.0)
-        Inverse temperature at the beginning of each of the short annealings, above 0 and at most 1. They end in different
-        states, and equal powers do, too.
+        Inverse temperature at the beginning of each of the short annealings, above 0 and at most 1. Those with equal
+        powers end in different states, too.
     start_share : float, default=0.2
         Row assignments of a short annealing, as a share of those up to ``n_small`` rows; that of all of them is at most
         1.
@@ -249,7 +249,7 @@ class TemperedAccelerating(Accelerating):
         return len(self.initial_powers) * self.start_share
 
     def _size_of_starts(self, n_rows):
-        """Rows with which starts end: all, or n_small, of a small table; as few as pay for them, of a very large one."""
+        """Rows with which starts end: all of a small table, and of a very large one as few as pay for them."""
         first, small, _, _, whole = self._phases(n_rows)
         few = first + self._share_of_starts * (small - first)
         # Passes over the table, as a share of those over a small one.

@@ -165,8 +165,9 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_parts), of the view that holds each
         part; "columns": for each part a dict of its hyperparameters.
     n_sweeps_ : ndarray of int, shape (n_chains,)
+        All sweeps that each chain has made.
     trace_ : structured ndarray
-        A record for each sweep of each chain: seconds, progress, rows assigned, log joint, numbers of views, ...
+        A record for each sweep, but for starts that were left: seconds, progress, rows assigned, log joint, ...
     covariance_type_ : {"diag", "full"}
         That of the fitted model.
     schedule_ : Schedule

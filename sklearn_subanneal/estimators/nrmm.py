@@ -130,8 +130,9 @@ class TreeGuidedNRMM(MixtureEstimator):
         With moves=["incremental-hierarchy"] and after ``partial_fit``: the trees, with ``linkage()`` for SciPy and
         ``newick()``.
     n_sweeps_ : ndarray of int, shape (n_chains,)
+        All sweeps that each chain has made.
     trace_ : structured ndarray
-        A record for each sweep of each chain: seconds, progress, rows assigned, log joint, number of clusters, ...
+        A record for each sweep, but for starts that were left: seconds, progress, rows assigned, log joint, ...
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
     part_types_ : dict of str to str

@@ -68,7 +68,10 @@ def test_the_best_start_goes_on(log_joints, n_rows):
     assert result.state.n_sweeps == trace["sweep"][-1] + 1
     np.testing.assert_allclose(trace["progress"][[n_of_start - 1, -1]], [0.2 * (best + 1), 1.0], atol=0.01)
     power = SCHEDULE.initial_powers[best]
-    assert power <= trace["inverse_temperature"][0] <= power + 0.2 and (trace["inverse_temperature"][n_of_start:] == 1).all()
+    assert (
+        power <= trace["inverse_temperature"][0] <= power + 0.2
+        and (trace["inverse_temperature"][n_of_start:] == 1).all()
+    )
 
 
 def test_starts_begin_with_the_same_state():

@@ -441,7 +441,9 @@ def test_new_data_may_not_suit_a_type_that_was_inferred(seen, kind, new, kept, l
     table, _ = read_table(estimator, X, "auto", types=TYPES, choose=choose_type)
     assert table.kinds == [kind]
     for unseen in ("missing", "novel"):
-        with pytest.warns(UserWarning, match=rf"Column 'a' was {kind} in fit, but holds {listed}: these cells count as"):
+        with pytest.warns(
+            UserWarning, match=rf"Column 'a' was {kind} in fit, but holds {listed}: these cells count as"
+        ):
             (cells,) = table.encode(estimator, pd.DataFrame({"a": new}), unseen=unseen)
         np.testing.assert_array_equal(cells, kept)
     with pytest.raises(ValueError, match=f"values that fit did not see: {listed} in column 'a'"):
