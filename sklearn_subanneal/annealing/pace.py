@@ -97,7 +97,7 @@ def own_work(schedule: Schedule, n_rows: int) -> int:
 
 
 class Course:
-    """The schedules that a chain follows, one after the other: the starts of its schedule, and then the schedule itself.
+    """What a chain follows, one after the other: the starts of its schedule, and then the schedule itself.
 
     Parameters
     ----------
