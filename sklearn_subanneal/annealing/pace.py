@@ -130,6 +130,10 @@ class Course:
             seconds = max(self.seconds - elapsed, 0.0) * work / max(to_go, 1e-9)
         return Pace(self.legs[leg], self.n_rows, seconds, done, progress)
 
+    def is_hasty(self, leg: int, done: int) -> bool:
+        """Whether a leg ended with less than half of its assignments, since time is short."""
+        return self.seconds is not None and done < self._work[leg] / 2
+
     def progress(self, leg: int, progress: float) -> float:
         """The part of the whole course that is done."""
         return (sum(self._work[:leg]) + progress * self._work[leg]) / sum(self._work)

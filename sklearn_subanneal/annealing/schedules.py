@@ -192,9 +192,10 @@ class TemperedAccelerating(Accelerating):
         Up to this many rows.
     n_first : int, default=32
         Rows that enter at once, as in :class:`Accelerating`.
-    initial_powers : sequence of float, default=(0.5, 0.5, 1.0)
+    initial_powers : sequence of float, default=(1.0, 0.5, 0.5)
         Inverse temperature at the beginning of each of the short annealings, above 0 and at most 1. Those with equal
-        powers end in different states, too.
+        powers end in different states, too. Where a time limit leaves less than half of its assignments to the first,
+        this is the only one.
     start_share : float, default=0.2
         Row assignments of a short annealing, as a share of those up to ``n_small`` rows; that of all of them is at most
         1.
@@ -217,7 +218,7 @@ class TemperedAccelerating(Accelerating):
         passes: float = 60.0,
         n_small: int = 1000,
         n_first: int = 32,
-        initial_powers: Sequence[float] = (0.5, 0.5, 1.0),
+        initial_powers: Sequence[float] = (1.0, 0.5, 0.5),
         start_share: float = 0.2,
     ):
         super().__init__(passes, n_small, n_first)
@@ -261,7 +262,7 @@ class TemperedAccelerating(Accelerating):
         powers = list(self.initial_powers) if isinstance(self.initial_powers, Sequence | np.ndarray) else []
         if not powers or not all(isinstance(power, Real) and 0.0 < power <= 1.0 for power in powers):
             raise ValueError(
-                "initial_powers must be one or more numbers above 0 and at most 1, for example (0.5, 1.0), "
+                "initial_powers must be one or more numbers above 0 and at most 1, for example (1.0, 0.5), "
                 f"got {self.initial_powers!r}"
             )
         share = self.start_share

@@ -110,6 +110,22 @@ def test_a_callback_may_end_the_annealing_during_a_start():
     assert result.trace["n_assigned"][-1] == 100 and chain.best is None
 
 
+@pytest.mark.parametrize(("seconds", "legs"), [(0.7, {0, 3}), (1.4, {1, 3})])
+def test_a_hasty_start_is_the_only_one(monkeypatch, seconds, legs):
+    """Of 1,810 assignments, at 1,000 a second: in eight tenths of the time, less or more than half of them."""
+    now = [0.0]
+    monkeypatch.setattr(clock, "now", lambda: now[0])
+
+    class Slow(Told):
+        def cycle(self, step, context):
+            now[0] += step.n_moves / 1000.0
+            return super().cycle(step, context)
+
+    result = run(Slow(100, (1.0, 3.0, 2.0)), time_limit=seconds)
+    assert set(result.draws[0]) == legs
+    assert result.trace["seconds"][-1] == pytest.approx(seconds, abs=0.25)
+
+
 def test_starts_share_the_time(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(clock, "now", lambda: now[0])
