@@ -110,6 +110,28 @@ def test_a_callback_may_end_the_annealing_during_a_start():
     assert result.trace["n_assigned"][-1] == 100 and chain.best is None
 
 
+class Saving(ChainContext):
+    """Keeps the state after each sweep."""
+
+    def __init__(self):
+        super().__init__()
+        self.results = []
+
+    def report(self, record, state, result):
+        self.results.append(result())
+        return False
+
+
+@pytest.mark.parametrize("log_joints", [(3.0, 1.0, 2.0), (1.0, 3.0, 2.0)])
+def test_a_chain_that_is_interrupted_remembers_its_best_start(log_joints):
+    context = Saving()
+    whole = run(Told(100, log_joints), context)
+    for result in context.results:
+        other = run(Told(100, log_joints).restore(result))
+        assert other.draws == whole.draws
+        np.testing.assert_array_equal(other.trace["sweep"], whole.trace["sweep"])
+
+
 @pytest.mark.parametrize(("seconds", "legs"), [(0.4, {0, 3}), (1.4, {1, 3})])
 def test_a_hasty_start_is_the_only_one(monkeypatch, seconds, legs):
     """A start has 362 assignments and a fifth of the 0.8 of the time, at 1,000 assignments a second."""
