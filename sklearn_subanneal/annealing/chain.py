@@ -143,11 +143,12 @@ class AnnealedChain:
                     self._sweep(Step(1.0, self.n_rows, 0, 1.0), context)
                 return
             following = self.leg + 1
-            if self.leg == 0 and course.is_hasty(0, self.done):
-                # The other starts would end as far from the posterior, and take time from the schedule.
-                following = course.n_starts
-            elif self.leg < course.n_starts:
-                self._judge_start(following == course.n_starts)
+            if self.leg < course.n_starts:
+                if self.leg == 0 and course.is_hasty(0, self.done):
+                    # The other starts would end as far from the posterior, and take time from the schedule.
+                    following = course.n_starts
+                else:
+                    self._judge_start(following == course.n_starts)
             self.leg, self.done, self.progress = following, 0, 0.0
 
     def _follow(self, pace: Pace, course: Course, context: ChainContext) -> bool:
