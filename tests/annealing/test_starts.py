@@ -91,6 +91,19 @@ def test_a_large_table_grows_on_from_the_best_start():
     assert n_last <= grown[0] < grown[-1] == 1000
 
 
+class Slow(Told):
+    """It makes 1,000 assignments in a second of a clock of its own."""
+
+    def __init__(self, *args, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(clock, "now", lambda: self.now)
+        super().__init__(*args)
+
+    def cycle(self, step, context):
+        self.now += step.n_moves / 1000.0
+        return super().cycle(step, context)
+
+
 class Stopping(ChainContext):
     """Asks to end the present phase at some sweep."""
 
@@ -135,29 +148,13 @@ def test_a_chain_that_is_interrupted_remembers_its_best_start(log_joints):
 @pytest.mark.parametrize(("seconds", "legs"), [(0.4, {0, 3}), (1.4, {1, 3})])
 def test_a_hasty_start_is_the_only_one(monkeypatch, seconds, legs):
     """A start has 362 assignments and a fifth of the 0.8 of the time, at 1,000 assignments a second."""
-    now = [0.0]
-    monkeypatch.setattr(clock, "now", lambda: now[0])
-
-    class Slow(Told):
-        def cycle(self, step, context):
-            now[0] += step.n_moves / 1000.0
-            return super().cycle(step, context)
-
-    result = run(Slow(100, (1.0, 3.0, 2.0)), time_limit=seconds)
+    result = run(Slow(100, (1.0, 3.0, 2.0), monkeypatch=monkeypatch), time_limit=seconds)
     assert set(result.draws[0]) == legs
     assert result.trace["seconds"][-1] == pytest.approx(seconds, abs=0.25)
 
 
 def test_starts_share_the_time(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(clock, "now", lambda: now[0])
-
-    class Slow(Told):
-        def cycle(self, step, context):
-            now[0] += step.n_moves / 1000.0
-            return super().cycle(step, context)
-
-    result = run(Slow(100, (1.0, 3.0, 2.0)), time_limit=10.0, n_draws=10**6)
+    result = run(Slow(100, (1.0, 3.0, 2.0), monkeypatch=monkeypatch), time_limit=10.0, n_draws=10**6)
     trace = result.trace
     own = trace["seconds"][trace["progress"] < 1.0]
     before = own[trace["progress"][trace["progress"] < 1.0] <= 0.4]
