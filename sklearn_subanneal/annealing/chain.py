@@ -1,4 +1,4 @@
-"""AnnealedChain, the base class of chains: the loop that follows the schedule to its end, and then makes the draws."""
+"""AnnealedChain, the base class of chains: it follows the schedule, goes on while it rises, and then makes the draws."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
 from sklearn_subanneal.annealing.pace import Course, Pace, Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule
-from sklearn_subanneal.annealing.stationarity import full_sweeps, still_rises
+from sklearn_subanneal.annealing.stationarity import FEWEST, full_sweeps, may_rise
 
 # The part of a time limit that the schedule takes; the rest is for draws. A schedule that is cut short leaves the chain
 # in a poor partition, from which draws at full data recover slowly: it gets most of the time.
@@ -51,8 +51,10 @@ class AnnealedChain:
         self.n_sweeps = 0
         self.best: tuple[float, ChainResult] | None = None
         self._origin: tuple[dict, dict] | None = None
+        # Sweeps of all rows between schedule and draws: those made, and those planned until the chain is judged again.
+        self.n_burn_in = self.n_planned = 0
+        self.arrived = False
         self.sweeps_since_draw = 0
-        self.n_sweeps_after = self.n_superseded = self.spacing = 0
         # Seconds of the whole chain, and of the present run, to which a time limit applies.
         self.seconds = self.seconds_of_run = 0.0
         self._clock = clock.now()
@@ -92,44 +94,47 @@ class AnnealedChain:
     ) -> ChainResult:
         """Anneal, unless this is done, and continue until there are ``n_draws`` draws or the time is over.
 
-        At least one draw is made however short the time: all rows are in when this returns. Where time is not limited
-        and the log joint density still rises, the chain goes on, for as many sweeps of all rows again as there were,
-        and makes its draws of these; but all sweeps after the schedule are at most ``max_sweeps``.
+        At least one draw is made however short the time: all rows are in when this returns. Where time is not limited,
+        sweeps of all rows are made, and dropped, as long as the log joint density rises: at most ``max_sweeps``.
         """
         self._clock = clock.now()
         if not self.annealed:
             seconds = None if time_limit is None else SCHEDULE_SHARE * time_limit
-            self._anneal(Course(schedule, self.n_rows, seconds), context)
+            self.arrived = self._anneal(Course(schedule, self.n_rows, seconds), context) or time_limit is not None
             self.annealed, self.best = True, None
         full = Step(1.0, self.n_rows, self.n_rows, 1.0)
+        if not self.arrived:
+            self._burn_in(full, max_sweeps, context)
+            self.arrived = True
         stop = False
-        while not stop and (self._n_current < n_draws or self._goes_on(n_draws, thin, time_limit, max_sweeps)):
-            spacing = max(thin, self.spacing)
-            stop = self._sweep(full, context, spacing)
+        while not stop and len(self.draws) < n_draws:
+            stop = self._sweep(full, context, thin)
             while self.sweeps_since_draw:
-                stop |= self._sweep(full, context, spacing)
+                stop |= self._sweep(full, context, thin)
             stop |= time_limit is not None and self.seconds_of_run >= time_limit
         self.seconds_of_run = 0.0
         return self.result()
 
-    @property
-    def _n_current(self) -> int:
-        """Number of draws that are not to be replaced."""
-        return len(self.draws) - self.n_superseded
+    def _burn_in(self, full: Step, most: int, context: ChainContext) -> None:
+        """Sweeps of all rows until the log joint density does not rise, a callback asks to end, or most are made."""
+        while self.n_burn_in < self.n_planned or self._plan_more(most):
+            self.n_burn_in += 1
+            if self._sweep(full, context):
+                return
 
-    def _goes_on(self, n_draws: int, thin: int, time_limit: float | None, max_sweeps: int) -> bool:
-        """Whether the draws, which are complete, are to be replaced by later ones; if so, prepare for these."""
-        if time_limit is not None:
-            return False
-        trace = np.array(self.trace, self.TRACE)
-        # As many sweeps as there were, so that the next judgement has twice as many.
-        n_sweeps = min(len(full_sweeps(trace, self.n_rows)), max_sweeps - self.n_sweeps_after)
-        if n_sweeps < n_draws * thin or not still_rises(trace, self.n_rows):
-            return False
-        self.n_superseded, self.spacing = n_draws, n_sweeps // n_draws
-        return True
+    def _plan_more(self, most: int) -> bool:
+        """Plan the next sweeps of the burn-in, if the chain needs some: as many as it takes to judge it, or again."""
+        n_full = len(full_sweeps(np.array(self.trace, self.TRACE), self.n_rows))
+        if n_full < FEWEST:
+            n_more = FEWEST - n_full if FEWEST - n_full <= most else 0
+        else:
+            rises = may_rise(np.array(self.trace, self.TRACE), self.n_rows)
+            n_more = min(n_full, most - self.n_burn_in) if rises else 0
+        self.n_planned += n_more
+        return n_more > 0
 
-    def _anneal(self, course: Course, context: ChainContext) -> None:
+    def _anneal(self, course: Course, context: ChainContext) -> bool:
+        """Follow the schedule; whether a callback asked to end it early."""
         if course.legs[0].start == "prior" and not self.trace:
             self.start_from_prior()
             self.window.fill()
@@ -141,7 +146,7 @@ class AnnealedChain:
                 # A callback asks to end early: the rows that are still out enter one after the other.
                 if self.window.size < self.n_rows:
                     self._sweep(Step(1.0, self.n_rows, 0, 1.0), context)
-                return
+                return True
             following = self.leg + 1
             if self.leg < course.n_starts:
                 if self.leg == 0 and course.is_hasty(0, self.done):
@@ -150,6 +155,7 @@ class AnnealedChain:
                 else:
                     self._judge_start(following == course.n_starts)
             self.leg, self.done, self.progress = following, 0, 0.0
+        return False
 
     def _follow(self, pace: Pace, course: Course, context: ChainContext) -> bool:
         """The steps of one leg; whether a callback asks to end them early."""
@@ -203,17 +209,13 @@ class AnnealedChain:
         self.trace.append(tuple(record[name] for name in self.TRACE.names))
         self.n_sweeps += 1
         if thin:
-            self.n_sweeps_after += 1
             self.sweeps_since_draw = (self.sweeps_since_draw + 1) % thin
             if not self.sweeps_since_draw:
                 self._draw()
         return context.report(record, self.state, self.result)
 
     def _draw(self) -> None:
-        """Keep the present state, in the place of a draw that is to be replaced, if there is one."""
-        if self.n_superseded:
-            self.n_superseded -= 1
-            del self.draws[0], self.labels[0]
+        """Keep the present state."""
         self.draws.append(self.state())
         self.labels.append(self.labels_of_rows())
 
@@ -230,10 +232,10 @@ class AnnealedChain:
             progress=self.progress,
             best=self.best,
             n_sweeps=self.n_sweeps,
+            n_burn_in=self.n_burn_in,
+            n_planned=self.n_planned,
+            arrived=self.arrived,
             sweeps_since_draw=self.sweeps_since_draw,
-            n_sweeps_after=self.n_sweeps_after,
-            n_superseded=self.n_superseded,
-            spacing=self.spacing,
             seconds=self.seconds,
             seconds_of_run=self.seconds_of_run,
         )
@@ -248,8 +250,8 @@ class AnnealedChain:
         self._go_back(result)
         self.annealed, self.best, self.n_sweeps = state.annealed, state.best, state.n_sweeps
         self.leg, self.done, self.progress = state.leg, state.done, state.progress
-        self.sweeps_since_draw, self.n_sweeps_after = state.sweeps_since_draw, state.n_sweeps_after
-        self.n_superseded, self.spacing = state.n_superseded, state.spacing
+        self.n_burn_in, self.n_planned, self.arrived = state.n_burn_in, state.n_planned, state.arrived
+        self.sweeps_since_draw = state.sweeps_since_draw
         self.seconds, self.seconds_of_run = state.seconds, state.seconds_of_run
         self.draws, self.labels = list(result.draws), list(result.labels)
         return self

@@ -33,13 +33,13 @@ class ChainState:
         Mean log joint density and state of the best start so far, while starts are made.
     n_sweeps : int
         Sweeps in all, those of starts that were left included.
+    n_burn_in : int
+        Sweeps of all rows made between the schedule and the draws.
+    n_planned : int
+        Their number when the chain is judged again.
+    arrived : bool
+        Whether they are over.
     sweeps_since_draw : int
-    n_sweeps_after : int
-        Sweeps after the schedule.
-    n_superseded : int
-        Draws that are replaced one by one, since the log joint density still rose when they were complete.
-    spacing : int
-        Sweeps between draws, if they are further apart than requested; otherwise 0.
     seconds, seconds_of_run : float
         Time of the whole chain, and of the present run, to which a time limit applies.
     """
@@ -54,10 +54,10 @@ class ChainState:
     progress: float
     best: tuple[float, ChainResult] | None
     n_sweeps: int
+    n_burn_in: int
+    n_planned: int
+    arrived: bool
     sweeps_since_draw: int
-    n_sweeps_after: int
-    n_superseded: int
-    spacing: int
     seconds: float
     seconds_of_run: float
 

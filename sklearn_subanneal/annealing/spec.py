@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.chain_result import ChainResult
-from sklearn_subanneal.annealing.pace import Course, own_work
+from sklearn_subanneal.annealing.pace import Course
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule, SubsampleAnneal
 from sklearn_subanneal.annealing.subsampling import CyclicSubsampling, Subsampling
@@ -34,8 +34,8 @@ class ChainSpec:
     time_limit : float or None
         Seconds.
     max_sweeps : int or None
-        Most sweeps of a chain after its schedule, if its log joint density still rises. None: those of the draws, and
-        as many as do the work of the schedule, without its starts, once more.
+        Most sweeps of all rows between schedule and draws, while the log joint density rises. None: as many as do the
+        work of the schedule once more.
     generator : numpy.random.Generator or None
         Random generator of this chain alone; None in the template that is copied for the chains of a fit.
     number : int
@@ -100,10 +100,10 @@ class ChainSpec:
 
     @property
     def most_sweeps(self) -> int:
-        """Most sweeps after the schedule."""
+        """Most sweeps between schedule and draws."""
         if self.max_sweeps is not None:
             return self.max_sweeps
-        return -(-own_work(self.schedule, self.n_rows) // self.n_rows) + self.n_draws * self.thin
+        return -(-self.schedule.n_assignments(self.n_rows) // self.n_rows)
 
     def n_sweeps(self) -> int | None:
         """Most sweeps to go, from the start or from ``previous``; None where the clock ends them."""
@@ -113,14 +113,14 @@ class ChainSpec:
             return None
         course = Course(self.schedule, self.n_rows)
         if self.previous is None:
-            return course.n_steps() + max(self.n_draws * self.thin, self.most_sweeps)
+            return course.n_steps() + self.most_sweeps + self.n_draws * self.thin
         state = self.previous.state
-        n_current = len(self.previous.draws) - state.n_superseded
-        to_draw = (self.n_draws - n_current) * max(self.thin, state.spacing) - state.sweeps_since_draw
-        to_draw = max(to_draw, self.most_sweeps - state.n_sweeps_after, 0)
-        if state.annealed:
-            return to_draw
-        return course.n_steps(state.leg, state.done, state.progress, int(state.window["sizes"].sum())) + to_draw
+        to_go = max((self.n_draws - len(self.previous.draws)) * self.thin - state.sweeps_since_draw, 0)
+        if not state.arrived:
+            to_go += max(self.most_sweeps - state.n_burn_in, 0)
+        if not state.annealed:
+            to_go += course.n_steps(state.leg, state.done, state.progress, int(state.window["sizes"].sum()))
+        return to_go
 
 
 def run_spec(spec: ChainSpec, context: ChainContext) -> ChainResult:

@@ -6,12 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 # Fewer values say nothing of a trend.
-FEWEST = 20
-# With fewer sweeps, too many of those in the comparison would be the first after the rows are in.
-FEWEST_SWEEPS = 30
+FEWEST = 10
+# So many sweeps at the end of a chain are judged, or half of them if these are more.
+JUDGED = 20
+# With fewer sweeps, too many of those that are judged are the first after the rows are in: the chain may well rise.
+FEW_SWEEPS = 30
 # A chain whose trend score is larger still rises. Of 40 sweeps of a stationary chain with an autocorrelation of .5, one
 # in 200 is larger, and one in 20 with .9: such a chain makes more sweeps than it needs.
 RISING = 3.0
+# A chain of few sweeps goes on already if its score is larger than this: a short rise is seldom significant, and what
+# one stationary chain in six does in vain is not much work.
+MAY_RISE = 1.0
 # Estimates of an autocorrelation near 1 are not told from a random walk.
 LARGEST_CORRELATION = 0.97
 
@@ -29,7 +34,7 @@ def trend_score(series: ArrayLike) -> float:
     Returns
     -------
     score : float
-        NaN if there are fewer than 20 values; 0 if they are all the same.
+        NaN if there are fewer than 10 values; 0 if they are all the same.
 
     References
     ----------
@@ -69,9 +74,17 @@ def full_sweeps(trace: np.ndarray, n_rows: int) -> np.ndarray:
     return trace[np.flatnonzero(np.append(True, partial))[-1] :]
 
 
+def may_rise(trace: np.ndarray, n_rows: int) -> bool:
+    """Whether a chain should make more sweeps, since its log joint density rises, or may rise while these are few."""
+    log_joint = full_sweeps(trace, n_rows)["log_joint"]
+    return _score_at_the_end(log_joint) > (MAY_RISE if len(log_joint) < FEW_SWEEPS else RISING)
+
+
 def still_rises(trace: np.ndarray, n_rows: int) -> bool:
     """Whether the log joint density rises in the last full sweeps of a chain: half of them, or 20; False below 30."""
     log_joint = full_sweeps(trace, n_rows)["log_joint"]
-    if len(log_joint) < FEWEST_SWEEPS:
-        return False
-    return bool(trend_score(log_joint[-max(len(log_joint) - len(log_joint) // 2, FEWEST) :]) > RISING)
+    return len(log_joint) >= FEW_SWEEPS and _score_at_the_end(log_joint) > RISING
+
+
+def _score_at_the_end(log_joint: np.ndarray) -> float:
+    return trend_score(log_joint[-max(len(log_joint) - len(log_joint) // 2, JUDGED) :])

@@ -117,8 +117,8 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         Number of rows in the subsample from which on hyperparameters are sampled and columns move. None: 32, or half of
         the rows where these are fewer.
     max_sweeps : int or None, default=None
-        Sweeps of all rows that a chain may make after its schedule: where the log joint density still rises when the
-        draws are made, it goes on, and makes later ones. None: the work of the schedule, without its starts, once more.
+        Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
+        as do the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain, four fifths of them for the schedule; the rest is for draws, of which there may be fewer
         than ``n_draws``, but one at least.

@@ -77,8 +77,8 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Number of rows in the subsample from which on hyperparameters are sampled. None: 64, or a quarter of the rows
         where these are fewer.
     max_sweeps : int or None, default=None
-        Sweeps of all rows that a chain may make after its schedule: where the log joint density still rises when the
-        draws are made, it goes on, and makes later ones. None: the work of the schedule, without its starts, once more.
+        Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
+        as do the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain. The schedule is stretched or shortened to four fifths of it; the rest is for draws, of
         which there may be fewer than ``n_draws``. All rows are assigned and one draw is made however short it is.
