@@ -30,8 +30,6 @@ from sklearn_subanneal import CrossCat
 SHARE = 0.15
 MOST_CODES = 6
 TABLES = "wheat wine breast_cancer diabetes concrete energy boston hospitals satellites adult titanic letter magic gvhd"
-# Rounds of chained equations: missForest seldom takes more than five.
-ROUNDS = {"ridge": 10, "trees": 5}
 
 
 class Hidden:
@@ -142,13 +140,13 @@ def predicted_deviations(model: IterativeImputer, filled: np.ndarray) -> np.ndar
     return out
 
 
-def engines(seed: int) -> dict:
+def engines(seed: int, rounds: int) -> dict:
     """Functions of a table with hidden cells."""
     forest = ExtraTreesRegressor(50, random_state=seed)
     return {
         "crosscat": lambda hidden: run_crosscat(hidden, seed),
-        "ridge": lambda hidden: run_chained(hidden, BayesianRidge(), ROUNDS["ridge"], seed),
-        "trees": lambda hidden: run_chained(hidden, forest, ROUNDS["trees"], seed),
+        "ridge": lambda hidden: run_chained(hidden, BayesianRidge(), rounds, seed),
+        "trees": lambda hidden: run_chained(hidden, forest, rounds, seed),
     }
 
 
@@ -158,6 +156,7 @@ def main() -> None:
     given.add_argument("--tables", nargs="+", default=TABLES.split(), choices=list(READERS))
     given.add_argument("--engines", nargs="+", default=["crosscat", "ridge", "trees"])
     given.add_argument("--mechanisms", nargs="+", default=["completely_at_random", "at_random"])
+    given.add_argument("--rounds", type=int, default=10, help="of chained equations (default 10, scikit-learn's own)")
     given.add_argument("--rows", type=int, default=5000, help="at most so many rows (default 5,000)")
     arguments = given.parse_args()
     results = {}
@@ -171,7 +170,7 @@ def main() -> None:
                 hidden = Hidden(frame, mechanism, seed)
                 for engine in arguments.engines:
                     with Clock() as clock:
-                        found = engines(seed)[engine](hidden)
+                        found = engines(seed, arguments.rounds)[engine](hidden)
                     figures = {**hidden.errors(*found), "cpu_seconds": clock.cpu}
                     results.setdefault(name, {}).setdefault(mechanism, {}).setdefault(engine, []).append(figures)
                     described = ", ".join(f"{key} {value:.3f}" for key, value in figures.items())

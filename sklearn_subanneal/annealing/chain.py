@@ -1,4 +1,4 @@
-"""AnnealedChain, the base class of chains: it follows the schedule, goes on while it rises, and then makes the draws."""
+"""AnnealedChain, the base class of chains: it follows the schedule, burns in, and then makes the draws."""
 
 from __future__ import annotations
 

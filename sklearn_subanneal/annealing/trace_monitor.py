@@ -37,8 +37,9 @@ class TraceMonitor:
     monitor : str, default="log_joint"
         The field of the record to watch for early stopping, for example "held_out_score". Larger is better.
     patience : int, default=None
-        Ask the estimator to stop a chain after so many sweeps (with held-out scores: so many scores) in a row without
-        an improvement. Only sweeps over the full data count, after annealing. None never stops a chain.
+        Ask the estimator to end the burn-in, or the draws, of a chain after so many sweeps (with held-out scores: so
+        many scores) in a row without an improvement. Only sweeps over the full data count, after annealing. None never
+        stops a chain.
     tol : float, default=0.0
         The least increase of the monitored field that is an improvement.
 
@@ -198,8 +199,12 @@ class TraceMonitor:
             raise ValueError(f"monitor must be one of the fields recorded, {sorted(record)}, got {self.monitor!r}.")
         value = record[self.monitor]
         best, n_idle = self._best.get(chain, (-np.inf, 0))
-        self._best[chain] = (value, 0) if value > best + self.tol else (best, n_idle + 1)
-        return self._best[chain][1] >= self.patience
+        improved = value > best + self.tol
+        n_idle = 0 if improved else n_idle + 1
+        stop = n_idle >= self.patience
+        # A chain ends its burn-in first, and then its draws: the sweeps of each count anew.
+        self._best[chain] = value if improved else best, 0 if stop else n_idle
+        return stop
 
 
 def _fit_path(context: CallbackContext) -> tuple[int, ...]:

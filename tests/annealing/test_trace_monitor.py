@@ -10,6 +10,7 @@ from sklearn.callback import CallbackSupportMixin, FitCallback, with_callbacks
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import TraceMonitor
 
 N_SWEEPS, ANNEALED = 12, 4
@@ -140,6 +141,12 @@ def test_early_stopping_is_patient_until_the_data_are_full():
 def test_early_stopping_needs_an_increase_of_tol():
     assert monitored(TraceMonitor(patience=2, tol=0.5), peak=N_SWEEPS).n_sweeps_.tolist() == [N_SWEEPS] * 2
     assert monitored(TraceMonitor(patience=2, tol=5.0), peak=N_SWEEPS).n_sweeps_.tolist() == [ANNEALED + 3] * 2
+
+
+def test_a_chain_that_is_stopped_in_its_burn_in_makes_draws_until_it_is_stopped_again():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = SubsampleAnnealedDPMM(n_chains=2, random_state=0).set_callbacks(TraceMonitor(patience=4, tol=1e9)).fit(X)
+    assert model.log_joint_.shape == (2, 4)
 
 
 def test_early_stopping_by_held_out_score():
