@@ -123,13 +123,15 @@ class AnnealedChain:
                 return
 
     def _plan_more(self, most: int) -> bool:
-        """Plan the next sweeps of the burn-in, if the chain needs some: as many as it takes to judge it, or again."""
-        n_full = len(full_sweeps(np.array(self.trace, self.TRACE), self.n_rows))
-        if n_full < FEWEST:
-            n_more = FEWEST - n_full if FEWEST - n_full <= most else 0
-        else:
-            rises = may_rise(np.array(self.trace, self.TRACE), self.n_rows)
-            n_more = min(n_full, most - self.n_burn_in) if rises else 0
+        """Plan the next sweeps of the burn-in, if the chain needs some."""
+        n_more = FEWEST
+        if self.n_burn_in:
+            trace = np.array(self.trace, self.TRACE)
+            if not may_rise(trace, self.n_rows):
+                return False
+            n_more = min(max(len(full_sweeps(trace, self.n_rows)) // 2, FEWEST), most - self.n_burn_in)
+        elif most < FEWEST:
+            return False
         self.n_planned += n_more
         return n_more > 0
 

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 FEWEST = 10
 # So many sweeps at the end of a chain are judged, or half of them if these are more.
 JUDGED = 20
-# With fewer sweeps, too many of those that are judged are the first after the rows are in: the chain may well rise.
-FEW_SWEEPS = 30
+# With fewer sweeps nothing is certain: too many of those that are judged are the first after the rows are in.
+FEWEST_TO_TELL = 30
 # A chain whose trend score is larger still rises. Of 40 sweeps of a stationary chain with an autocorrelation of .5, one
 # in 200 is larger, and one in 20 with .9: such a chain makes more sweeps than it needs.
 RISING = 3.0
-# A chain of few sweeps goes on already if its score is larger than this: a short rise is seldom significant, and what
-# one stationary chain in six does in vain is not much work.
+# With fewer sweeps than so many, a chain goes on already if its score is larger than 1: a short rise is seldom
+# significant, and what one stationary chain in six does in vain is not much work.
+FEW_SWEEPS = 60
 MAY_RISE = 1.0
 # Estimates of an autocorrelation near 1 are not told from a random walk.
 LARGEST_CORRELATION = 0.97
@@ -83,7 +84,7 @@ def may_rise(trace: np.ndarray, n_rows: int) -> bool:
 def still_rises(trace: np.ndarray, n_rows: int) -> bool:
     """Whether the log joint density rises in the last full sweeps of a chain: half of them, or 20; False below 30."""
     log_joint = full_sweeps(trace, n_rows)["log_joint"]
-    return len(log_joint) >= FEW_SWEEPS and _score_at_the_end(log_joint) > RISING
+    return len(log_joint) >= FEWEST_TO_TELL and _score_at_the_end(log_joint) > RISING
 
 
 def _score_at_the_end(log_joint: np.ndarray) -> float:
