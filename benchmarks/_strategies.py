@@ -26,13 +26,16 @@ STRATEGIES = ("prior", "sequential", "anneal")
 ALL_DRAWS = 1_000_000
 
 
-def run(X, strategy: str, bound: float, seed: int, chain: int, estimator: BaseEstimator) -> dict:
-    """One chain on 7/8 of the rows within ``bound`` seconds, scored on the other 1/8."""
+def run(X, strategy: str, bound: float, seed: int, chain: int, estimator: BaseEstimator | Callable) -> dict:
+    """One chain on 7/8 of the rows within ``bound`` seconds, scored on the other 1/8.
+
+    ``estimator`` may be a function of the training rows and a seed that returns one.
+    """
     train, test = split(len(X), seed)
     train, test = X.halves(train, test) if hasattr(X, "halves") else _halves(X, train, test)
-    model = clone(estimator).set_params(
-        n_chains=1, n_draws=ALL_DRAWS, time_limit=bound, random_state=seed + 1000 * chain
-    )
+    own = seed + 1000 * chain
+    model = estimator(train, own) if callable(estimator) else clone(estimator)
+    model.set_params(n_chains=1, n_draws=ALL_DRAWS, time_limit=bound, random_state=own)
     with Clock() as clock:
         model.fit(train)
     scores = model.score_samples(test)
@@ -81,7 +84,7 @@ def compare(
     *,
     n_chains: int = 1,
     n_jobs: int = 2,
-    estimators: dict[str, BaseEstimator] | None = None,
+    estimators: dict[str, BaseEstimator | Callable] | None = None,
     progress: Callable[[Iterable, int], Iterable] | None = None,
 ) -> list[dict]:
     """Run every strategy under every bound with every seed; a seed has one split, the same for all strategies.
@@ -99,7 +102,8 @@ def compare(
         Chains on each split, each of them for itself within the bound.
     n_jobs : int, default=2
     estimators : dict of str to estimator, default=None
-        By the names of their strategies; None: a mixture by each of the paper's strategies.
+        By the names of their strategies, or functions of training rows and seed that return them; None: a mixture by
+        each of the paper's strategies.
     progress : callable, default=None
         Yields the records and shows the progress, such as :func:`show_progress`.
 

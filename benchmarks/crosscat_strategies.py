@@ -6,14 +6,24 @@ each followed by moves of columns. "anneal" is linear annealing, and "accelerati
 if it is the same because the table is small. The bound is on wall time, so the machine should be idle otherwise; the
 strategies take turns, so that a disturbance affects all of them (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling
 Nonparametric Bayesian Inference via Subsample-Annealing, AISTATS, section 4).
+
+By --paper, CrossCat is that of the paper: columns are proposed into views whose rows are drawn from the prior, the views
+start from the prior and the hyperparameters at random values of their grids, rows leave the subsample at random,
+clusters are not split or merged, and the columns of a view are independent within a cluster.
 """
 
+import numpy as np
 from _common import note, report
 from _crosscat import crosscat, crosscat_parser
 from _strategies import NAMES, compare, show_progress, summarize, table
 from _tables import READERS, read
 
-from sklearn_subanneal.annealing import Accelerating
+from sklearn.base import clone
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.annealing import Accelerating, RandomSubsampling, SequentialGibbs
+from sklearn_subanneal.mixtures import Gibbs
+from sklearn_subanneal.views import ColumnBirthDeath
 
 # Seconds of a chain.
 BOUNDS = {
@@ -29,6 +39,32 @@ BOUNDS = {
 DEFAULT_TABLES = ("hospitals", "kdd_10000", "census_income_10000")
 
 
+class StartedAtRandom:
+    """A function of training rows and a seed: the estimator with hyperparameters at random values of their grids."""
+
+    def __init__(self, estimator: CrossCat):
+        self.estimator = estimator
+
+    def __call__(self, train, seed: int) -> CrossCat:
+        model, generator = clone(self.estimator), np.random.default_rng(seed)
+        # The grids are those of the training rows.
+        bound = clone(model).set_params(schedule=SequentialGibbs(passes=1), n_chains=1, n_draws=1, max_sweeps=0)
+        models = bound.fit(train)._models
+        return model.set_params(feature_params={m.name: m.report(m.draw_parameters(generator)) for m in models})
+
+
+def as_in_the_paper(estimator: CrossCat) -> StartedAtRandom:
+    """CrossCat with the moves and starts of the paper."""
+    return StartedAtRandom(
+        estimator.set_params(
+            covariance_type="diag",
+            moves=[Gibbs(), ColumnBirthDeath()],
+            column_start="prior",
+            subsampling=RandomSubsampling(),
+        )
+    )
+
+
 def estimators(arguments, rows) -> dict:
     """CrossCat by each strategy, with the parameters of the command line."""
     out = {}
@@ -39,7 +75,7 @@ def estimators(arguments, rows) -> dict:
         if name in ("prior", "sequential"):
             # These have all rows from the start: columns that rest while rows are many would never move.
             out[name].set_params(column_pacing__rest_above=None)
-    return out
+    return {name: as_in_the_paper(model) for name, model in out.items()} if arguments.paper else out
 
 
 def main() -> None:
@@ -48,6 +84,7 @@ def main() -> None:
     given.add_argument("--tables", nargs="+", choices=list(READERS), default=DEFAULT_TABLES)
     given.add_argument("--strategies", nargs="+", choices=list(NAMES), default=list(NAMES))
     given.add_argument("--bounds", type=float, nargs="+", help="seconds of a chain")
+    given.add_argument("--paper", action="store_true", help="moves and starts as in the paper")
     given.add_argument("--chains", type=int, default=2, help="chains on each split, scored separately and averaged")
     given.add_argument("--jobs", type=int, default=1, help="number of chains run in parallel")
     arguments = given.parse_args()
