@@ -7,7 +7,7 @@ if it is the same because the table is small. The bound is on wall time, so the 
 strategies take turns, so that a disturbance affects all of them (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling
 Nonparametric Bayesian Inference via Subsample-Annealing, AISTATS, section 4).
 
-By --paper, CrossCat is that of the paper: columns are proposed into views whose rows are drawn from the prior, the views
+By --paper, CrossCat is that of the paper: columns are proposed into views whose rows are drawn from the prior, views
 start from the prior and the hyperparameters at random values of their grids, rows leave the subsample at random,
 clusters are not split or merged, and the columns of a view are independent within a cluster.
 """
@@ -17,7 +17,6 @@ from _common import note, report
 from _crosscat import crosscat, crosscat_parser
 from _strategies import NAMES, compare, show_progress, summarize, table
 from _tables import READERS, read
-
 from sklearn.base import clone
 
 from sklearn_subanneal import CrossCat
