@@ -203,10 +203,9 @@ class ColumnPacing(BaseEstimator):
         Columns rest while the subsample has more rows than this and grows. They move again once all rows are assigned,
         a random part of them after each cycle, so that this costs no more than at this size. None: they never rest.
     patience : int or None, default=8
-        After a move has moved no column this many times in a row, it is made in every second cycle of the schedule
-        only, after as many more in every fourth, down to every sixteenth; when a column moves, in every one again.
-        After the schedule, the pace stays as it is, but a move is made in every fourth cycle at least. None: every
-        cycle.
+        After a move has moved no column this many times in a row, it is made in every second cycle only, after as many
+        more in every fourth, down to every sixteenth; when a column moves, in every one again. While draws are made,
+        the pace stays as it is, but a move is made in every fourth cycle at least. None: every cycle.
     from_share : float, default=0
         Columns rest while the subsample has less than this share of the rows. If they start in one view, they stay
         there until its clusters are known.
@@ -233,9 +232,9 @@ class ColumnPacing(BaseEstimator):
         if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 <= share <= 1.0:
             raise ValueError(f"from_share of ColumnPacing must be a number between 0 and 1, got {share!r}")
 
-    def interval(self, n_quiet: int, annealed: bool) -> int:
+    def interval(self, n_quiet: int, arrived: bool) -> int:
         """Cycles from one time that a move is made to the next, after it has moved no column so many times."""
-        return 1 if self.patience is None else 2 ** min(n_quiet // self.patience, 2 if annealed else 4)
+        return 1 if self.patience is None else 2 ** min(n_quiet // self.patience, 2 if arrived else 4)
 
     def share(self, n_assigned: int, complete: bool) -> float:
         """The part of a round of moves to make with this many rows assigned; ``complete`` if these are all rows."""

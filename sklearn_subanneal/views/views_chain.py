@@ -200,12 +200,12 @@ class ViewsChain(AnnealedChain):
         views, n_moved = self.views, 0
         for place, (move, kernel) in moves:
             self.n_waited[place] += 1
-            if self.n_waited[place] < self.pacing.interval(self.n_quiet[place], self.annealed):
+            if self.n_waited[place] < self.pacing.interval(self.n_quiet[place], self.arrived):
                 continue
             n = kernel.propose(views, move.count(views.n_columns, share), beta, self.generator)
             self.n_waited[place], n_moved = 0, n_moved + n
             # When draws are made, a pace that follows the chain would bias them.
-            if not self.annealed:
+            if not self.arrived:
                 self.n_quiet[place] = 0 if n else self.n_quiet[place] + 1
         # Blocks are made anew where the missing cells of their columns are drawn, even if no column moves.
         if n_moved or self.reals is not None:

@@ -40,7 +40,7 @@ class Counted(ColumnMove):
 EVERY_CYCLE: list = []
 
 
-def cycles_of(moves_after: int) -> list:
+def cycles_of(moves_after: int, n_burn_in: int = 0) -> list:
     """The cycles, from 1, in which a move is made that moves columns in the cycles after this one only."""
     EVERY_CYCLE.clear()
     calls: list = []
@@ -51,19 +51,20 @@ def cycles_of(moves_after: int) -> list:
         schedule=SequentialGibbs(passes=N_SWEEPS),
         n_chains=1,
         n_draws=N_DRAWS,
-        max_sweeps=0,
+        max_sweeps=n_burn_in,
         learn_from=1,
         random_state=0,
     ).fit(np.random.default_rng(0).integers(3, size=(30, 2)))
     return calls
 
 
-def test_a_move_that_moves_nothing_is_made_ever_more_rarely():
-    calls, of_schedule = cycles_of(10**6), len(EVERY_CYCLE) - N_DRAWS
-    expected = [cycle for cycle in (1, 2, 4, 6, 10, 14, 22, 30) if cycle <= of_schedule]
-    assert [cycle for cycle in calls if cycle <= of_schedule] == expected
+@pytest.mark.parametrize("n_burn_in", [0, 10])
+def test_a_move_that_moves_nothing_is_made_ever_more_rarely(n_burn_in):
+    calls, before_draws = cycles_of(10**6, n_burn_in), len(EVERY_CYCLE) - N_DRAWS
+    expected = [cycle for cycle in (1, 2, 4, 6, 10, 14, 22, 30) if cycle <= before_draws]
+    assert [cycle for cycle in calls if cycle <= before_draws] == expected
     # Draws: every fourth cycle at least.
-    later = np.diff([cycle for cycle in calls if cycle > of_schedule])
+    later = np.diff([cycle for cycle in calls if cycle > before_draws])
     assert len(later) >= 3 and (later == 4).all()
 
 
@@ -76,5 +77,5 @@ def test_a_move_that_moves_columns_is_made_in_every_cycle(moves_after):
 
 def test_the_pace_of_draws_does_not_follow_the_chain():
     calls = cycles_of(10**6)
-    of_schedule = len(EVERY_CYCLE) - N_DRAWS
-    assert cycles_of(of_schedule) == calls
+    before_draws = len(EVERY_CYCLE) - N_DRAWS
+    assert cycles_of(before_draws) == calls
