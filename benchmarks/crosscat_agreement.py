@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from _common import Clock, note, parser, report, split, spread
-from _frames import read
+from _frames import READERS, read
 from sklearn.metrics import adjusted_rand_score
 
 from sklearn_subanneal import CrossCat
@@ -19,9 +19,7 @@ from sklearn_subanneal.posterior import log_mean_exp
 from sklearn_subanneal.views.views_predictive import score_rows_given
 
 SCHEDULES = ("auto", "accelerating", "anneal", "sequential")
-TABLES = ("hospitals", "titanic", "satellites", "magic")
-# Of larger tables a random part.
-MOST_ROWS = 3000
+TABLES = "hospitals titanic satellites magic adult census_income"
 
 
 def run(frame: pd.DataFrame, schedule: str, seed: int, n_chains: int) -> dict:
@@ -57,13 +55,15 @@ def survival_by_class(frame: pd.DataFrame, schedule: str, seed: int) -> list[flo
 
 def main() -> None:
     given = parser(__doc__)
-    given.add_argument("--data", help="folder that holds titanic/, satellites/ and pmlb/ (default: $SUBANNEAL_DATA)")
+    given.add_argument("--data", help="folder with the tables (default: $SUBANNEAL_DATA)")
+    given.add_argument("--tables", nargs="+", default=TABLES.split(), choices=list(READERS))
+    given.add_argument("--rows", type=int, default=5000, help="of larger tables, so many rows (default 5,000)")
     given.add_argument("--schedules", nargs="+", default=list(SCHEDULES))
     given.add_argument("--chains", type=int, default=4)
     arguments = given.parse_args()
     seeds, results = range(1 if arguments.quick else arguments.seeds), {}
-    for name in TABLES:
-        frame = read(name, arguments.data, 100 if arguments.quick else MOST_ROWS)
+    for name in arguments.tables:
+        frame = read(name, arguments.data, 100 if arguments.quick else arguments.rows)
         if frame is None:
             note(f"{name}: no file")
             continue
