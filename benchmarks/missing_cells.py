@@ -169,8 +169,13 @@ def main() -> None:
             for seed in range(1 if arguments.quick else arguments.seeds):
                 hidden = Hidden(frame, mechanism, seed)
                 for engine in arguments.engines:
-                    with Clock() as clock:
-                        found = engines(seed, arguments.rounds)[engine](hidden)
+                    try:
+                        with Clock() as clock:
+                            found = engines(seed, arguments.rounds)[engine](hidden)
+                    except np.linalg.LinAlgError as error:
+                        # The ridge regressions of chained equations may diverge where columns are nearly collinear.
+                        note(f"{name} {mechanism} {seed} {engine}: no result: {error}")
+                        continue
                     figures = {**hidden.errors(*found), "cpu_seconds": clock.cpu}
                     results.setdefault(name, {}).setdefault(mechanism, {}).setdefault(engine, []).append(figures)
                     described = ", ".join(f"{key} {value:.3f}" for key, value in figures.items())
