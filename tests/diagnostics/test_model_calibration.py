@@ -39,7 +39,7 @@ def test_calibration(name, n_replications):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_calibration_long(name):
-    result = calibration_of(simulator_of(name), 1000)
+    result = calibration_of(simulator_of(name), 500)
     print(name, result, sep="\n")
     assert result.passed(), str(result)
 

@@ -14,7 +14,7 @@ N_ROWS = 10
 CONCENTRATIONS = [0.3, 1.0, 3.0]
 PITMAN_YOR = PitmanYor(concentration_grid=CONCENTRATIONS, discount_grid=[0.0, 0.3, 0.6])
 # Exact from the first draw on: all rows are in from the start, and some sweeps lead away from it.
-CHAINS = {"schedule": PriorGibbs(passes=40), "n_chains": 1, "n_draws": 19, "thin": 10}
+CHAINS = {"schedule": PriorGibbs(passes=40), "n_chains": 1, "n_draws": 19, "thin": 20}
 
 OF_REALS = {"mu": [30.0, 50.0, 60.0], "kappa": [0.1, 1.0], "sigma2": [10.0, 50.0, 200.0], "nu": [3.0, 10.0]}
 GRIDS = {
