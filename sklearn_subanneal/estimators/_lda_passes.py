@@ -2,38 +2,75 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal.annealing.reporter import ProgressReporter
-from sklearn_subanneal.topics.topic_learner import TopicLearner, learn_passes
+from sklearn_subanneal.topics.similar_topics import n_twins
+from sklearn_subanneal.topics.topic_learner import Passes, TopicLearner, learn_passes
 
 
-def run_passes(estimator, learner: TopicLearner, corpus, n_passes: int, documents=None) -> None:
-    """Learn in at most ``n_passes`` over the corpus, and set the fitted attributes of the estimator.
+def run_passes(estimator, learner: TopicLearner, corpus, passes: Passes, documents=None) -> None:
+    """Learn in passes over the corpus, and set the fitted attributes of the estimator.
 
     Parameters
     ----------
     estimator : VariationalTemperingLDA
     learner : TopicLearner
     corpus : MemoryCorpus or StreamedCorpus
-    n_passes : int
+    passes : Passes
     documents : csr_matrix or None
         All documents, if they are in memory.
     """
-    with ProgressReporter.of_fit(estimator, documents, n_subtasks=n_passes) as fit:
+    with ProgressReporter.of_fit(estimator, documents, n_subtasks=passes.most) as fit:
 
         def attributes(done):
             return fitted_attributes(estimator, learner, done)
 
-        report = PassReporter(estimator, n_passes, attributes, fit, documents)
+        report = PassReporter(estimator, passes.planned, attributes, fit, documents)
         tol = estimator.tol if estimator.learning_method == "batch" else 0.0
-        done = learn_passes(learner, corpus, n_passes, report, tol)
+        done = learn_passes(learner, corpus, passes, report, tol)
         vars(estimator).update(attributes(done))
         learner.end_run(estimator._settings().step_size())
-        vars(estimator).update(_learner_state=learner, _n_seen=corpus.n_documents)
+        vars(estimator).update(
+            _learner_state=learner,
+            _n_seen=corpus.n_documents,
+            _n_planned=passes.planned,
+            converged_=_are_apart(learner),
+        )
+
+
+def learn_more(estimator, corpus) -> None:
+    """Learn from further documents, by the plan of the estimator, which has a learner already."""
+    learner, planned = estimator._learner_state, estimator.total_samples
+    try:
+        for documents in corpus.batches():
+            n_seen = estimator._n_seen + documents.shape[0]
+            progress = 0.0 if planned is None else min(1.0, n_seen / (planned * estimator._n_planned))
+            learner.learn(documents, max(planned or n_seen, documents.shape[0]), progress)
+            estimator._n_seen = n_seen
+    finally:
+        # After an interrupt within the step of a minibatch, totals and table agree again.
+        learner.topics.recount()
+        n_passes = 1 if planned is None else max(1, int(estimator._n_seen // planned))
+        vars(estimator).update(fitted_attributes(estimator, learner, n_passes))
+
+
+def _are_apart(learner: TopicLearner) -> bool:
+    """Whether no topic has a twin; warns otherwise."""
+    n = n_twins(learner.topics.means())
+    if n:
+        warnings.warn(
+            f"{n} of {learner.topics.n_topics} topics are nearly the same as another one. More passes may part them: a "
+            "larger max_iter; or there are more topics than the documents support: a smaller n_components",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return n == 0
 
 
 def fitted_attributes(estimator, learner: TopicLearner, n_passes: int) -> dict:

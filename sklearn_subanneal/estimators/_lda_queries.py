@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import LatentDirichlet
+from sklearn_subanneal.topics.measures import coherence
 
 # With more tokens digamma functions in single precision are inaccurate.
 MOST_TOKENS = 1e12
@@ -267,24 +268,21 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             )
         return names[words]
 
-    def coherence(self, X, n_words: int = 10) -> np.ndarray:
-        """UMass coherence of every topic, from the co-occurrence of its top words in documents.
+    def coherence(self, X, n_words: int = 10, measure: str = "npmi") -> np.ndarray:
+        """Coherence of every topic, from the co-occurrence of its top words in documents.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, usually the training documents.
+            Documents, best others than the training documents.
         n_words : int, default=10
+        measure : {"npmi", "c_v", "u_mass"}, default="npmi"
+            See :func:`~sklearn_subanneal.topics.measures.coherence`, which also takes the topics of other packages.
 
         Returns
         -------
         coherence : ndarray of shape (n_components,)
             The larger the better.
-
-        References
-        ----------
-        D. Mimno, H. Wallach, E. Talley, M. Leenders, A. McCallum (2011), Optimizing semantic coherence in topic models,
-        EMNLP.
         """
         documents = self._read(X, "coherence")
-        return topic_scores.umass_coherence(documents, topic_scores.top_words(self._topics.means(), n_words))
+        return coherence(topic_scores.top_words(self._topics.means(), n_words), documents, measure)

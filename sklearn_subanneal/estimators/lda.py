@@ -13,10 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._lda_passes import fitted_attributes, run_passes
+from sklearn_subanneal.estimators._lda_passes import learn_more, run_passes
 from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, count_words, open_chunks
-from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size, default_passes
+from sklearn_subanneal.topics.document_groups import DocumentGroups, sample_limit
+from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size, planned_passes
 from sklearn_subanneal.variational import CoolingSchedule
 
 # Number of training documents, evenly spaced, of which ``bound_`` is computed.
@@ -31,6 +32,9 @@ class VariationalTemperingLDA(TopicModel):
     assignments of words to topics are flatter, so that topics avoid many of the poor local optima of ordinary
     variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
+    Topics start apart, each from a few of the words of documents chosen by k-means++. At T = 1, two topics that are
+    nearly the same are merged, and a new one starts from documents that are far from all topics.
+
     Parameters
     ----------
     n_components : int, default=10
@@ -41,8 +45,10 @@ class VariationalTemperingLDA(TopicModel):
         inference. "global-paper" and "local-paper": inferred by the equations as printed in the paper; these do not
         cool, and are provided for reproduction.
     temperature_schedule : CoolingSchedule or None, default=None
-        For "annealed", such as :class:`~sklearn_subanneal.variational.LinearCooling`. None: linear from 1.6 to 1 in the
-        first half of the run.
+        For "annealed", such as :class:`~sklearn_subanneal.variational.LinearCooling`. None: linear, down to 1 in the
+        first half of the planned passes, but in six of them if there are more than twelve (not in batch learning). From
+        2 if documents have 50 tokens or fewer on average, from 1.2 if they have 1000 or more, and between them in
+        proportion to the logarithm of the length; from less if fewer than five passes are planned.
     temperatures : array-like of float or None, default=None
         For inferred temperatures, their grid, increasing from 1. None: 100 by equal factors, up to 1.6, or up to 2.5 if
         documents have fewer than 100 tokens (as printed: up to 10).
@@ -67,7 +73,9 @@ class VariationalTemperingLDA(TopicModel):
         See ``learning_decay``. If only one of the two is given, the other is 0.7 or 1024. If both are None, steps are
         proportional to the minibatch's share of the corpus, for every batch size.
     max_iter : int or None, default=None
-        Passes over the documents. None: 400 divided by the square root of their number, at least 6 and at most 20.
+        Passes over the documents. None: 700 divided by the square root of their number, times the square root of
+        their mean number of tokens divided by 300 if this is above 1, at least 6 and at most 20; and at most 9 more as
+        long as topics have twins.
     batch_size : int or None, default=None
         Documents in a minibatch. None: 2 % of all, at least 64 and at most 512.
     evaluate_every : int, default=-1
@@ -108,6 +116,9 @@ class VariationalTemperingLDA(TopicModel):
         Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit``.
     n_iter_ : int
         Passes made.
+    converged_ : bool
+        Whether, after ``fit`` or ``fit_chunks``, no topic has a twin: another one to which its affinity is above 0.8
+        (see :func:`~sklearn_subanneal.topics.measures.affinities`).
     n_batch_iter_ : int
         Minibatches learned from.
     n_features_in_ : int
@@ -117,6 +128,7 @@ class VariationalTemperingLDA(TopicModel):
     References
     ----------
     S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS.
+    D. Arthur, S. Vassilvitskii (2007), k-means++: the advantages of careful seeding, SODA.
     M. Hoffman, D. Blei, C. Wang, J. Paisley (2013), Stochastic variational inference, JMLR 14.
 
     Examples
@@ -236,8 +248,10 @@ class VariationalTemperingLDA(TopicModel):
             batch = self.learning_method == "batch"
             batch_size = X.shape[0] if batch else self._batch_size(X.shape[0])
             corpus = MemoryCorpus(X, batch_size, generator if self.shuffle else None)
-            learner = self._settings().learner(X.dtype, corpus.n_documents, count_words(X), generator, batch=batch)
-            run_passes(self, learner, corpus, self._n_passes(X.shape[0]), X)
+            documents, counts = DocumentGroups.of_corpus(X, self.n_components), count_words(X)
+            passes = planned_passes(self.max_iter, documents, corpus.n_documents, counts, generator)
+            learner = self._settings().learner(passes, corpus.n_documents, counts, batch=batch)
+            run_passes(self, learner, corpus, passes, X)
             stride = -(-X.shape[0] // N_BOUND)
             self.bound_ = self._fitted_model().perplexity(X if stride == 1 else X[::stride])
         return self
@@ -269,11 +283,17 @@ class VariationalTemperingLDA(TopicModel):
             raise ValueError('learning_method="batch" needs all documents at once; use "online" with chunks')
         with unchanged_on_failure(self):
             opened = open_chunks(
-                chunks, lambda chunks, reset: validate_chunks(self, chunks, reset), self.total_samples, self.max_iter
+                chunks,
+                lambda chunks, reset: validate_chunks(self, chunks, reset),
+                self.total_samples,
+                self.max_iter,
+                sample_limit(self.n_components),
             )
             corpus = StreamedCorpus(opened.read, opened.n_documents, self._batch_size(opened.n_documents))
-            learner = self._settings().learner(opened.dtype, opened.n_documents, opened.word_counts, self._generator())
-            run_passes(self, learner, corpus, self._n_passes(opened.n_documents))
+            documents, generator = DocumentGroups(opened.sample), self._generator()
+            passes = planned_passes(self.max_iter, documents, corpus.n_documents, opened.word_counts, generator)
+            learner = self._settings().learner(passes, corpus.n_documents, opened.word_counts)
+            run_passes(self, learner, corpus, passes)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -305,23 +325,12 @@ class VariationalTemperingLDA(TopicModel):
             if first:
                 n_documents = planned or X.shape[0]
                 word_counts = count_words(X) * (n_documents / X.shape[0])
-                learner = self._settings().learner(
-                    X.dtype, n_documents, word_counts, self._generator(), planned is not None
-                )
-                self._learner_state, self._n_seen = learner, 0
-        learner = self._learner_state
-        learner.n_threads = effective_n_jobs(self.n_jobs)
-        try:
-            for documents in MemoryCorpus(X, self._batch_size(planned or X.shape[0])).batches():
-                n_seen = self._n_seen + documents.shape[0]
-                progress = 0.0 if planned is None else min(1.0, n_seen / (planned * self._n_passes(planned)))
-                learner.learn(documents, max(planned or n_seen, documents.shape[0]), progress)
-                self._n_seen = n_seen
-        finally:
-            # After an interrupt within the step of a minibatch, totals and table agree again.
-            learner.topics.recount()
-            n_passes = 1 if planned is None else max(1, int(self._n_seen // planned))
-            vars(self).update(fitted_attributes(self, learner, n_passes))
+                documents, generator = DocumentGroups.of_corpus(X, self.n_components), self._generator()
+                passes = planned_passes(self.max_iter, documents, n_documents, word_counts, generator)
+                learner = self._settings().learner(passes, n_documents, word_counts, planned=planned is not None)
+                self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
+        self._learner_state.n_threads = effective_n_jobs(self.n_jobs)
+        learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))
         return self
 
     def _settings(self) -> TopicSettings:
@@ -333,9 +342,6 @@ class VariationalTemperingLDA(TopicModel):
     def _generator(self):
         seed = check_random_state(self.random_state).randint(0, 2**32, size=4, dtype=np.uint32)
         return np.random.Generator(np.random.PCG64(seed))
-
-    def _n_passes(self, n_documents) -> int:
-        return self.max_iter or default_passes(n_documents)
 
     def _batch_size(self, n_documents) -> int:
         return self.batch_size or default_batch_size(n_documents)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from sklearn_subanneal.topics.document_groups import EvenSample
+
+NO_CHUNKS = "chunks must hold at least one chunk of documents, got none"
 
 
 def count_words(documents: sparse.csr_matrix) -> NDArray:
@@ -56,7 +61,7 @@ class MemoryCorpus:
 
 
 class StreamedCorpus:
-    """Documents in chunks that are read again in each pass; no more than a chunk and a minibatch are in memory.
+    """Documents in chunks that are read again in each pass; a chunk and a minibatch are in memory.
 
     Parameters
     ----------
@@ -107,17 +112,21 @@ class StreamedCorpus:
 class Chunks(NamedTuple):
     """A stream of documents, with the totals that are needed before the first pass.
 
-    ``read`` gives an iterator of all chunks, as CSR of type ``dtype``.
+    ``read`` gives an iterator of all chunks, as CSR; ``sample`` has some of their documents.
     """
 
     read: Callable[[], Iterator[sparse.csr_matrix]]
     n_documents: int
     word_counts: NDArray
-    dtype: np.dtype
+    sample: sparse.csr_matrix
 
 
 def open_chunks(
-    chunks: Iterable, validate: Callable[[Iterable, bool], Iterator], total_samples: float | None, n_passes: int | None
+    chunks: Iterable,
+    validate: Callable[[Iterable, bool], Iterator],
+    total_samples: float | None,
+    n_passes: int | None,
+    n_sampled: int,
 ) -> Chunks:
     """Read the chunks once to count their documents, or check that one pass over an iterator is enough.
 
@@ -130,6 +139,8 @@ def open_chunks(
         Number of all documents, if known.
     n_passes : int or None
         Passes over the documents, if given.
+    n_sampled : int
+        Most documents in the sample: evenly spaced, or of an iterator the first ones, which are read ahead.
 
     Raises
     ------
@@ -147,23 +158,25 @@ def open_chunks(
             "that can be read again, such as a list or an object with __iter__"
         )
     source = validate(chunks, True)
-    head = next(source, None)
-    if head is None:
-        raise ValueError("chunks must hold at least one chunk of documents, got none")
-    word_counts = count_words(head)
     if once:
-        # The temperature needs the word counts of the corpus, which the first chunk represents.
-        n_documents = int(total_samples)
-        return Chunks(
-            lambda: _resumed(head, source), n_documents, word_counts * (n_documents / head.shape[0]), head.dtype
-        )
-    n_documents = head.shape[0]
+        return _read_ahead(source, int(total_samples), n_sampled)
+    word_counts, sample = 0.0, EvenSample(n_sampled)
     for chunk in source:
-        n_documents += chunk.shape[0]
-        word_counts += count_words(chunk)
-    return Chunks(lambda: validate(chunks, False), n_documents, word_counts, head.dtype)
+        sample.add(chunk)
+        word_counts = word_counts + count_words(chunk)
+    if not sample.n_seen:
+        raise ValueError(NO_CHUNKS)
+    return Chunks(lambda: validate(chunks, False), sample.n_seen, word_counts, sample.documents())
 
 
-def _resumed(head, rest):
-    yield head
-    yield from rest
+def _read_ahead(source, n_documents, n_sampled):
+    """Chunks of an iterator, whose first documents are read ahead, and stand for all of them."""
+    head, n_read = [], 0
+    while n_read < n_sampled and (chunk := next(source, None)) is not None:
+        head.append(chunk)
+        n_read += chunk.shape[0]
+    if not head:
+        raise ValueError(NO_CHUNKS)
+    sample = sparse.vstack(head, format="csr")[:n_sampled]
+    word_counts = count_words(sample) * (n_documents / sample.shape[0])
+    return Chunks(lambda: chain(head, source), n_documents, word_counts, sample)

@@ -9,12 +9,19 @@ from time import perf_counter
 import numpy as np
 from scipy import sparse
 
+from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
+from sklearn_subanneal.topics.similar_topics import TWIN_AFFINITY, n_twins, twin_pairs
 from sklearn_subanneal.topics.topic_scores import document_lengths
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import StepSize, TemperatureVariable
+
+# Topics that take the place of twins have so many passes, and at first this share of the words of some documents.
+PASSES_OF_NEW, OWN_WORDS_OF_NEW = 3, 0.9
+# Topics with a larger affinity at T = 1 do not part by themselves.
+SAME = 0.85
 
 
 @dataclass
@@ -78,6 +85,14 @@ class TopicLearner:
         self.topics.blend(step.words, step.statistics, size, 1.0 / share, self.n_threads)
         self.n_batches += 1
 
+    def part_twins(self, documents: DocumentGroups, generator: np.random.Generator, threshold: float) -> None:
+        """Merge pairs of topics that are nearly the same; one of each starts anew from documents far from all."""
+        topics = self.topics.means()
+        pairs = twin_pairs(topics, threshold)
+        if len(pairs):
+            counts = documents.more_word_counts(np.delete(topics, pairs[:, 1], axis=0), len(pairs), generator)
+            self.topics.part(pairs, counts, OWN_WORDS_OF_NEW)
+
     def end_run(self, step_size: StepSize) -> None:
         """Prepare for learning after a planned run: at T = 1 if it was annealed, by minibatches with ``step_size``."""
         self.temperature = self.temperature.after_run()
@@ -89,14 +104,31 @@ class TopicLearner:
         return collapsed_energies(step, self.topics, self.n_threads)
 
 
-def learn_passes(learner: TopicLearner, corpus, n_passes: int, report: Callable[[dict], bool], tol: float = 0.0) -> int:
+@dataclass(frozen=True)
+class Passes:
+    """Planned passes over a corpus, and those at most if topics have twins then.
+
+    ``documents`` are those from which topics start, by ``generator``, and start anew where they were twins.
+    """
+
+    planned: int
+    most: int
+    documents: DocumentGroups
+    generator: np.random.Generator
+
+
+def learn_passes(
+    learner: TopicLearner, corpus, passes: Passes, report: Callable[[dict], bool], tol: float = 0.0
+) -> int:
     """Learn from the corpus in passes over its documents.
+
+    Topics that are nearly the same are parted at T = 1, as long as there are passes left in which new topics are learned.
 
     Parameters
     ----------
     learner : TopicLearner
     corpus : MemoryCorpus or StreamedCorpus
-    n_passes : int
+    passes : Passes
     report : callable
         Called after each pass with a record of it; a True result ends the run.
     tol : float, default=0.0
@@ -108,23 +140,34 @@ def learn_passes(learner: TopicLearner, corpus, n_passes: int, report: Callable[
         Number of passes made.
     """
     start = perf_counter()
-    done, total = 0, n_passes * corpus.n_documents
-    for number in range(1, n_passes + 1):
+    done, total = 0, passes.planned * corpus.n_documents
+    number, last = 0, passes.planned
+    while number < last:
+        number += 1
         before = learner.topics.shares() if tol > 0.0 else None
         for documents in corpus.batches():
             n = documents.shape[0]
-            learner.learn(documents, corpus.n_documents, done / (total - n) if total > n else 1.0)
+            learner.learn(documents, corpus.n_documents, min(done / (total - n), 1.0) if total > n else 1.0)
             done += n
         cold = np.min(learner.trace[-1]) == 1.0
         record = {
             "chain": 0,
             "sweep": number,
             "seconds": perf_counter() - start,
-            "progress": 1.0 if cold else number / n_passes,
+            "progress": 1.0 if cold else min(number / passes.planned, 1.0),
             "inverse_temperature": float(np.mean(learner.trace[-1])),
         }
         if report(record):
             return number
         if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
             return number
-    return n_passes
+        if not cold or number + PASSES_OF_NEW > passes.most:
+            continue
+        if number == passes.planned - PASSES_OF_NEW:
+            learner.part_twins(passes.documents, passes.generator, SAME)
+        elif number == last and n_twins(learner.topics.means()):
+            # Topics may be on their way apart; if not, they are parted.
+            if number > passes.planned:
+                learner.part_twins(passes.documents, passes.generator, TWIN_AFFINITY)
+            last += PASSES_OF_NEW
+    return number

@@ -1,4 +1,4 @@
-"""Scores of topics: bounds of documents and topics, held-out splits, top words and coherence."""
+"""Scores of topics: bounds of documents and topics, held-out splits, and top words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ __all__ = [
     "split_words",
     "top_words",
     "topics_bound",
-    "umass_coherence",
 ]
 
 
@@ -144,38 +143,3 @@ def top_words(probabilities: NDArray, n_words: int) -> NDArray:
     if isinstance(n_words, bool) or not isinstance(n_words, Integral) or n_words < 1:
         raise ValueError(f"n_words must be an integer of at least 1, got {n_words!r}")
     return np.argsort(-probabilities, axis=1, kind="stable")[:, :n_words]
-
-
-def umass_coherence(documents: sparse.csr_matrix, words: NDArray) -> NDArray:
-    """UMass coherence of each topic: sum over pairs of its top words of log((D(w, v) + 1) / D(v)), v the more probable.
-
-    D counts documents that contain a word, or both of two words. Pairs whose v is in no document add nothing.
-
-    Parameters
-    ----------
-    documents : csr_matrix of shape (n_documents, n_words)
-    words : ndarray of int, shape (n_topics, n_top)
-        The top words of every topic, the most probable first.
-
-    Returns
-    -------
-    coherence : ndarray of shape (n_topics,)
-        At most near zero; the larger the better.
-
-    References
-    ----------
-    D. Mimno, H. Wallach, E. Talley, M. Leenders, A. McCallum (2011), Optimizing semantic coherence in topic models,
-    EMNLP.
-    """
-    present = sparse.csr_matrix(
-        ((documents.data > 0).astype(np.float64), documents.indices, documents.indptr), shape=documents.shape
-    ).tocsc()
-    out = np.zeros(len(words))
-    for k, top in enumerate(words):
-        columns = present[:, top]
-        together = (columns.T @ columns).toarray()
-        alone = together.diagonal()
-        for m in range(1, len(top)):
-            seen = alone[:m] > 0
-            out[k] += np.log((together[m, :m][seen] + 1.0) / alone[:m][seen]).sum()
-    return out

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
+from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.partition_function import log_partition, log_partition_as_printed, prior_of_entropy
-from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.topics.topic_learner import Passes, TopicLearner
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import (
     CoolingSchedule,
@@ -39,24 +40,39 @@ PRIOR_RANGE = (1e-10, 1e10)
 
 
 class DefaultTemperatures(NamedTuple):
-    """Defaults that depend on the length of the documents.
+    """Defaults of inferred temperatures, which depend on the length of the documents.
 
-    ``schedule`` of an annealed run; ``highest`` temperature of an inferred one, and the step size ``passes`` of q(y),
-    smaller than that of the topics, since the temperature must not fall before topics have formed.
+    ``highest`` inferred temperature, and the step size ``passes`` of q(y), smaller than that of the topics, since the
+    temperature must not fall before topics have formed.
     """
 
-    schedule: LinearCooling
     highest: float
     passes: PassFraction
 
 
-# Passes by default: so many divided by the square root of the number of documents, within limits.
-PASSES, FEWEST_PASSES, MOST_PASSES = 400.0, 6, 20
+# Passes by default: so many divided by the square root of the number of documents, within limits; more if documents
+# have more tokens than the length given. And at most so many more, where topics have twins.
+PASSES, FEWEST_PASSES, MOST_PASSES = 700.0, 6, 20
+LONG_DOCUMENT = 300.0
+# In fewer passes steps are larger, so that topics forget their start, and the temperature is lower.
+ENOUGH_PASSES = 5
+MORE_PASSES = 9
 
 
-def default_passes(n_documents: int) -> int:
-    """Passes over the documents: more for small corpora."""
-    return int(np.clip(round(PASSES / n_documents**0.5), FEWEST_PASSES, MOST_PASSES))
+def default_passes(n_documents: float, n_tokens: float) -> int:
+    """Passes over the documents, which have so many tokens on average: more if they are few, or long."""
+    longer = max(n_tokens / LONG_DOCUMENT, 1.0) ** 0.5
+    return int(np.clip(round(PASSES / n_documents**0.5 * longer), FEWEST_PASSES, MOST_PASSES))
+
+
+def planned_passes(
+    max_iter: int | None, documents: DocumentGroups, n_documents: float, word_counts: NDArray, generator
+) -> Passes:
+    """The passes over a corpus, from whose ``documents`` topics start anew: ``max_iter``, or as many as it needs."""
+    if max_iter is not None:
+        return Passes(max_iter, max_iter, documents, generator)
+    n_passes = default_passes(n_documents, word_counts.sum() / n_documents)
+    return Passes(n_passes, n_passes + MORE_PASSES, documents, generator)
 
 
 def default_batch_size(n_documents: int) -> int:
@@ -65,8 +81,28 @@ def default_batch_size(n_documents: int) -> int:
 
 
 # From 2 on topics of short documents may merge into one and stay so.
-SHORT = DefaultTemperatures(LinearCooling(1.6, 0.5), 2.5, PassFraction(0.4, 0.1))
-LONG = DefaultTemperatures(LinearCooling(1.6, 0.5), 1.6, PassFraction(0.6, 0.15))
+SHORT = DefaultTemperatures(2.5, PassFraction(0.4, 0.1))
+LONG = DefaultTemperatures(1.6, PassFraction(0.6, 0.15))
+# Annealing starts at these temperatures if documents have so many tokens on average, and between them otherwise. Long
+# documents have most of their topics at a higher temperature already, and need passes at T = 1 to tell them apart.
+START_OF_SHORT, START_OF_LONG = (50.0, 2.0), (1000.0, 1.2)
+# T falls to 1 in the first half of the passes, and in the first six of a long run: topics that stay hot for long merge.
+COOLING_SHARE, HOT_PASSES = 0.5, 6
+
+
+def default_cooling(n_tokens: float, n_passes: int, batch: bool = False) -> LinearCooling:
+    """The schedule of an annealed run of so many passes, for documents of so many tokens on average.
+
+    Topics of minibatches have left their start long before those that are replaced once a pass, in batch learning.
+    """
+    (few, hot), (many, mild) = START_OF_SHORT, START_OF_LONG
+    start = np.interp(np.log(max(n_tokens, 1.0)), np.log([few, many]), [hot, mild])
+    share = min((n_passes + 2) / (ENOUGH_PASSES + 2), 1.0)
+    return LinearCooling(
+        float(1.0 + (start - 1.0) * share), COOLING_SHARE if batch else min(COOLING_SHARE, HOT_PASSES / n_passes)
+    )
+
+
 # With the equations as printed q(y) does not cool from here.
 HIGHEST_PRINTED = 10.0
 
@@ -111,20 +147,19 @@ class TopicSettings:
         return [field.name for field in fields(cls) if field.name != "n_threads"]
 
     def learner(
-        self, dtype, n_documents: float, word_counts: NDArray, generator, planned: bool = True, batch: bool = False
+        self, passes: Passes, n_documents: float, word_counts: NDArray, planned: bool = True, batch: bool = False
     ) -> TopicLearner:
         """The learner before its first minibatch.
 
         Parameters
         ----------
-        dtype : numpy dtype
-            Data type of all computations.
+        passes : Passes
+            Topics start from its documents, whose type is that of all computations.
         n_documents : float
         word_counts : ndarray of shape (n_words,)
             Tokens of each word in the corpus.
-        generator : numpy.random.Generator
         planned : bool, default=True
-            Whether the end of learning is known.
+            Whether learning ends after the planned passes.
         batch : bool, default=False
             Whether topics are replaced by their optimum at each step.
 
@@ -133,19 +168,23 @@ class TopicSettings:
         ValueError
             If priors, temperatures or the schedule are not as described.
         """
+        generator, n_passes = passes.generator, passes.planned if planned else None
         n_words = len(word_counts)
         learned = isinstance(self.doc_topic_prior, str)
         doc_prior = None if learned else self.doc_topic_prior
         doc_prior = self._prior("doc_topic_prior", doc_prior, self.n_components)
         word_prior = self._prior("topic_word_prior", self.topic_word_prior, n_words)
         defaults = SHORT if word_counts.sum() < SHORT_DOCUMENT * n_documents else LONG
+        cooling = self.temperature_schedule or default_cooling(word_counts.sum() / n_documents, n_passes or 1, batch)
         temperature, energy = self._temperature(
-            defaults, doc_prior, word_prior, n_documents, word_counts, generator, planned
+            defaults, cooling, doc_prior, word_prior, n_documents, word_counts, generator, n_passes
         )
-        step_size = self.step_size()
+        step_size = self.step_size(n_passes)
+        start = passes.documents.word_counts(self.n_components, generator)
+        topics = Topics.start(start, word_counts.sum(), word_prior, self.topic_update, start.dtype, generator)
         return TopicLearner(
-            topics=Topics.draw(n_words, self.n_components, word_prior, self.topic_update, dtype, generator),
-            prior=DocumentPrior(doc_prior, learned=learned, start=0.5 if planned else 0.0),
+            topics=topics,
+            prior=DocumentPrior(doc_prior, learned=learned, start=0.0 if n_passes is None else 0.5),
             temperature=temperature,
             step_size=WholeStep() if batch else step_size,
             temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
@@ -155,10 +194,12 @@ class TopicSettings:
             energy=energy,
         )
 
-    def step_size(self) -> StepSize:
-        """Step size of minibatches."""
+    def step_size(self, n_passes: int | None = None) -> StepSize:
+        """Step size of minibatches, in a run of so many planned passes; None: its end is not known."""
         if self.learning_decay is None and self.learning_offset is None:
-            return PassFraction()
+            steps = PassFraction()
+            faster = max(ENOUGH_PASSES / (n_passes or ENOUGH_PASSES), 1.0)
+            return PassFraction(steps.first * faster, steps.last * faster)
         offset = 1024.0 if self.learning_offset is None else self.learning_offset
         return RobbinsMonro(offset, 0.7 if self.learning_decay is None else self.learning_decay)
 
@@ -179,16 +220,15 @@ class TopicSettings:
         return values
 
     def _temperature(
-        self, defaults, doc_prior, word_prior, n_documents, word_counts, generator, planned
+        self, defaults, cooling, doc_prior, word_prior, n_documents, word_counts, generator, n_passes
     ) -> tuple[TemperatureVariable, str | None]:
         """The temperature of a run, and the energy from which it is inferred."""
         n_words, n_tokens = len(word_counts), max(word_counts.sum(), 1.0)
         if self.tempering == "none":
             return FixedTemperature(), None
         if self.tempering == "annealed":
-            schedule = defaults.schedule if self.temperature_schedule is None else self.temperature_schedule
-            temperature = ScheduledTemperature(schedule)
-            return (temperature if planned else FixedTemperature()), None
+            temperature = ScheduledTemperature(cooling)
+            return (FixedTemperature() if n_passes is None else temperature), None
         grid = self._grid(defaults)
         if self.tempering == "local-paper":
             return LocalTemperatures(grid, np.zeros(len(grid)), paper=True), "joint"

@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from sklearn_subanneal.annealing.threads import share_tasks
 from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
 
 # Below this the common factor of the statistics is multiplied out, long before it could underflow.
 SMALLEST_SCALE = 1e-12
+# Share of the words of its own documents in a topic at the start: enough to part topics, and soon forgotten.
+OWN_WORDS = 0.05
 # Words that a thread takes at a time.
 WORDS_A_TASK = 1024
 
@@ -54,9 +57,28 @@ class Topics:
         self.recount()
 
     @classmethod
-    def draw(cls, n_words: int, n_topics: int, prior: ArrayLike, update: str, dtype, generator) -> Topics:
-        """Random statistics, all nearly 1; the differences break the symmetry between topics."""
-        return cls(generator.gamma(100.0, 0.01, (n_words, n_topics)).astype(dtype), prior, update)
+    def start(
+        cls, groups: sparse.csr_matrix, n_tokens: float, prior: ArrayLike, update: str, dtype, generator
+    ) -> Topics:
+        """Topics that start apart: a little of the words of a group of documents each, and else those of all groups.
+
+        Parameters
+        ----------
+        groups : csr_matrix of shape (n_topics, n_words)
+            Word counts of the groups; one may be empty.
+        n_tokens : float
+            Tokens of the corpus, in the statistics of all topics together.
+        prior, update
+            As of the class.
+        dtype : numpy dtype
+        generator : numpy.random.Generator
+            Statistics are multiplied by random numbers near 1, so that topics of empty groups differ too.
+        """
+        n_topics, n_words = groups.shape
+        total = np.asarray(groups.sum(axis=0), dtype=np.float64).ravel() + SMALLEST_SCALE
+        table = _mixed(groups, total, OWN_WORDS) * (max(n_tokens, 1.0) / n_topics)
+        table *= generator.gamma(100.0, 0.01, (n_words, n_topics))
+        return cls(np.ascontiguousarray(table, dtype=dtype), prior, update)
 
     def astype(self, dtype) -> Topics:
         """These topics with a table of another type; themselves if it is the same."""
@@ -164,6 +186,26 @@ class Topics:
         _by_words(lambda some: add_to_rows(self.table, words[some], statistics[some], factor), len(words), n_threads)
         self.totals = (1.0 - step) * self.totals + step * ratio * statistics.sum(axis=0, dtype=np.float64)
 
+    def part(self, pairs: NDArray, counts: sparse.csr_matrix, own_words: float) -> None:
+        """Merge each pair of topics into its first one; the second one starts anew from some documents.
+
+        Parameters
+        ----------
+        pairs : ndarray of int, shape (n_pairs, 2)
+            No topic is in two of them.
+        counts : csr_matrix of shape (n_pairs, n_words)
+            Word counts of the documents for each new topic.
+        own_words : float
+            Share of these words in the new topics, each of which has the mean number of tokens; the rest are those of
+            all topics.
+        """
+        kept, free = pairs.T
+        self.table[:, kept] += self.table[:, free]
+        self.table[:, free] = 0.0
+        everything = self.table.sum(axis=1, dtype=np.float64)
+        self.table[:, free] = _mixed(counts, everything, own_words) * (everything.sum() / self.n_topics)
+        self.recount()
+
     def pseudo_counts(self) -> NDArray:
         """Dirichlet parameters S + eta of every topic, shape (n_topics, n_words)."""
         table = self.table * self.table.dtype.type(self.scale) + self.prior.astype(self.table.dtype)[:, None]
@@ -172,6 +214,13 @@ class Topics:
     def means(self) -> NDArray:
         """Probabilities of the words in every topic, shape (n_topics, n_words)."""
         return np.ascontiguousarray(self.mean_weights().T)
+
+
+def _mixed(counts, everything, share):
+    """Probabilities (n_words, n_groups): a share of the words of each group, and for the rest those of everything."""
+    own = counts.toarray().T + SMALLEST_SCALE * everything[:, None]
+    own *= share / own.sum(axis=0)
+    return own + ((1.0 - share) / everything.sum() * everything)[:, None]
 
 
 def _by_words(task: Callable[[slice], None], n_words: int, n_threads: int) -> None:

@@ -1,0 +1,154 @@
+"""DocumentGroups, groups of similar documents far apart, from whose words topics start; and a sample of a stream."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.cluster import kmeans_plusplus
+
+# Documents that are grouped: so many for each topic, at least so many in all; and those among which seeds are found.
+DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 50, 10_000
+CANDIDATES_A_TOPIC, FEWEST_CANDIDATES = 20, 2000
+# Iterations of k-means after the seeding.
+ITERATIONS = 5
+
+
+class EvenSample:
+    """At most ``limit`` documents of a stream: numbers 0, s, 2s, ..., where s is the least power of 2 that is enough.
+
+    They do not depend on how the stream is cut into chunks, and its length need not be known before.
+
+    Parameters
+    ----------
+    limit : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> from sklearn_subanneal.topics.document_groups import EvenSample
+    >>> sample = EvenSample(limit=3)
+    >>> for first in (1, 4):
+    ...     sample.add(csr_matrix(np.arange(first, first + 3)[:, None]))
+    >>> sample.documents().toarray().ravel()
+    array([1, 3, 5])
+    """
+
+    def __init__(self, limit: int):
+        self.limit = limit
+        self.n_seen = 0
+        self._stride, self._kept, self._numbers = 1, [], np.empty(0, np.int64)
+
+    def add(self, documents: sparse.csr_matrix) -> None:
+        """The next documents of the stream."""
+        total = self.n_seen + documents.shape[0]
+        while -(-total // self._stride) > self.limit:
+            self._stride *= 2
+        first = -self.n_seen % self._stride
+        self._kept.append(documents[first :: self._stride])
+        self._numbers = np.append(self._numbers, np.arange(self.n_seen + first, total, self._stride))
+        self.n_seen = total
+        if len(self._numbers) > self.limit:
+            self._thin()
+
+    def documents(self) -> sparse.csr_matrix:
+        """The documents kept."""
+        self._thin()
+        return self._kept[0]
+
+    def _thin(self):
+        kept = self._numbers % self._stride == 0
+        documents = self._kept[0] if len(self._kept) == 1 else sparse.vstack(self._kept, format="csr")
+        self._kept = [documents if kept.all() else documents[np.flatnonzero(kept)]]
+        self._numbers = self._numbers[kept]
+
+
+class DocumentGroups:
+    """Groups of documents around centres that are far from one another.
+
+    A document is represented by the square roots of its counts, each weighted by how rare the word is, as a vector of
+    length 1; documents are far apart if these vectors have a small scalar product.
+
+    Parameters
+    ----------
+    documents : csr_matrix of shape (n_documents, n_words)
+        A sample of the corpus.
+
+    References
+    ----------
+    D. Arthur, S. Vassilvitskii (2007), k-means++: the advantages of careful seeding, SODA.
+    """
+
+    def __init__(self, documents: sparse.csr_matrix):
+        self.documents = documents
+        present = np.bincount(documents.indices, minlength=documents.shape[1])
+        self._rarity = np.log1p(documents.shape[0] / np.maximum(present, 1)).astype(np.float32)
+        roots = np.sqrt(documents.data.astype(np.float32)) * self._rarity[documents.indices]
+        vectors = sparse.csr_matrix((roots, documents.indices, documents.indptr), shape=documents.shape)
+        lengths = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
+        vectors.data /= np.repeat(np.where(lengths > 0.0, lengths, 1.0), np.diff(vectors.indptr)).astype(np.float32)
+        self._vectors = vectors
+
+    @classmethod
+    def of_corpus(cls, corpus: sparse.csr_matrix, n_topics: int) -> DocumentGroups:
+        """Those of an evenly spaced sample of a corpus, large enough for so many topics."""
+        sample = EvenSample(sample_limit(n_topics))
+        sample.add(corpus)
+        return cls(sample.documents())
+
+    def word_counts(self, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:
+        """Word counts (n_groups, n_words) of groups by a few iterations of k-means, from seeds of k-means++.
+
+        A group may be empty, and is if there are fewer distinct documents than groups.
+        """
+        stride = -(-self.documents.shape[0] // max(CANDIDATES_A_TOPIC * n_groups, FEWEST_CANDIDATES))
+        candidates = self._vectors[::stride]
+        seeds, _ = kmeans_plusplus(
+            candidates,
+            min(n_groups, candidates.shape[0]),
+            x_squared_norms=np.ones(candidates.shape[0], np.float32),
+            random_state=int(generator.integers(2**31)),
+        )
+        centres = seeds.toarray() if sparse.issparse(seeds) else seeds
+        for _ in range(ITERATIONS):
+            sums = (self._members(centres) @ self._vectors).toarray()
+            lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+            centres = np.divide(sums, lengths, out=centres, where=lengths > 0.0)
+        return self._members(centres, n_groups) @ self.documents
+
+    def more_word_counts(self, topics: NDArray, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:
+        """Word counts (n_groups, n_words) of further groups, each of the documents nearest to one that is far from all.
+
+        Parameters
+        ----------
+        topics : ndarray of shape (n_topics, n_words)
+            Probabilities of words.
+        n_groups : int
+        generator : numpy.random.Generator
+        """
+        centres = np.sqrt(topics, dtype=np.float32) * self._rarity
+        centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+        n_documents = self.documents.shape[0]
+        size, near, groups = max(n_documents // (len(topics) + n_groups), 1), self._vectors @ centres.T, []
+        near = near.max(axis=1)
+        for _ in range(n_groups):
+            far = np.maximum(1.0 - near, 1e-6).astype(np.float64)
+            seed = generator.choice(n_documents, p=far / far.sum())
+            likeness = (self._vectors @ self._vectors[[seed]].T).toarray().ravel()
+            near = np.maximum(near, likeness)
+            groups.append(np.argpartition(-likeness, size - 1)[:size])
+        members = np.zeros((n_groups, n_documents), self.documents.dtype)
+        members[np.repeat(np.arange(n_groups), size), np.concatenate(groups)] = 1.0
+        return sparse.csr_matrix(members) @ self.documents
+
+    def _members(self, centres, n_groups=None):
+        """Which documents (n_groups, n_documents) are nearest to each centre, as ones."""
+        nearest = np.asarray(self._vectors @ centres.T).argmax(axis=1)
+        shape = n_groups or len(centres), len(nearest)
+        return sparse.csr_matrix((np.ones(shape[1], self.documents.dtype), (nearest, np.arange(shape[1]))), shape=shape)
+
+
+def sample_limit(n_topics: int) -> int:
+    """The most documents that are grouped to start topics."""
+    return max(DOCUMENTS_A_TOPIC * n_topics, FEWEST_DOCUMENTS)

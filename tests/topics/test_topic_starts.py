@@ -1,0 +1,145 @@
+"""Topics start apart, from groups of documents; those that are nearly the same are parted, and the fit says so."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_subanneal import VariationalTemperingLDA
+from sklearn_subanneal.topics.document_groups import DocumentGroups, EvenSample
+from sklearn_subanneal.topics.measures import affinities, n_twins
+from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes
+from sklearn_subanneal.topics.word_statistics import OWN_WORDS, Topics
+
+
+def planted(n_topics=12, n_documents=900, n_words=300, seed=0):
+    """Documents of topics that share a third of their words, and the topics."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(n_words, 0.05), n_topics) * 0.7 + rng.dirichlet(np.full(n_words, 1.0)) * 0.3
+    theta = rng.dirichlet(np.full(n_topics, 0.1), n_documents)
+    rows = [rng.multinomial(rng.integers(40, 120), row @ topics) for row in theta]
+    return sparse.csr_matrix(np.array(rows, dtype=np.float32)), topics
+
+
+@pytest.mark.parametrize("cuts", [[], [10], [1, 2, 3, 50, 51]])
+def test_sample_is_even_however_the_stream_is_cut(cuts):
+    numbers = np.arange(1, 71)
+    for limit in (1, 7, 35, 70, 100):
+        sample = EvenSample(limit)
+        for part in np.split(numbers, cuts):
+            sample.add(sparse.csr_matrix(part[:, None]))
+        kept = sample.documents().toarray().ravel()
+        stride = 1
+        while -(-70 // stride) > limit:
+            stride *= 2
+        assert kept.tolist() == numbers[::stride].tolist()
+        assert sample.n_seen == 70
+
+
+def test_groups_find_documents_that_are_alike():
+    blocks = np.kron(np.eye(3, dtype=int), np.ones((1, 4), int))
+    rng = np.random.default_rng(0)
+    X = sparse.csr_matrix(rng.poisson(3.0 * blocks[np.arange(60) % 3] + 0.05), dtype=np.float32)
+    counts = DocumentGroups(X).word_counts(3, rng).toarray()
+    np.testing.assert_array_equal(counts.sum(axis=0), X.toarray().sum(axis=0))
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    assert sorted(shares.reshape(3, 3, 4).sum(axis=2).argmax(axis=1)) == [0, 1, 2]
+    assert shares.reshape(3, 3, 4).sum(axis=2).max(axis=1).min() > 0.9
+
+
+def test_further_groups_are_far_from_topics():
+    X = sparse.csr_matrix(np.kron(np.eye(4), np.full((20, 3), 2.0)), dtype=np.float32)
+    topics = np.kron(np.eye(4), np.full(3, 1 / 3))
+    found = DocumentGroups(X).more_word_counts(topics[:2], 2, np.random.default_rng(0)).toarray()
+    assert sorted(found.reshape(2, 4, 3).sum(axis=2).argmax(axis=1)) == [2, 3]
+
+
+@pytest.mark.parametrize("n_documents", [0, 1, 3])
+def test_fewer_documents_than_topics(n_documents):
+    X = sparse.csr_matrix(np.ones((max(n_documents, 1), 6), np.float32) * (n_documents > 0))
+    counts = DocumentGroups(X).word_counts(5, np.random.default_rng(0))
+    assert counts.shape == (5, 6)
+    topics = Topics.start(counts, X.sum(), 0.2, "plug-in", np.float32, np.random.default_rng(0))
+    assert np.isfinite(topics.means()).all()
+    assert len(np.unique(topics.means(), axis=0)) == 5
+
+
+def test_start_has_a_share_of_own_words_and_all_tokens():
+    counts = sparse.csr_matrix([[6.0, 2.0, 0.0], [0.0, 0.0, 8.0]])
+    rows = []
+    for seed in range(200):
+        topics = Topics.start(counts, 100.0, 0.1, "plug-in", np.float64, np.random.default_rng(seed))
+        rows.append(topics.table.T)
+        assert topics.totals == pytest.approx(topics.table.sum(axis=0))
+    everything = np.array([6.0, 2.0, 8.0]) / 16
+    own = np.array([[0.75, 0.25, 0.0], [0.0, 0.0, 1.0]])
+    expected = 50.0 * (OWN_WORDS * own + (1.0 - OWN_WORDS) * everything)
+    np.testing.assert_allclose(np.mean(rows, axis=0), expected, rtol=0.03)
+
+
+def test_twins_are_merged_and_new_topics_start():
+    table = np.array([[4.0, 3.0, 0.0], [2.0, 1.5, 1.0], [0.0, 0.0, 9.0], [0.5, 0.5, 0.5]])
+    topics = Topics(table.copy(), 0.1, "plug-in")
+    topics.part(np.array([[0, 1]]), sparse.csr_matrix([[0.0, 0.0, 0.0, 2.0]]), 0.8)
+    np.testing.assert_allclose(topics.table[:, 0], table[:, 0] + table[:, 1])
+    np.testing.assert_allclose(topics.table[:, 2], table[:, 2])
+    everything = topics.table[:, [0, 2]].sum(axis=1)
+    expected = (0.8 * np.eye(4)[3] + 0.2 * everything / everything.sum()) * everything.sum() / 3
+    np.testing.assert_allclose(topics.table[:, 1], expected)
+    np.testing.assert_allclose(topics.totals, topics.table.sum(axis=0))
+
+
+@pytest.mark.parametrize("tempering", ["annealed", "none"])
+def test_default_finds_planted_topics_without_twins(tempering):
+    X, truth = planted()
+    for seed in range(3):
+        model = VariationalTemperingLDA(12, tempering=tempering, random_state=seed).fit(X)
+        assert model.converged_
+        assert n_twins(model.topic_word_) == 0
+        found = affinities(truth, model.topic_word_).max(axis=1)
+        assert (found > 0.9).all()
+
+
+def test_twins_that_are_left_are_said():
+    rng = np.random.default_rng(0)
+    # All documents are of one topic.
+    X = sparse.csr_matrix(rng.poisson(5.0, (80, 12)), dtype=np.float32)
+    with pytest.warns(ConvergenceWarning, match="topics are nearly the same as another one.*smaller n_components"):
+        model = VariationalTemperingLDA(4, max_iter=3, random_state=0).fit(X)
+    assert not model.converged_
+    assert model.n_iter_ == 3
+    with pytest.warns(ConvergenceWarning, match="nearly the same"):
+        model = VariationalTemperingLDA(4, random_state=0).fit(X)
+    assert model.n_iter_ == default_passes(80, X.sum() / 80) + MORE_PASSES
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert VariationalTemperingLDA(1, random_state=0).fit(X).converged_
+
+
+def test_defaults_depend_on_the_corpus():
+    assert default_passes(100, 50) > default_passes(20_000, 50) == default_passes(1_000_000, 50)
+    assert default_passes(5000, 2000) > default_passes(5000, 300) == default_passes(5000, 20)
+    starts = [default_cooling(length, 10).start for length in (1, 50, 200, 1000, 10_000)]
+    assert starts[0] == starts[1] == 2.0
+    assert starts[3] == starts[4] == pytest.approx(1.2)
+    assert 1.2 < starts[2] < 2.0
+    assert 1.0 < default_cooling(50, 1).start < 2.0
+    assert default_cooling(50, 10).share == 0.5
+    assert default_cooling(50, 40).share == 6 / 40
+
+
+def test_stream_of_one_pass_by_plan_is_better_than_without():
+    X, truth = planted(n_documents=3000)
+    order = np.random.default_rng(1).permutation(3000)
+    planned = VariationalTemperingLDA(12, total_samples=3000, max_iter=1, random_state=0)
+    unplanned = VariationalTemperingLDA(12, random_state=0)
+    for rows in np.array_split(order, 10):
+        planned.partial_fit(X[rows])
+        unplanned.partial_fit(X[rows])
+    found, without = (affinities(truth, model.topic_word_).max(axis=1).mean() for model in (planned, unplanned))
+    assert found > 0.9
+    assert found > without - 0.03
