@@ -10,6 +10,8 @@ from sklearn.cluster import kmeans_plusplus
 # Documents that are grouped: so many for each topic, at least so many in all; and those among which seeds are found.
 DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 50, 10_000
 CANDIDATES_A_TOPIC, FEWEST_CANDIDATES = 20, 2000
+# Documents of a topic that starts later, at most.
+MOST_OF_FURTHER = 20
 # Iterations of k-means after the seeding.
 ITERATIONS = 5
 
@@ -130,8 +132,8 @@ class DocumentGroups:
         centres = np.sqrt(topics, dtype=np.float32) * self._rarity
         centres /= np.linalg.norm(centres, axis=1, keepdims=True)
         n_documents = self.documents.shape[0]
-        size, near, groups = max(n_documents // (len(topics) + n_groups), 1), self._vectors @ centres.T, []
-        near = near.max(axis=1)
+        size = max(min(n_documents // (len(topics) + n_groups), MOST_OF_FURTHER), 1)
+        near, groups = (self._vectors @ centres.T).max(axis=1), []
         for _ in range(n_groups):
             far = np.maximum(1.0 - near, 1e-6).astype(np.float64)
             seed = generator.choice(n_documents, p=far / far.sum())

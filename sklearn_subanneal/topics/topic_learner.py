@@ -122,7 +122,7 @@ def learn_passes(
 ) -> int:
     """Learn from the corpus in passes over its documents.
 
-    Topics that are nearly the same are parted at T = 1, as long as there are passes left in which new topics are learned.
+    Topics that are nearly the same are parted at T = 1, as long as passes are left in which new ones are learned.
 
     Parameters
     ----------
