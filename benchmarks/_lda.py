@@ -24,8 +24,10 @@ FILES = {
     "kos": ("kos", "docword.kos.txt.gz"),
     "nips": ("nips", "nips_uci_1500x7605.npz"),
     "arxiv": ("arxiv", "arxiv_bow_40k.npz"),
+    "nips0_12": ("nips0_12", "nips0_12_mindf5.npz"),
+    "nyt": ("nyt", "nyt_topmost_9172x10000.npz"),
 }
-N_TOPICS = {"kos": 50, "nips": 50, "arxiv": 100}
+N_TOPICS = {"kos": 50, "nips": 50, "arxiv": 100, "nips0_12": 50, "nyt": 50}
 SHORTEST = 20
 # The paper's step sizes, which are the best ones here for stochastic variational inference without tempering.
 PAPER = {"learning_offset": 1024.0, "learning_decay": 0.7, "batch_size": 100}

@@ -8,7 +8,7 @@ from _lda import PAPER, Corpus, point
 from sklearn.decomposition import LatentDirichletAllocation
 
 
-def scikit_learn(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> list[dict]:
+def scikit_learn(corpus: Corpus, n_topics: int, seed: int, n_passes: int, record=point) -> list[dict]:
     """Scikit-learn, online, with the paper's step sizes; a point after each pass."""
     n = corpus.train.shape[0]
     model = LatentDirichletAllocation(n_topics, learning_method="online", total_samples=n, random_state=seed, **PAPER)
@@ -19,7 +19,7 @@ def scikit_learn(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> lis
         with Clock() as clock:
             model.partial_fit(documents)
         cpu += clock.cpu
-        points.append(point(corpus, model.components_, cpu, passes=number + 1))
+        points.append(record(corpus, model.components_, cpu, passes=number + 1))
     return points
 
 
@@ -54,14 +54,16 @@ def gensim(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> list[dict
     return points
 
 
-def tomotopy(corpus: Corpus, n_topics: int, seed: int, sweeps: list[int]) -> list[dict] | None:
+def tomotopy(
+    corpus: Corpus, n_topics: int, seed: int, sweeps: list[int], alpha=None, eta: float = 0.01, record=point
+) -> list[dict] | None:
     """Collapsed Gibbs sampling by tomotopy on one worker; a point after each of the given numbers of sweeps."""
     try:
         from tomotopy import LDAModel
     except ImportError:
         return None
     X = corpus.train
-    model = LDAModel(k=n_topics, alpha=1.0 / n_topics, eta=0.01, seed=seed)
+    model = LDAModel(k=n_topics, alpha=alpha or 1.0 / n_topics, eta=eta, seed=seed)
     model.optim_interval = 0
     for d in range(X.shape[0]):
         entries = slice(X.indptr[d], X.indptr[d + 1])
@@ -74,5 +76,5 @@ def tomotopy(corpus: Corpus, n_topics: int, seed: int, sweeps: list[int]) -> lis
         probabilities = np.full((n_topics, X.shape[1]), 1e-12)
         words = [int(word) for word in model.used_vocabs]
         probabilities[:, words] = [model.get_topic_word_dist(k) for k in range(n_topics)]
-        points.append(point(corpus, probabilities, cpu, sweeps=target))
+        points.append(record(corpus, probabilities, cpu, sweeps=target))
     return points

@@ -55,7 +55,7 @@ def compared(curves: dict) -> dict:
 
 def main() -> None:
     given = parser(__doc__)
-    given.add_argument("--corpora", nargs="+", choices=list(FILES), default=list(FILES))
+    given.add_argument("--corpora", nargs="+", choices=list(FILES), default=["kos", "nips", "arxiv"])
     given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
     given.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     given.add_argument("--peer-seeds", type=int, help="number of seeds of gensim and tomotopy, which are slow")

@@ -10,22 +10,32 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal.annealing.reporter import ProgressReporter
+from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.similar_topics import n_twins
 from sklearn_subanneal.topics.topic_learner import Passes, TopicLearner, learn_passes
 
 
-def run_passes(estimator, learner: TopicLearner, corpus, passes: Passes, documents=None) -> None:
+def first_learner(estimator, totals: Totals, generator, planned: bool = True) -> tuple[TopicLearner, Passes]:
+    """The learner of an estimator for a corpus, and the passes that it is to make."""
+    settings = estimator._settings()
+    passes = settings.passes(totals, generator)
+    return settings.learner(passes, totals, planned, batch=estimator.learning_method == "batch"), passes
+
+
+def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> None:
     """Learn in passes over the corpus, and set the fitted attributes of the estimator.
 
     Parameters
     ----------
     estimator : VariationalTemperingLDA
-    learner : TopicLearner
     corpus : MemoryCorpus or StreamedCorpus
-    passes : Passes
+    totals : Totals
+        Those of the corpus.
+    generator : numpy.random.Generator
     documents : csr_matrix or None
         All documents, if they are in memory.
     """
+    learner, passes = first_learner(estimator, totals, generator)
     with ProgressReporter.of_fit(estimator, documents, n_subtasks=passes.most) as fit:
 
         def attributes(done):

@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._lda_passes import learn_more, run_passes
+from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes
 from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
-from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, count_words, open_chunks
-from sklearn_subanneal.topics.document_groups import DocumentGroups, sample_limit
-from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size, planned_passes
+from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, Totals, open_chunks
+from sklearn_subanneal.topics.document_groups import sample_limit
+from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size
 from sklearn_subanneal.variational import CoolingSchedule
 
 # Number of training documents, evenly spaced, of which ``bound_`` is computed.
@@ -52,6 +52,9 @@ class VariationalTemperingLDA(TopicModel):
     temperatures : array-like of float or None, default=None
         For inferred temperatures, their grid, increasing from 1. None: 100 by equal factors, up to 1.6, or up to 2.5 if
         documents have fewer than 100 tokens (as printed: up to 10).
+    init : {"documents", "random"}, default="documents"
+        How topics start. "documents": apart, as described above. "random": all nearly equal, as in scikit-learn and in
+        the paper; topics are then left to part by themselves.
     topic_update : {"plug-in", "variational"}, default="plug-in"
         "plug-in": documents are fitted to the posterior means of the topics, which predicts held-out words better.
         "variational": topics have a Dirichlet distribution, and updates are coordinate ascent on the bound, as in
@@ -60,7 +63,7 @@ class VariationalTemperingLDA(TopicModel):
         Parameter alpha of the Dirichlet prior of documents. None: 1 / n_components. "learn": one for each topic,
         learned in the second half of the run.
     topic_word_prior : float, array-like of shape (n_features,) or None, default=None
-        Parameter eta of the Dirichlet prior of topics. None: 1 / n_components.
+        Parameter eta of the Dirichlet prior of topics. None: 1 / n_components, but at least 0.02.
     partition_function_prior : float or None, default=None
         Prior of topics in the partition function of "global" and "local", in place of ``topic_word_prior``: with one
         as sparse as 1 / n_components T would not fall to 1. None: such that the entropy of words under the prior
@@ -148,6 +151,7 @@ class VariationalTemperingLDA(TopicModel):
         "tempering": [StrOptions(set(TEMPERINGS))],
         "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
+        "init": [StrOptions({"documents", "random"})],
         "topic_update": [StrOptions({"plug-in", "variational"})],
         "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither"), StrOptions({"learn"}), "array-like"],
         "topic_word_prior": [None, Interval(Real, 0, None, closed="neither"), "array-like"],
@@ -176,6 +180,7 @@ class VariationalTemperingLDA(TopicModel):
         tempering: str = "annealed",
         temperature_schedule=None,
         temperatures=None,
+        init: str = "documents",
         topic_update: str = "plug-in",
         doc_topic_prior=None,
         topic_word_prior=None,
@@ -200,6 +205,7 @@ class VariationalTemperingLDA(TopicModel):
         self.tempering = tempering
         self.temperature_schedule = temperature_schedule
         self.temperatures = temperatures
+        self.init = init
         self.topic_update = topic_update
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
@@ -245,13 +251,9 @@ class VariationalTemperingLDA(TopicModel):
         with unchanged_on_failure(self):
             X = validate_counts(self, X, "fit", reset=True)
             generator = self._generator()
-            batch = self.learning_method == "batch"
-            batch_size = X.shape[0] if batch else self._batch_size(X.shape[0])
+            batch_size = X.shape[0] if self.learning_method == "batch" else self._batch_size(X.shape[0])
             corpus = MemoryCorpus(X, batch_size, generator if self.shuffle else None)
-            documents, counts = DocumentGroups.of_corpus(X, self.n_components), count_words(X)
-            passes = planned_passes(self.max_iter, documents, corpus.n_documents, counts, generator)
-            learner = self._settings().learner(passes, corpus.n_documents, counts, batch=batch)
-            run_passes(self, learner, corpus, passes, X)
+            run_passes(self, corpus, Totals.of_corpus(X, self.n_components), generator, X)
             stride = -(-X.shape[0] // N_BOUND)
             self.bound_ = self._fitted_model().perplexity(X if stride == 1 else X[::stride])
         return self
@@ -289,11 +291,9 @@ class VariationalTemperingLDA(TopicModel):
                 self.max_iter,
                 sample_limit(self.n_components),
             )
-            corpus = StreamedCorpus(opened.read, opened.n_documents, self._batch_size(opened.n_documents))
-            documents, generator = DocumentGroups(opened.sample), self._generator()
-            passes = planned_passes(self.max_iter, documents, corpus.n_documents, opened.word_counts, generator)
-            learner = self._settings().learner(passes, corpus.n_documents, opened.word_counts)
-            run_passes(self, learner, corpus, passes)
+            n_documents = opened.totals.n_documents
+            corpus = StreamedCorpus(opened.read, n_documents, self._batch_size(n_documents))
+            run_passes(self, corpus, opened.totals, self._generator())
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -323,11 +323,8 @@ class VariationalTemperingLDA(TopicModel):
         with unchanged_on_failure(self):
             X = validate_counts(self, X, "partial_fit", reset=first)
             if first:
-                n_documents = planned or X.shape[0]
-                word_counts = count_words(X) * (n_documents / X.shape[0])
-                documents, generator = DocumentGroups.of_corpus(X, self.n_components), self._generator()
-                passes = planned_passes(self.max_iter, documents, n_documents, word_counts, generator)
-                learner = self._settings().learner(passes, n_documents, word_counts, planned=planned is not None)
+                totals = Totals.of_corpus(X, self.n_components, planned)
+                learner, passes = first_learner(self, totals, self._generator(), planned=planned is not None)
                 self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
         self._learner_state.n_threads = effective_n_jobs(self.n_jobs)
         learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_subanneal.topics.document_groups import EvenSample
+from sklearn_subanneal.topics.document_groups import EvenSample, sample_limit
 
 NO_CHUNKS = "chunks must hold at least one chunk of documents, got none"
 
@@ -109,16 +109,32 @@ class StreamedCorpus:
             )
 
 
-class Chunks(NamedTuple):
-    """A stream of documents, with the totals that are needed before the first pass.
+class Totals(NamedTuple):
+    """What is known of a corpus before the first pass: its documents and words, and a sample of its documents."""
 
-    ``read`` gives an iterator of all chunks, as CSR; ``sample`` has some of their documents.
-    """
-
-    read: Callable[[], Iterator[sparse.csr_matrix]]
-    n_documents: int
+    n_documents: float
     word_counts: NDArray
     sample: sparse.csr_matrix
+
+    @classmethod
+    def of_corpus(cls, documents: sparse.csr_matrix, n_topics: int, n_documents: float | None = None) -> Totals:
+        """Those of documents; or of so many, of which these are the first."""
+        sample = EvenSample(sample_limit(n_topics))
+        sample.add(documents)
+        n_documents = n_documents or documents.shape[0]
+        return cls(n_documents, count_words(documents) * (n_documents / documents.shape[0]), sample.documents())
+
+    @property
+    def mean_length(self) -> float:
+        """Tokens of a document on average."""
+        return self.word_counts.sum() / self.n_documents
+
+
+class Chunks(NamedTuple):
+    """A stream of documents: ``read`` gives an iterator of all chunks, as CSR."""
+
+    read: Callable[[], Iterator[sparse.csr_matrix]]
+    totals: Totals
 
 
 def open_chunks(
@@ -166,7 +182,7 @@ def open_chunks(
         word_counts = word_counts + count_words(chunk)
     if not sample.n_seen:
         raise ValueError(NO_CHUNKS)
-    return Chunks(lambda: validate(chunks, False), sample.n_seen, word_counts, sample.documents())
+    return Chunks(lambda: validate(chunks, False), Totals(sample.n_seen, word_counts, sample.documents()))
 
 
 def _read_ahead(source, n_documents, n_sampled):
@@ -179,4 +195,4 @@ def _read_ahead(source, n_documents, n_sampled):
         raise ValueError(NO_CHUNKS)
     sample = sparse.vstack(head, format="csr")[:n_sampled]
     word_counts = count_words(sample) * (n_documents / sample.shape[0])
-    return Chunks(lambda: chain(head, source), n_documents, word_counts, sample)
+    return Chunks(lambda: chain(head, source), Totals(n_documents, word_counts, sample))

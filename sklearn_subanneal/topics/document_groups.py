@@ -16,6 +16,11 @@ MOST_OF_FURTHER = 20
 ITERATIONS = 5
 
 
+def sample_limit(n_topics: int) -> int:
+    """The most documents that are grouped to start topics."""
+    return max(DOCUMENTS_A_TOPIC * n_topics, FEWEST_DOCUMENTS)
+
+
 class EvenSample:
     """At most ``limit`` documents of a stream: numbers 0, s, 2s, ..., where s is the least power of 2 that is enough.
 
@@ -92,13 +97,6 @@ class DocumentGroups:
         vectors.data /= np.repeat(np.where(lengths > 0.0, lengths, 1.0), np.diff(vectors.indptr)).astype(np.float32)
         self._vectors = vectors
 
-    @classmethod
-    def of_corpus(cls, corpus: sparse.csr_matrix, n_topics: int) -> DocumentGroups:
-        """Those of an evenly spaced sample of a corpus, large enough for so many topics."""
-        sample = EvenSample(sample_limit(n_topics))
-        sample.add(corpus)
-        return cls(sample.documents())
-
     def word_counts(self, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:
         """Word counts (n_groups, n_words) of groups by a few iterations of k-means, from seeds of k-means++.
 
@@ -149,8 +147,3 @@ class DocumentGroups:
         nearest = np.asarray(self._vectors @ centres.T).argmax(axis=1)
         shape = n_groups or len(centres), len(nearest)
         return sparse.csr_matrix((np.ones(shape[1], self.documents.dtype), (nearest, np.arange(shape[1]))), shape=shape)
-
-
-def sample_limit(n_topics: int) -> int:
-    """The most documents that are grouped to start topics."""
-    return max(DOCUMENTS_A_TOPIC * n_topics, FEWEST_DOCUMENTS)

@@ -108,12 +108,13 @@ class TopicLearner:
 class Passes:
     """Planned passes over a corpus, and those at most if topics have twins then.
 
-    ``documents`` are those from which topics start, by ``generator``, and start anew where they were twins.
+    ``documents`` are those from which topics start, by ``generator``, and start anew where they were twins; None: they
+    do not.
     """
 
     planned: int
     most: int
-    documents: DocumentGroups
+    documents: DocumentGroups | None
     generator: np.random.Generator
 
 
@@ -161,7 +162,7 @@ def learn_passes(
             return number
         if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
             return number
-        if not cold or number + PASSES_OF_NEW > passes.most:
+        if not cold or passes.documents is None or number + PASSES_OF_NEW > passes.most:
             continue
         if number == passes.planned - PASSES_OF_NEW:
             learner.part_twins(passes.documents, passes.generator, SAME)

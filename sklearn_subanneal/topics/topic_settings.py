@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
+from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
@@ -31,6 +32,8 @@ from sklearn_subanneal.variational import (
 from sklearn_subanneal.variational.validation import checked_temperatures
 
 TEMPERINGS = ("annealed", "global", "local", "none", "global-paper", "local-paper")
+# With a smaller prior, many topics of few documents predict the words of other documents worse.
+LEAST_WORD_PRIOR = 0.02
 # Documents with fewer tokens need a hotter start.
 SHORT_DOCUMENT = 100.0
 # Nats by which the entropy of a token under the prior of the partition function exceeds that of the corpus.
@@ -63,16 +66,6 @@ def default_passes(n_documents: float, n_tokens: float) -> int:
     """Passes over the documents, which have so many tokens on average: more if they are few, or long."""
     longer = max(n_tokens / LONG_DOCUMENT, 1.0) ** 0.5
     return int(np.clip(round(PASSES / n_documents**0.5 * longer), FEWEST_PASSES, MOST_PASSES))
-
-
-def planned_passes(
-    max_iter: int | None, documents: DocumentGroups, n_documents: float, word_counts: NDArray, generator
-) -> Passes:
-    """The passes over a corpus, from whose ``documents`` topics start anew: ``max_iter``, or as many as it needs."""
-    if max_iter is not None:
-        return Passes(max_iter, max_iter, documents, generator)
-    n_passes = default_passes(n_documents, word_counts.sum() / n_documents)
-    return Passes(n_passes, n_passes + MORE_PASSES, documents, generator)
 
 
 def default_batch_size(n_documents: int) -> int:
@@ -117,12 +110,13 @@ class TopicSettings:
     tempering : one of TEMPERINGS
     temperature_schedule : CoolingSchedule or None
     temperatures : array-like of float or None
+    init : {"documents", "random"}
     topic_update : {"plug-in", "variational"}
     doc_topic_prior : float, array-like of shape (n_components,), "learn" or None
     topic_word_prior : float, array-like of shape (n_words,) or None
     partition_function_prior : float or None
     learning_decay, learning_offset : float or None
-    max_doc_update_iter : int or None
+    max_iter, max_doc_update_iter : int or None
     mean_change_tol : float
     n_threads : int
     """
@@ -131,12 +125,14 @@ class TopicSettings:
     tempering: str
     temperature_schedule: CoolingSchedule | None
     temperatures: ArrayLike | None
+    init: str
     topic_update: str
     doc_topic_prior: float | ArrayLike | str | None
     topic_word_prior: float | ArrayLike | None
     partition_function_prior: float | None
     learning_decay: float | None
     learning_offset: float | None
+    max_iter: int | None
     max_doc_update_iter: int | None
     mean_change_tol: float
     n_threads: int
@@ -146,18 +142,21 @@ class TopicSettings:
         """Names of the parameters of the estimator: all fields but ``n_threads``."""
         return [field.name for field in fields(cls) if field.name != "n_threads"]
 
-    def learner(
-        self, passes: Passes, n_documents: float, word_counts: NDArray, planned: bool = True, batch: bool = False
-    ) -> TopicLearner:
+    def passes(self, totals: Totals, generator) -> Passes:
+        """The passes over a corpus: ``max_iter``, or as many as it needs."""
+        documents = DocumentGroups(totals.sample) if self.init == "documents" else None
+        planned = self.max_iter or default_passes(totals.n_documents, totals.mean_length)
+        return Passes(planned, planned + (MORE_PASSES if self.max_iter is None else 0), documents, generator)
+
+    def learner(self, passes: Passes, totals: Totals, planned: bool = True, batch: bool = False) -> TopicLearner:
         """The learner before its first minibatch.
 
         Parameters
         ----------
         passes : Passes
-            Topics start from its documents, whose type is that of all computations.
-        n_documents : float
-        word_counts : ndarray of shape (n_words,)
-            Tokens of each word in the corpus.
+            As of :meth:`passes`; topics start from its documents.
+        totals : Totals
+            The type of its sample is that of all computations.
         planned : bool, default=True
             Whether learning ends after the planned passes.
         batch : bool, default=False
@@ -169,19 +168,25 @@ class TopicSettings:
             If priors, temperatures or the schedule are not as described.
         """
         generator, n_passes = passes.generator, passes.planned if planned else None
+        n_documents, word_counts, sample = totals
         n_words = len(word_counts)
         learned = isinstance(self.doc_topic_prior, str)
         doc_prior = None if learned else self.doc_topic_prior
         doc_prior = self._prior("doc_topic_prior", doc_prior, self.n_components)
-        word_prior = self._prior("topic_word_prior", self.topic_word_prior, n_words)
+        word_prior = self.topic_word_prior
+        if word_prior is None:
+            word_prior = max(1.0 / self.n_components, LEAST_WORD_PRIOR)
+        word_prior = self._prior("topic_word_prior", word_prior, n_words)
         defaults = SHORT if word_counts.sum() < SHORT_DOCUMENT * n_documents else LONG
-        cooling = self.temperature_schedule or default_cooling(word_counts.sum() / n_documents, n_passes or 1, batch)
+        cooling = self.temperature_schedule or default_cooling(totals.mean_length, n_passes or 1, batch)
         temperature, energy = self._temperature(
             defaults, cooling, doc_prior, word_prior, n_documents, word_counts, generator, n_passes
         )
         step_size = self.step_size(n_passes)
-        start = passes.documents.word_counts(self.n_components, generator)
-        topics = Topics.start(start, word_counts.sum(), word_prior, self.topic_update, start.dtype, generator)
+        groups = passes.documents and passes.documents.word_counts(self.n_components, generator)
+        equal = groups is None
+        start = np.ones((n_words, self.n_components)) if equal else Topics.apart(groups, word_counts.sum())
+        topics = Topics.start(start, word_prior, self.topic_update, sample.dtype, generator)
         return TopicLearner(
             topics=topics,
             prior=DocumentPrior(doc_prior, learned=learned, start=0.0 if n_passes is None else 0.5),

@@ -57,10 +57,15 @@ class Topics:
         self.recount()
 
     @classmethod
-    def start(
-        cls, groups: sparse.csr_matrix, n_tokens: float, prior: ArrayLike, update: str, dtype, generator
-    ) -> Topics:
-        """Topics that start apart: a little of the words of a group of documents each, and else those of all groups.
+    def start(cls, table: NDArray, prior: ArrayLike, update: str, dtype, generator) -> Topics:
+        """Statistics (n_words, n_topics) times random numbers near 1, so that no two topics are equal."""
+        table = np.ascontiguousarray(table, dtype=dtype)
+        table *= generator.gamma(100.0, 0.01, table.shape)
+        return cls(table, prior, update)
+
+    @staticmethod
+    def apart(groups: sparse.csr_matrix, n_tokens: float) -> NDArray:
+        """Statistics to start from: a little of the words of a group of documents each, and else those of all groups.
 
         Parameters
         ----------
@@ -68,17 +73,9 @@ class Topics:
             Word counts of the groups; one may be empty.
         n_tokens : float
             Tokens of the corpus, in the statistics of all topics together.
-        prior, update
-            As of the class.
-        dtype : numpy dtype
-        generator : numpy.random.Generator
-            Statistics are multiplied by random numbers near 1, so that topics of empty groups differ too.
         """
-        n_topics, n_words = groups.shape
         total = np.asarray(groups.sum(axis=0), dtype=np.float64).ravel() + SMALLEST_SCALE
-        table = _mixed(groups, total, OWN_WORDS) * (max(n_tokens, 1.0) / n_topics)
-        table *= generator.gamma(100.0, 0.01, (n_words, n_topics))
-        return cls(np.ascontiguousarray(table, dtype=dtype), prior, update)
+        return _mixed(groups, total, OWN_WORDS) * (max(n_tokens, 1.0) / groups.shape[0])
 
     def astype(self, dtype) -> Topics:
         """These topics with a table of another type; themselves if it is the same."""
@@ -218,9 +215,12 @@ class Topics:
 
 def _mixed(counts, everything, share):
     """Probabilities (n_words, n_groups): a share of the words of each group, and for the rest those of everything."""
-    own = counts.toarray().T + SMALLEST_SCALE * everything[:, None]
+    everything = everything.astype(counts.dtype)[:, None]
+    own = counts.toarray().T
+    own += SMALLEST_SCALE * everything
     own *= share / own.sum(axis=0)
-    return own + ((1.0 - share) / everything.sum() * everything)[:, None]
+    own += (1.0 - share) / everything.sum() * everything
+    return own
 
 
 def _by_words(task: Callable[[slice], None], n_words: int, n_threads: int) -> None:

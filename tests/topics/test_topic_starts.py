@@ -63,7 +63,7 @@ def test_fewer_documents_than_topics(n_documents):
     X = sparse.csr_matrix(np.ones((max(n_documents, 1), 6), np.float32) * (n_documents > 0))
     counts = DocumentGroups(X).word_counts(5, np.random.default_rng(0))
     assert counts.shape == (5, 6)
-    topics = Topics.start(counts, X.sum(), 0.2, "plug-in", np.float32, np.random.default_rng(0))
+    topics = Topics.start(Topics.apart(counts, X.sum()), 0.2, "plug-in", np.float32, np.random.default_rng(0))
     assert np.isfinite(topics.means()).all()
     assert len(np.unique(topics.means(), axis=0)) == 5
 
@@ -72,7 +72,7 @@ def test_start_has_a_share_of_own_words_and_all_tokens():
     counts = sparse.csr_matrix([[6.0, 2.0, 0.0], [0.0, 0.0, 8.0]])
     rows = []
     for seed in range(200):
-        topics = Topics.start(counts, 100.0, 0.1, "plug-in", np.float64, np.random.default_rng(seed))
+        topics = Topics.start(Topics.apart(counts, 100.0), 0.1, "plug-in", np.float64, np.random.default_rng(seed))
         rows.append(topics.table.T)
         assert topics.totals == pytest.approx(topics.table.sum(axis=0))
     everything = np.array([6.0, 2.0, 8.0]) / 16
@@ -118,6 +118,18 @@ def test_twins_that_are_left_are_said():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert VariationalTemperingLDA(1, random_state=0).fit(X).converged_
+
+
+def test_random_start_is_left_to_itself():
+    X, truth = planted()
+    model = VariationalTemperingLDA(12, init="random", max_iter=1, tempering="none", random_state=0)
+    with pytest.warns(ConvergenceWarning, match="of 12 topics are nearly the same"):
+        model.fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = VariationalTemperingLDA(12, init="random", random_state=0).fit(X)
+    assert model.n_iter_ == default_passes(900, X.sum() / 900)
+    assert (affinities(truth, model.topic_word_).max(axis=1) > 0.9).sum() >= 8
 
 
 def test_defaults_depend_on_the_corpus():
