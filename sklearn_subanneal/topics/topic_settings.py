@@ -79,21 +79,17 @@ LONG = DefaultTemperatures(1.6, PassFraction(0.6, 0.15))
 # Annealing starts at these temperatures if documents have so many tokens on average, and between them otherwise. Long
 # documents have most of their topics at a higher temperature already, and need passes at T = 1 to tell them apart.
 START_OF_SHORT, START_OF_LONG = (50.0, 2.0), (1000.0, 1.2)
-# T falls to 1 in the first half of the passes, and in the first six of a long run: topics that stay hot for long merge.
-COOLING_SHARE, HOT_PASSES = 0.5, 6
+# T falls to 1 in this share of the passes, and in five of a long run: topics that stay hot for long merge. In batch
+# learning, where topics change once a pass, in half of the passes.
+COOLING_SHARE, HOT_PASSES, BATCH_SHARE = 0.4, 5, 0.5
 
 
 def default_cooling(n_tokens: float, n_passes: int, batch: bool = False) -> LinearCooling:
-    """The schedule of an annealed run of so many passes, for documents of so many tokens on average.
-
-    Topics of minibatches have left their start long before those that are replaced once a pass, in batch learning.
-    """
+    """The schedule of an annealed run of so many passes, for documents of so many tokens on average."""
     (few, hot), (many, mild) = START_OF_SHORT, START_OF_LONG
     start = np.interp(np.log(max(n_tokens, 1.0)), np.log([few, many]), [hot, mild])
-    share = min((n_passes + 2) / (ENOUGH_PASSES + 2), 1.0)
-    return LinearCooling(
-        float(1.0 + (start - 1.0) * share), COOLING_SHARE if batch else min(COOLING_SHARE, HOT_PASSES / n_passes)
-    )
+    start = 1.0 + (start - 1.0) * min((n_passes + 2) / (ENOUGH_PASSES + 2), 1.0)
+    return LinearCooling(float(start), BATCH_SHARE if batch else min(COOLING_SHARE, HOT_PASSES / n_passes))
 
 
 # With the equations as printed q(y) does not cool from here.

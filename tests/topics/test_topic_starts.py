@@ -140,8 +140,9 @@ def test_defaults_depend_on_the_corpus():
     assert starts[3] == starts[4] == pytest.approx(1.2)
     assert 1.2 < starts[2] < 2.0
     assert 1.0 < default_cooling(50, 1).start < 2.0
-    assert default_cooling(50, 10).share == 0.5
-    assert default_cooling(50, 40).share == 6 / 40
+    assert default_cooling(50, 10).share == 0.4
+    assert default_cooling(50, 40).share == 5 / 40
+    assert default_cooling(50, 40, batch=True).share == 0.5
 
 
 def test_stream_of_one_pass_by_plan_is_better_than_without():
