@@ -87,7 +87,10 @@ def test_callbacks(X):
     assert log["held_out_score"][-1] == pytest.approx(model.score(X[:50]))
     assert log["held_out_score"][-1] > log["held_out_score"][0]
     chunked = TraceMonitor()
-    VariationalTemperingLDA(4, max_iter=2).set_callbacks(chunked).fit_chunks([X[:100], X[100:]])
+    late = LinearCooling(1.6, 0.8)
+    VariationalTemperingLDA(4, max_iter=2, temperature_schedule=late).set_callbacks(chunked).fit_chunks(
+        [X[:100], X[100:]]
+    )
     assert chunked.get_logs()["progress"].tolist() == [0.5, 1.0]
 
 
