@@ -46,8 +46,8 @@ class VariationalTemperingLDA(TopicModel):
         cool, and are provided for reproduction.
     temperature_schedule : CoolingSchedule or None, default=None
         For "annealed", such as :class:`~sklearn_subanneal.variational.LinearCooling`. None: linear, down to 1 in 40 %
-        of the planned passes, but in five of them if there are more than twelve (batch learning: in half of them). From
-        2 if documents have 50 tokens or fewer on average, from 1.2 if they have 1000 or more, and between them in
+        of the planned passes, but in three to five of them, and in half of fewer than six or in batch learning. From 2
+        if documents have 50 tokens or fewer on average, from 1.2 if they have 1000 or more, and between them in
         proportion to the logarithm of the length; from less if fewer than five passes are planned.
     temperatures : array-like of float or None, default=None
         For inferred temperatures, their grid, increasing from 1. None: 100 by equal factors, up to 1.6, or up to 2.5 if

@@ -79,9 +79,9 @@ LONG = DefaultTemperatures(1.6, PassFraction(0.6, 0.15))
 # Annealing starts at these temperatures if documents have so many tokens on average, and between them otherwise. Long
 # documents have most of their topics at a higher temperature already, and need passes at T = 1 to tell them apart.
 START_OF_SHORT, START_OF_LONG = (50.0, 2.0), (1000.0, 1.2)
-# T falls to 1 in this share of the passes, and in five of a long run: topics that stay hot for long merge. In batch
-# learning, where topics change once a pass, in half of the passes.
-COOLING_SHARE, HOT_PASSES, BATCH_SHARE = 0.4, 5, 0.5
+# T falls to 1 in this share of the passes, but in three to five of them: topics that stay hot for long merge. In short
+# runs and in batch learning, where topics change once a pass, it falls in half of the passes.
+COOLING_SHARE, FEWEST_HOT, MOST_HOT, LARGEST_SHARE = 0.4, 3, 5, 0.5
 
 
 def default_cooling(n_tokens: float, n_passes: int, batch: bool = False) -> LinearCooling:
@@ -89,7 +89,8 @@ def default_cooling(n_tokens: float, n_passes: int, batch: bool = False) -> Line
     (few, hot), (many, mild) = START_OF_SHORT, START_OF_LONG
     start = np.interp(np.log(max(n_tokens, 1.0)), np.log([few, many]), [hot, mild])
     start = 1.0 + (start - 1.0) * min((n_passes + 2) / (ENOUGH_PASSES + 2), 1.0)
-    return LinearCooling(float(start), BATCH_SHARE if batch else min(COOLING_SHARE, HOT_PASSES / n_passes))
+    share = np.clip(COOLING_SHARE, FEWEST_HOT / n_passes, MOST_HOT / n_passes)
+    return LinearCooling(float(start), LARGEST_SHARE if batch else min(float(share), LARGEST_SHARE))
 
 
 # With the equations as printed q(y) does not cool from here.
