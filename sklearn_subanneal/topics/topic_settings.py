@@ -59,6 +59,8 @@ PASSES, FEWEST_PASSES, MOST_PASSES = 700.0, 6, 20
 LONG_DOCUMENT = 300.0
 # In fewer passes steps are larger, so that topics forget their start, and the temperature is lower.
 ENOUGH_PASSES = 5
+# Of a stream without a known end: all documents so far count nearly the same.
+RUNNING_MEAN = PassFraction(1.0, 1.0)
 MORE_PASSES = 9
 
 
@@ -199,8 +201,9 @@ class TopicSettings:
     def step_size(self, n_passes: int | None = None) -> StepSize:
         """Step size of minibatches, in a run of so many planned passes; None: its end is not known."""
         if self.learning_decay is None and self.learning_offset is None:
-            steps = PassFraction()
-            faster = max(ENOUGH_PASSES / (n_passes or ENOUGH_PASSES), 1.0)
+            if n_passes is None:
+                return RUNNING_MEAN
+            steps, faster = PassFraction(), max(ENOUGH_PASSES / n_passes, 1.0)
             return PassFraction(steps.first * faster, steps.last * faster)
         offset = 1024.0 if self.learning_offset is None else self.learning_offset
         return RobbinsMonro(offset, 0.7 if self.learning_decay is None else self.learning_decay)
