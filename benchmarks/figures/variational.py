@@ -217,9 +217,9 @@ PAPER = Paper(
             "lda_temperatures",
             "Figure 2: topics at equal passes",
             "Held-out document completion against CPU seconds for one seed, and below it E[1/T] during the run (median "
-            "over documents for LVT). “Paper's steps” are coordinate updates with the paper's start, minibatches and step "
-            "sizes; “default” are the package's defaults; “AVI, tuned” is the best of twelve schedules, chosen on a tenth "
-            "of the training documents.",
+            "over documents for LVT). “Paper's steps” are coordinate updates with the paper's start, minibatches and "
+            "step sizes; “default” are the package's defaults; “AVI, tuned” is the best of twelve schedules, chosen "
+            "on a tenth of the training documents.",
             [
                 "The New York Times (1.7 million articles), 640,000 arXiv abstracts and Wikipedia are not available. "
                 "Here: 1,350 NIPS papers with 50 topics, and 36,000 arXiv abstracts with 100, instead of 500 topics.",
