@@ -32,8 +32,8 @@ class VariationalTemperingLDA(TopicModel):
     assignments of words to topics are flatter, so that topics avoid many of the poor local optima of ordinary
     variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
-    Topics start apart, each from a few of the words of documents chosen by k-means++. At T = 1, two topics that are
-    nearly the same are merged, and a new one starts from documents that are far from all topics.
+    Topics start apart, each from a few of the words of a group of similar documents, found by k-means. At T = 1, two
+    topics that are nearly the same are merged, and a new one starts from documents that are far from all topics.
 
     Parameters
     ----------
