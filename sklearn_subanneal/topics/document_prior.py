@@ -33,6 +33,10 @@ class DocumentPrior:
         self.learned = learned
         self.start = start
 
+    def keep(self, topics: NDArray) -> None:
+        """Keep the values of these topics."""
+        self.values = self.values[topics]
+
     def update(self, gamma: NDArray, document_lengths: NDArray, inverse_temperature, progress: float, step: float):
         """Take a step towards the prior that maximises the likelihood of the expected numbers of tokens."""
         if not self.learned or progress < self.start or not document_lengths.any():

@@ -14,12 +14,15 @@ from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.similar_topics import TWIN_AFFINITY, n_twins, twin_pairs
+from sklearn_subanneal.topics.topic_removal import topics_to_remove
 from sklearn_subanneal.topics.topic_scores import document_lengths
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import StepSize, TemperatureVariable
 
 # Topics that take the place of twins have so many passes, and at first this share of the words of some documents.
 PASSES_OF_NEW, OWN_WORDS_OF_NEW = 3, 0.9
+# Topics of which there are more than wanted at first are removed after so many passes, and so many must follow.
+REMOVING_PASSES, PASSES_OF_REST = 3, 3
 # Topics with a larger affinity at T = 1 do not part by themselves.
 SAME = 0.85
 
@@ -93,6 +96,14 @@ class TopicLearner:
             counts = documents.more_word_counts(np.delete(topics, pairs[:, 1], axis=0), len(pairs), generator)
             self.topics.part(pairs, counts, OWN_WORDS_OF_NEW)
 
+    def remove_topics(self, documents: DocumentGroups, n_topics: int) -> None:
+        """Remove topics, those first that are missed least, until there are ``n_topics``."""
+        while self.topics.n_topics > n_topics:
+            too_many = self.topics.n_topics - n_topics
+            removed = topics_to_remove(self.topics, documents.documents, self.prior.values, too_many)
+            self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))
+            self.topics = self.topics.without(removed)
+
     def end_run(self, step_size: StepSize) -> None:
         """Prepare for learning after a planned run: at T = 1 if it was annealed, by minibatches with ``step_size``."""
         self.temperature = self.temperature.after_run()
@@ -109,13 +120,42 @@ class Passes:
     """Planned passes over a corpus, and those at most if topics have twins then.
 
     ``documents`` are those from which topics start, by ``generator``, and start anew where they were twins; None: they
-    do not.
+    do not. If there are more than ``n_topics`` at first, some are removed at T = 1.
     """
 
     planned: int
     most: int
+    n_topics: int
     documents: DocumentGroups | None
     generator: np.random.Generator
+
+
+class Removals:
+    """Removes topics after some of the passes, so that others can take over their words in between."""
+
+    def __init__(self, learner: TopicLearner, passes: Passes):
+        self.learner = learner
+        self.passes = passes
+        self._a_pass = -(-(learner.topics.n_topics - passes.n_topics) // REMOVING_PASSES)
+
+    def after_pass(self, number: int, cold: bool) -> bool:
+        """Remove topics after a pass if it is time; whether there were more topics than wanted."""
+        n_topics = self.learner.topics.n_topics
+        if n_topics == self.passes.n_topics:
+            return False
+        if number >= self.passes.planned - PASSES_OF_REST:
+            self.complete()
+        elif cold:
+            self._remove(max(n_topics - self._a_pass, self.passes.n_topics))
+        return True
+
+    def complete(self) -> None:
+        """Remove all that are too many."""
+        self._remove(self.passes.n_topics)
+
+    def _remove(self, n_topics):
+        if self.passes.documents is not None:
+            self.learner.remove_topics(self.passes.documents, n_topics)
 
 
 def learn_passes(
@@ -141,6 +181,7 @@ def learn_passes(
         Number of passes made.
     """
     start = perf_counter()
+    removals = Removals(learner, passes)
     done, total = 0, passes.planned * corpus.n_documents
     number, last = 0, passes.planned
     while number < last:
@@ -159,7 +200,10 @@ def learn_passes(
             "inverse_temperature": float(np.mean(learner.trace[-1])),
         }
         if report(record):
+            removals.complete()
             return number
+        if removals.after_pass(number, cold):
+            continue
         if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
             return number
         if not cold or passes.documents is None or number + PASSES_OF_NEW > passes.most:

@@ -55,7 +55,10 @@ class DefaultTemperatures(NamedTuple):
 
 # Passes by default: so many divided by the square root of the number of documents, within limits; more if documents
 # have more tokens than the length given. And at most so many more, where topics have twins.
-PASSES, FEWEST_PASSES, MOST_PASSES = 700.0, 6, 20
+PASSES, FEWEST_PASSES, MOST_PASSES = 700.0, 8, 20
+# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of documents
+# does not find all topics, since most documents have several.
+FIRST_TOPICS = 1.5
 LONG_DOCUMENT = 300.0
 # In fewer passes steps are larger, so that topics forget their start, and the temperature is lower.
 ENOUGH_PASSES = 5
@@ -145,7 +148,8 @@ class TopicSettings:
         """The passes over a corpus: ``max_iter``, or as many as it needs."""
         documents = DocumentGroups(totals.sample) if self.init == "documents" else None
         planned = self.max_iter or default_passes(totals.n_documents, totals.mean_length)
-        return Passes(planned, planned + (MORE_PASSES if self.max_iter is None else 0), documents, generator)
+        most = planned + (MORE_PASSES if self.max_iter is None else 0)
+        return Passes(planned, most, self.n_components, documents, generator)
 
     def learner(self, passes: Passes, totals: Totals, planned: bool = True, batch: bool = False) -> TopicLearner:
         """The learner before its first minibatch.
@@ -171,6 +175,7 @@ class TopicSettings:
         n_words = len(word_counts)
         learned = isinstance(self.doc_topic_prior, str)
         doc_prior = None if learned else self.doc_topic_prior
+        n_topics = self._n_first_topics(passes) if planned else self.n_components
         doc_prior = self._prior("doc_topic_prior", doc_prior, self.n_components)
         word_prior = self.topic_word_prior
         if word_prior is None:
@@ -182,13 +187,13 @@ class TopicSettings:
             defaults, cooling, doc_prior, word_prior, n_documents, word_counts, generator, n_passes
         )
         step_size = self.step_size(n_passes)
-        groups = passes.documents and passes.documents.word_counts(self.n_components, generator)
+        groups = passes.documents and passes.documents.word_counts(n_topics, generator)
         equal = groups is None
-        start = np.ones((n_words, self.n_components)) if equal else Topics.apart(groups, word_counts.sum())
+        start = np.ones((n_words, n_topics)) if equal else Topics.apart(groups, word_counts.sum())
         topics = Topics.start(start, word_prior, self.topic_update, sample.dtype, generator)
         return TopicLearner(
             topics=topics,
-            prior=DocumentPrior(doc_prior, learned=learned, start=0.0 if n_passes is None else 0.5),
+            prior=DocumentPrior(np.resize(doc_prior, n_topics), learned=learned, start=0.0 if n_passes is None else 0.5),
             temperature=temperature,
             step_size=WholeStep() if batch else step_size,
             temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
@@ -197,6 +202,13 @@ class TopicSettings:
             n_threads=self.n_threads,
             energy=energy,
         )
+
+    def _n_first_topics(self, passes: Passes) -> int:
+        """Topics to start with: more than are wanted, if they start from documents, and passes are left after others are removed."""
+        few = passes.documents is None or passes.planned < FEWEST_PASSES or np.ndim(self.doc_topic_prior) > 0
+        if few or self.tempering not in ("annealed", "none") or self.n_components == 1:
+            return self.n_components
+        return int(np.ceil(FIRST_TOPICS * self.n_components))
 
     def step_size(self, n_passes: int | None = None) -> StepSize:
         """Step size of minibatches, in a run of so many planned passes; None: its end is not known."""

@@ -203,6 +203,11 @@ class Topics:
         self.table[:, free] = _mixed(counts, everything, own_words) * (everything.sum() / self.n_topics)
         self.recount()
 
+    def without(self, removed: NDArray) -> Topics:
+        """The topics without some of them, whose numbers are given."""
+        table = np.delete(self.table, removed, axis=1) * self.table.dtype.type(self.scale)
+        return Topics(np.ascontiguousarray(table), self.prior, self.update)
+
     def pseudo_counts(self) -> NDArray:
         """Dirichlet parameters S + eta of every topic, shape (n_topics, n_words)."""
         table = self.table * self.table.dtype.type(self.scale) + self.prior.astype(self.table.dtype)[:, None]

@@ -1,0 +1,80 @@
+"""Which topics to remove when there are too many: those without which documents lose the least likelihood."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_subanneal.topics._fit_documents import fit_documents
+from sklearn_subanneal.topics.local_step import local_step
+from sklearn_subanneal.topics.topic_scores import log_likelihoods
+from sklearn_subanneal.topics.word_statistics import Topics
+
+# Distinct words of the documents in which the likelihood is computed, at most.
+MOST_ENTRIES = 400_000
+# Documents with fewer tokens of a topic hardly change without it.
+FEW_TOKENS = 0.5
+# Iterations of fitting documents: with all topics, and then without one of them.
+ITERATIONS, MORE_ITERATIONS, TOLERANCE = 20, 5, 1e-2
+
+
+def topics_to_remove(topics: Topics, documents: sparse.csr_matrix, prior: NDArray, n_topics: int) -> NDArray:
+    """Topics with the least losses, at most ``n_topics``, none of which is the heir of another one.
+
+    Parameters
+    ----------
+    topics : Topics
+    documents : csr_matrix of shape (n_documents, n_words)
+    prior : ndarray of shape (n_topics,)
+        Dirichlet prior of topic proportions.
+    n_topics : int
+
+    Returns
+    -------
+    removed : ndarray of int
+        At least one.
+    """
+    losses, heirs = removal_losses(topics, documents, prior)
+    removed, kept = [], set()
+    for topic in np.argsort(losses, kind="stable").tolist():
+        if len(removed) < n_topics and topic not in kept and heirs[topic] not in removed:
+            removed.append(topic)
+            kept.add(int(heirs[topic]))
+    return np.array(removed, np.intp)
+
+
+def removal_losses(topics: Topics, documents: sparse.csr_matrix, prior: NDArray) -> tuple[NDArray, NDArray]:
+    """Log-likelihood that documents lose without a topic, when other topics explain its words as well as they can.
+
+    Parameters
+    ----------
+    topics : Topics
+    documents : csr_matrix of shape (n_documents, n_words)
+        Of many, some are used.
+    prior : ndarray of shape (n_topics,)
+
+    Returns
+    -------
+    losses : ndarray of float64, shape (n_topics,)
+        In nats.
+    heirs : ndarray of int, shape (n_topics,)
+        The topic that takes over the most tokens of each.
+    """
+    documents = documents[:: max(-(-documents.nnz // MOST_ENTRIES), 1)]
+    step = local_step(documents, topics, prior, max_iter=ITERATIONS, tol=TOLERANCE)
+    words, narrow = topics.mean_weights(step.words), step.documents
+    before = log_likelihoods(narrow, words, step.gamma / step.gamma.sum(axis=1, keepdims=True))
+    losses, heirs = np.zeros(topics.n_topics), np.zeros(topics.n_topics, np.intp)
+    for topic in range(topics.n_topics):
+        tokens = step.gamma[:, topic] - prior[topic]
+        users = np.flatnonzero(tokens > FEW_TOKENS)
+        others = np.delete(np.arange(topics.n_topics), topic)
+        some, table = narrow[users], np.ascontiguousarray(words[:, others])
+        own = step.gamma[np.ix_(users, others)]
+        gamma = np.ascontiguousarray(own * (1.0 + tokens[users] / own.sum(axis=1))[:, None], dtype=table.dtype)
+        fit_documents(some.indptr, some.indices, some.data, table, gamma, prior[others], 1.0, MORE_ITERATIONS, TOLERANCE)
+        after = log_likelihoods(some, table, gamma / gamma.sum(axis=1, keepdims=True))
+        losses[topic] = (before[users] - after).sum()
+        heirs[topic] = others[(gamma - own).sum(axis=0).argmax()]
+    return losses, heirs
