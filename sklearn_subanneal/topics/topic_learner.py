@@ -14,7 +14,7 @@ from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.similar_topics import TWIN_AFFINITY, n_twins, twin_pairs
-from sklearn_subanneal.topics.topic_removal import topics_to_remove
+from sklearn_subanneal.topics.topic_removal import topics_to_remove, unsupported_topics
 from sklearn_subanneal.topics.topic_scores import document_lengths
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import StepSize, TemperatureVariable
@@ -96,13 +96,23 @@ class TopicLearner:
             counts = documents.more_word_counts(np.delete(topics, pairs[:, 1], axis=0), len(pairs), generator)
             self.topics.part(pairs, counts, OWN_WORDS_OF_NEW)
 
-    def remove_topics(self, documents: DocumentGroups, n_topics: int) -> None:
-        """Remove topics, those first that are missed least, until there are ``n_topics``."""
-        while self.topics.n_topics > n_topics:
-            too_many = self.topics.n_topics - n_topics
-            removed = topics_to_remove(self.topics, documents.documents, self.prior.values, too_many)
-            self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))
-            self.topics = self.topics.without(removed)
+    def remove_topics(self, documents: DocumentGroups, n_topics: int | None) -> bool:
+        """Remove topics, those first that are missed least; whether there were any to be removed.
+
+        Until there are ``n_topics``; None: some of those which the documents do not support.
+        """
+        found, sample = False, documents.documents
+        while n_topics is None or self.topics.n_topics > n_topics:
+            if n_topics is None:
+                removed = unsupported_topics(self.topics, sample, self.prior.values)
+            else:
+                removed = topics_to_remove(self.topics, sample, self.prior.values, self.topics.n_topics - n_topics)
+            if len(removed):
+                self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))
+                self.topics, found = self.topics.without(removed), True
+            if n_topics is None:
+                break
+        return found
 
     def end_run(self, step_size: StepSize) -> None:
         """Prepare for learning after a planned run: at T = 1 if it was annealed, by minibatches with ``step_size``."""
@@ -120,12 +130,13 @@ class Passes:
     """Planned passes over a corpus, and those at most if topics have twins then.
 
     ``documents`` are those from which topics start, by ``generator``, and start anew where they were twins; None: they
-    do not. If there are more than ``n_topics`` at first, some are removed at T = 1.
+    do not. If there are more than ``n_topics`` at first, some are removed at T = 1; None: as many as documents do not
+    support.
     """
 
     planned: int
     most: int
-    n_topics: int
+    n_topics: int | None
     documents: DocumentGroups | None
     generator: np.random.Generator
 
@@ -136,26 +147,26 @@ class Removals:
     def __init__(self, learner: TopicLearner, passes: Passes):
         self.learner = learner
         self.passes = passes
-        self._a_pass = -(-(learner.topics.n_topics - passes.n_topics) // REMOVING_PASSES)
+        if passes.n_topics is not None:
+            self._a_pass = -(-(learner.topics.n_topics - passes.n_topics) // REMOVING_PASSES)
 
     def after_pass(self, number: int, cold: bool) -> bool:
         """Remove topics after a pass if it is time; whether there were more topics than wanted."""
-        n_topics = self.learner.topics.n_topics
-        if n_topics == self.passes.n_topics:
+        n_topics, wanted = self.learner.topics.n_topics, self.passes.n_topics
+        if wanted is None:
+            return cold and self.learner.remove_topics(self.passes.documents, None)
+        if n_topics == wanted:
             return False
         if number >= self.passes.planned - PASSES_OF_REST:
             self.complete()
         elif cold:
-            self._remove(max(n_topics - self._a_pass, self.passes.n_topics))
+            self.learner.remove_topics(self.passes.documents, max(n_topics - self._a_pass, wanted))
         return True
 
     def complete(self) -> None:
-        """Remove all that are too many."""
-        self._remove(self.passes.n_topics)
-
-    def _remove(self, n_topics):
-        if self.passes.documents is not None:
-            self.learner.remove_topics(self.passes.documents, n_topics)
+        """Remove all that are too many, if it is known how many are wanted."""
+        if self.passes.documents is not None and self.passes.n_topics is not None:
+            self.learner.remove_topics(self.passes.documents, self.passes.n_topics)
 
 
 def learn_passes(
@@ -203,6 +214,7 @@ def learn_passes(
             removals.complete()
             return number
         if removals.after_pass(number, cold):
+            last = min(max(last, number + PASSES_OF_REST), passes.most)
             continue
         if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
             return number

@@ -108,7 +108,8 @@ class TopicSettings:
 
     Attributes
     ----------
-    n_components : int
+    n_components : int or "learn"
+    max_components : int
     tempering : one of TEMPERINGS
     temperature_schedule : CoolingSchedule or None
     temperatures : array-like of float or None
@@ -123,7 +124,8 @@ class TopicSettings:
     n_threads : int
     """
 
-    n_components: int
+    n_components: int | str
+    max_components: int
     tempering: str
     temperature_schedule: CoolingSchedule | None
     temperatures: ArrayLike | None
@@ -149,9 +151,17 @@ class TopicSettings:
         documents = DocumentGroups(totals.sample) if self.init == "documents" else None
         planned = self.max_iter or default_passes(totals.n_documents, totals.mean_length)
         most = planned + (MORE_PASSES if self.max_iter is None else 0)
-        return Passes(planned, most, self.n_components, documents, generator)
+        wanted = None if self.n_components == "learn" else self.n_components
+        return Passes(planned, most, wanted, documents, generator)
 
-    def learner(self, passes: Passes, totals: Totals, planned: bool = True, batch: bool = False) -> TopicLearner:
+    @property
+    def most_topics(self) -> int:
+        """The number of topics, or the most if it is learned."""
+        return self.max_components if self.n_components == "learn" else self.n_components
+
+    def learner(
+        self, passes: Passes, totals: Totals, planned: bool = True, batch: bool = False, removal: bool = False
+    ) -> TopicLearner:
         """The learner before its first minibatch.
 
         Parameters
@@ -164,6 +174,8 @@ class TopicSettings:
             Whether learning ends after the planned passes.
         batch : bool, default=False
             Whether topics are replaced by their optimum at each step.
+        removal : bool, default=False
+            Whether topics may be removed, so that more of them start.
 
         Raises
         ------
@@ -175,11 +187,12 @@ class TopicSettings:
         n_words = len(word_counts)
         learned = isinstance(self.doc_topic_prior, str)
         doc_prior = None if learned else self.doc_topic_prior
-        n_topics = self._n_first_topics(passes) if planned else self.n_components
-        doc_prior = self._prior("doc_topic_prior", doc_prior, self.n_components)
+        n_topics = self._n_first_topics(passes) if removal else self.most_topics
+        divided = self.doc_topic_prior is None
+        doc_prior = self._prior("doc_topic_prior", doc_prior, self.most_topics)
         word_prior = self.topic_word_prior
         if word_prior is None:
-            word_prior = max(1.0 / self.n_components, LEAST_WORD_PRIOR)
+            word_prior = max(1.0 / self.most_topics, LEAST_WORD_PRIOR)
         word_prior = self._prior("topic_word_prior", word_prior, n_words)
         defaults = SHORT if word_counts.sum() < SHORT_DOCUMENT * n_documents else LONG
         cooling = self.temperature_schedule or default_cooling(totals.mean_length, n_passes or 1, batch)
@@ -193,7 +206,12 @@ class TopicSettings:
         topics = Topics.start(start, word_prior, self.topic_update, sample.dtype, generator)
         return TopicLearner(
             topics=topics,
-            prior=DocumentPrior(np.resize(doc_prior, n_topics), learned=learned, start=0.0 if n_passes is None else 0.5),
+            prior=DocumentPrior(
+                np.resize(doc_prior, n_topics) * (self.most_topics / n_topics if divided else 1.0),
+                learned=learned,
+                start=0.0 if n_passes is None else 0.5,
+                divided=divided,
+            ),
             temperature=temperature,
             step_size=WholeStep() if batch else step_size,
             temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
@@ -206,8 +224,8 @@ class TopicSettings:
     def _n_first_topics(self, passes: Passes) -> int:
         """Topics to start with: more than are wanted, if they start from documents, and passes are left after others are removed."""
         few = passes.documents is None or passes.planned < FEWEST_PASSES or np.ndim(self.doc_topic_prior) > 0
-        if few or self.tempering not in ("annealed", "none") or self.n_components == 1:
-            return self.n_components
+        if few or self.tempering not in ("annealed", "none") or self.n_components in (1, "learn"):
+            return self.most_topics
         return int(np.ceil(FIRST_TOPICS * self.n_components))
 
     def step_size(self, n_passes: int | None = None) -> StepSize:
@@ -222,7 +240,7 @@ class TopicSettings:
 
     def _prior(self, name, value, size) -> NDArray:
         """A Dirichlet parameter for each topic, or each word."""
-        value = 1.0 / self.n_components if value is None else value
+        value = 1.0 / self.most_topics if value is None else value
         try:
             values = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
