@@ -136,7 +136,6 @@ class VariationalTemperingLDA(TopicModel):
     References
     ----------
     S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS.
-    D. Arthur, S. Vassilvitskii (2007), k-means++: the advantages of careful seeding, SODA.
     M. Hoffman, D. Blei, C. Wang, J. Paisley (2013), Stochastic variational inference, JMLR 14.
 
     Examples
@@ -261,7 +260,7 @@ class VariationalTemperingLDA(TopicModel):
             generator = seeded_generator(self.random_state)
             batch_size = X.shape[0] if self.learning_method == "batch" else self._batch_size(X.shape[0])
             corpus = MemoryCorpus(X, batch_size, generator if self.shuffle else None)
-            run_passes(self, corpus, Totals.of_corpus(X, self._most_topics), generator, X)
+            run_passes(self, corpus, Totals.of_corpus(X, self._settings().most_topics), generator, X)
             stride = -(-X.shape[0] // N_BOUND)
             self.bound_ = self._fitted_model().perplexity(X if stride == 1 else X[::stride])
         return self
@@ -297,7 +296,7 @@ class VariationalTemperingLDA(TopicModel):
                 lambda chunks, reset: validate_chunks(self, chunks, reset),
                 self.total_samples,
                 self.max_iter,
-                sample_limit(self._most_topics),
+                sample_limit(self._settings().most_topics),
             )
             n_documents = opened.totals.n_documents
             corpus = StreamedCorpus(opened.read, n_documents, self._batch_size(n_documents))
@@ -331,7 +330,7 @@ class VariationalTemperingLDA(TopicModel):
         with unchanged_on_failure(self):
             X = validate_counts(self, X, "partial_fit", reset=first)
             if first:
-                totals = Totals.of_corpus(X, self._most_topics, planned)
+                totals = Totals.of_corpus(X, self._settings().most_topics, planned)
                 learner, passes = first_learner(
                     self, totals, seeded_generator(self.random_state), planned=planned is not None
                 )
@@ -345,10 +344,6 @@ class VariationalTemperingLDA(TopicModel):
             **{name: getattr(self, name) for name in TopicSettings.parameters()},
             n_threads=effective_n_jobs(self.n_jobs),
         )
-
-    @property
-    def _most_topics(self) -> int:
-        return self._settings().most_topics
 
     def _batch_size(self, n_documents) -> int:
         return self.batch_size or default_batch_size(n_documents)

@@ -1,4 +1,4 @@
-"""More topics start than are wanted: those that are missed least are removed, or as many as documents do not support."""
+"""Topics that are missed least are removed from too many, or all that the documents do not support."""
 
 from __future__ import annotations
 
