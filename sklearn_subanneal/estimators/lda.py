@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
@@ -39,8 +38,8 @@ class VariationalTemperingLDA(TopicModel):
     ----------
     n_components : int or "learn", default=10
         Number of topics. "learn": from fits to at most 10,000 documents, or 50 for each topic, that start with 10, 20,
-        40, ... topics, without those that explain less than their words cost by the Bayesian information criterion; that
-        of the last fit which predicts held-out words better than all before.
+        40, ... topics, without those that explain less than their words cost by the Bayesian information criterion;
+        that of the last fit which predicts held-out words better than all before.
     max_components : int, default=100
         The most topics, where their number is learned.
     tempering : {"annealed", "global", "local", "none", "global-paper", "local-paper"}, default="annealed"

@@ -18,7 +18,7 @@ FIRST = 10
 # Every so many-th document is held out.
 HELD_OUT_STRIDE = 5
 # Standard errors by which further topics must predict held-out words better.
-MARGIN = 2.0
+MARGIN = 1.0
 # Fits in a row that predict no better, after which no more follow: with far too few topics, none may be supported.
 PATIENCE = 3
 

@@ -56,15 +56,17 @@ class DefaultTemperatures(NamedTuple):
 # Passes by default: so many divided by the square root of the number of documents, within limits; more if documents
 # have more tokens than the length given. And at most so many more, where topics have twins.
 PASSES, FEWEST_PASSES, MOST_PASSES = 700.0, 8, 20
-# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of documents
-# does not find all topics, since most documents have several.
-FIRST_TOPICS = 1.5
 LONG_DOCUMENT = 300.0
 # In fewer passes steps are larger, so that topics forget their start, and the temperature is lower.
 ENOUGH_PASSES = 5
 # Of a stream without a known end: all documents so far count nearly the same.
 RUNNING_MEAN = PassFraction(1.0, 1.0)
 MORE_PASSES = 9
+
+
+# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of documents
+# does not find all topics, since most documents have several.
+FIRST_TOPICS = 1.5
 
 
 def default_passes(n_documents: float, n_tokens: float) -> int:
@@ -222,7 +224,7 @@ class TopicSettings:
         )
 
     def _n_first_topics(self, passes: Passes) -> int:
-        """Topics to start with: more than are wanted, if they start from documents, and passes are left after others are removed."""
+        """Topics to start with: more than are wanted, if they start from documents and there are passes to remove some."""
         few = passes.documents is None or passes.planned < FEWEST_PASSES or np.ndim(self.doc_topic_prior) > 0
         if few or self.tempering not in ("annealed", "none") or self.n_components in (1, "learn"):
             return self.most_topics
