@@ -26,7 +26,7 @@ PATIENCE = 3
 def learned_number(documents: sparse.csr_matrix, settings: TopicSettings, generator: np.random.Generator) -> int:
     """The number of topics that documents support, at most ``settings.max_components``.
 
-    In each of a few fits, topics that are not supported are removed. From twice as many topics at the start further ones
+    In each of a few fits, topics that are not supported are removed. From twice as many at the start further ones
     are found, as long as these predict the other words of held-out documents better.
 
     Parameters

@@ -65,8 +65,9 @@ MORE_PASSES = 9
 
 
 # Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of documents
-# does not find all topics, since most documents have several.
-FIRST_TOPICS = 1.5
+# does not find all topics, since most documents have several. Of many topics, a larger share would cost short documents
+# held-out likelihood.
+FIRST_TOPICS, MOST_FURTHER = 1.5, 25
 
 
 def default_passes(n_documents: float, n_tokens: float) -> int:
@@ -228,7 +229,7 @@ class TopicSettings:
         few = passes.documents is None or passes.planned < FEWEST_PASSES or np.ndim(self.doc_topic_prior) > 0
         if few or self.tempering not in ("annealed", "none") or self.n_components in (1, "learn"):
             return self.most_topics
-        return int(np.ceil(FIRST_TOPICS * self.n_components))
+        return min(int(np.ceil(FIRST_TOPICS * self.n_components)), self.n_components + MOST_FURTHER)
 
     def step_size(self, n_passes: int | None = None) -> StepSize:
         """Step size of minibatches, in a run of so many planned passes; None: its end is not known."""
