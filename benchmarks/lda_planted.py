@@ -1,9 +1,10 @@
 """Are planted topics found, and their number? Five generators of documents, fresh seeds, the default.
 
-A topic is found if a learned one has a Bhattacharyya affinity above 0.9 with it. The generators: "plain" documents of 80
-tokens; "long" ones of 300, in which few topics are likely; "unequal" topics, of which the largest has ten times as many
-tokens as the smallest; "pairs" of topics, of which each document that has one has the other, too; "zipf", words with the
-frequencies of natural language, of which half of each topic are those of all. With ``--learn`` the number is learned.
+A topic is found if a learned one has a Bhattacharyya affinity above 0.9 with it. The generators: "plain" documents of
+80 tokens; "long" ones of 300, in which few topics are likely; "unequal" topics, of which the largest has ten times as
+many tokens as the smallest; "pairs" of topics, of which each document that has one has the other, too; "zipf", words
+with the frequencies of natural language, of which half of each topic are those of all. With ``--learn`` the number is
+learned.
 """
 
 from __future__ import annotations
