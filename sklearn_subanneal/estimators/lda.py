@@ -31,8 +31,8 @@ class VariationalTemperingLDA(TopicModel):
     variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
     Topics start apart, from groups of similar documents found by k-means. In eight passes or more, half as many more
-    start, at most 25; those without which documents lose the least likelihood are removed at T = 1. Two topics that are nearly the
-    same are merged, and a new one starts from documents that are far from all.
+    start, at most 25; those without which documents lose the least likelihood are removed at T = 1. Two topics that are
+    nearly the same are merged, and a new one starts from documents that are far from all topics.
 
     Parameters
     ----------
