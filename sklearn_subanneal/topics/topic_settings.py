@@ -64,9 +64,9 @@ RUNNING_MEAN = PassFraction(1.0, 1.0)
 MORE_PASSES = 9
 
 
-# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of documents
-# does not find all topics, since most documents have several. Of many topics, a larger share would cost short documents
-# held-out likelihood.
+# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of
+# documents does not find all topics, since most documents have several. Of many topics, a larger share would cost short
+# documents held-out likelihood.
 FIRST_TOPICS, MOST_FURTHER = 1.5, 25
 
 
@@ -225,7 +225,7 @@ class TopicSettings:
         )
 
     def _n_first_topics(self, passes: Passes) -> int:
-        """Topics to start with: more than are wanted, if they start from documents and there are passes to remove some."""
+        """Topics to start with: more than are wanted, if they start from documents and some can be removed in time."""
         few = passes.documents is None or passes.planned < FEWEST_PASSES or np.ndim(self.doc_topic_prior) > 0
         if few or self.tempering not in ("annealed", "none") or self.n_components in (1, "learn"):
             return self.most_topics
