@@ -36,9 +36,7 @@ class Regression:
 
 REGRESSIONS = {
     "adult": Regression("hours_per_week", ("age", "education_num", "sex", "income"), "age"),
-    "census_income": Regression(
-        "weeks_worked_in_year", ("age", "num_persons_worked_for_employer", "sex", "marital_stat"), "age"
-    ),
+    "census_income": Regression("weeks_worked_in_year", ("age", "num_persons_worked_for_employer", "sex"), "age"),
     "magic": Regression("FAlpha", ("FLength", "FSize", "FConc", "FDist", "target"), "FDist"),
     "gvhd": Regression("CD4", ("CD8b", "CD3", "CD8"), "CD8b"),
     "letter": Regression("x-bar", ("y-bar", "x2bar", "width", "high"), "width"),

@@ -2,6 +2,7 @@
 
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.estimators.crosscat_classifier import CrossCatClassifier
+from sklearn_subanneal.estimators.crosscat_detector import CrossCatDetector
 from sklearn_subanneal.estimators.crosscat_regressor import CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
 from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
@@ -14,6 +15,7 @@ __all__ = [
     "BayesianImputer",
     "CrossCat",
     "CrossCatClassifier",
+    "CrossCatDetector",
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
     "TemperedGaussianProcessRegressor",

@@ -18,7 +18,7 @@ from sklearn_subanneal.views.seen_rows import SeenRows
 LOWEST = -600.0
 
 
-def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
+def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw], rare_share: float = 0.0) -> Ensemble:
     """The average over the draws, by their weights; in each, the views are independent mixtures.
 
     Parameters
@@ -26,15 +26,26 @@ def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ense
     models : list of ColumnModel
         One for each column of the table.
     draws : list of ViewsDraw
+    rare_share : float, default=0.0
+        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
     """
     return Ensemble(
         models,
-        [[Predictive(models, view, draw.members(v)) for v, view in enumerate(draw.views)] for draw in draws],
+        [
+            [Predictive(models, view, draw.members(v), None, rare_share) for v, view in enumerate(draw.views)]
+            for draw in draws
+        ],
         np.array([draw.weight for draw in draws]),
     )
 
 
-def left_out(models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, arrays: list[np.ndarray]) -> Ensemble:
+def left_out(
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    seen: SeenRows,
+    arrays: list[np.ndarray],
+    rare_share: float = 0.0,
+) -> Ensemble:
     """The leave-one-out average over the draws, in which each training row is predicted from the other rows.
 
     Parameters
@@ -45,13 +56,15 @@ def left_out(models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, 
         The rows in each draw.
     arrays : list of ndarray of shape (n_rows,)
         Typed columns of these rows: the cells to be scored.
+    rare_share : float, default=0.0
+        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
     """
     data = [model.data(arrays) for model in models]
     return Ensemble(
         models,
         [
             [
-                LeaveOneOut(models, view, draw.members(v), data, own[v], seen.completed(draw))
+                LeaveOneOut(models, view, draw.members(v), data, own[v], seen.completed(draw), rare_share)
                 for v, view in enumerate(draw.views)
             ]
             for draw, own in zip(draws, seen.labels, strict=True)
@@ -66,6 +79,7 @@ def score_seen_rows(
     seen: SeenRows,
     arrays: list[np.ndarray],
     asked: list[np.ndarray],
+    rare_share: float = 0.0,
 ) -> np.ndarray:
     """Log density of some cells of each row that the draws have seen, given all other rows, in the units of the data.
 
@@ -79,6 +93,8 @@ def score_seen_rows(
         See :func:`left_out`.
     asked : list of ndarray of shape (n_rows,)
         The same cells, those that are not asked about missing.
+    rare_share : float, default=0.0
+        The density is that under the other clusters; the weights of the draws are those of all.
 
     Returns
     -------
@@ -89,7 +105,7 @@ def score_seen_rows(
     A. E. Gelfand, D. K. Dey, H. Chang (1992), Model determination using predictive distributions with implementation
     via sampling-based methods, Bayesian Statistics 4, 147-167.
     """
-    whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
+    whole, part = left_out(models, draws, seen, arrays), left_out(models, draws, seen, asked, rare_share)
     out = np.empty(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
         some = DistinctRows.of(models, [a[rows] for a in asked], cells.rows)
@@ -104,6 +120,7 @@ def score_rows_given(
     draws: list[ViewsDraw],
     arrays: list[np.ndarray],
     given: list[np.ndarray] | None = None,
+    rare_share: float = 0.0,
 ) -> np.ndarray:
     """Log posterior predictive density of each row, averaged over draws, in the units of the data.
 
@@ -118,6 +135,8 @@ def score_rows_given(
         Typed columns; missing cells are marginalised.
     given : list of ndarray of shape (n_rows,) or (1,), or None
         Typed columns of the evidence, missing where nothing is given.
+    rare_share : float, default=0.0
+        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
 
     Returns
     -------
@@ -128,7 +147,7 @@ def score_rows_given(
     ValueError
         If a cell of a row and the evidence differ.
     """
-    average = ensemble_of_views(models, draws)
+    average = ensemble_of_views(models, draws, rare_share)
     if given is None:
         return average.score(arrays)
     return average.score(united(models, arrays, given)) - average.score(given)

@@ -15,6 +15,7 @@ from sklearn_subanneal import (
     BayesianImputer,
     CrossCat,
     CrossCatClassifier,
+    CrossCatDetector,
     CrossCatRegressor,
     SubsampleAnnealedDPMM,
     TreeGuidedNRMM,
@@ -50,12 +51,14 @@ QUICK = [
     CrossCatClassifier(JOINT),
     CrossCatRegressor(JOINT),
     BayesianImputer(CrossCat(**FAST), add_indicator=True),
+    CrossCatDetector(CrossCat(**FAST)),
 ]
 
 DEFAULTS = [SubsampleAnnealedDPMM(), TreeGuidedNRMM(), CrossCat()]
 
 OTHERS = [
     BayesianImputer(),
+    CrossCatDetector(),
     BayesianImputer(SubsampleAnnealedDPMM(**FAST), sample_posterior=True),
     SubsampleAnnealedDPMM(covariance_type="full", **SHORT),
     SubsampleAnnealedDPMM(feature_types={0: "real"}, feature_params={"real": {"nu": 3.0}}, **SHORT),
