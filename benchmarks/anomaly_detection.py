@@ -1,9 +1,9 @@
 """Are odd rows found? The area under the ROC curve of CrossCatDetector and four detectors of pyod on twelve tables.
 
-Some rows are anomalies: of a rare class, with cells from other rows ("swapped"), with numbers ten times as large, or with a
-level that no other row has. All detectors are fitted to the table with its anomalies and judge these very rows, with their
-defaults. Those of pyod see missing numbers as medians, categories one-hot encoded, and all columns standardised. For cells
-that were changed: is the changed one the first reason?
+Some rows are anomalies: of a rare class, with a cell from another row ("swapped"), with a number ten times as large, or
+with a level that no other row has. All detectors are fitted to the table with its anomalies and judge these very rows,
+with their defaults. Those of pyod see medians for missing numbers, categories one-hot encoded, and all columns
+standardised. Where a cell was changed: is it the first reason?
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
 
     The score of a row is its log density under the common clusters of a :class:`CrossCat`: the smallest clusters of
     each view, which together hold at most the share ``contamination`` of the rows, do not count, so that rare groups
-    are outliers, too. A row that has the cells of a training row is scored by the other training rows, so that scores of
-    training rows and of new ones can be compared.
+    are outliers, too. A row that has the cells of a training row is scored by the other training rows, so that scores
+    of training rows and of new ones can be compared.
 
     Parameters
     ----------
