@@ -1,4 +1,4 @@
-"""MixtureImputations, methods of a fitted mixture: missing cells filled by their best prediction, or by several draws."""
+"""MixtureImputations, methods of a fitted mixture: missing cells filled by their prediction, or by several draws."""
 
 from __future__ import annotations
 
