@@ -25,6 +25,8 @@ from sklearn_subanneal.estimators import (
     VariationalTemperingLDA,
 )
 
+from sklearn_subanneal.portable import load, save
+
 # Imported where they are first used, by name: most programs need few of them.
 _PACKAGES = (
     "annealing",
@@ -57,6 +59,8 @@ __all__ = [
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",
     "__version__",
+    "load",
+    "save",
 ]
 
 
