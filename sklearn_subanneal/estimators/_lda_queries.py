@@ -72,18 +72,17 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     @property
     def components_(self):
         """Parameters of the topics' Dirichlet distributions, (n_components, n_features)."""
-        return self._fitted_topics("components_").pseudo_counts()
+        return self._fitted_topics("components_").kept("pseudo_counts")
 
     @property
     def topic_word_(self):
         """Mean probabilities of the words, (n_components, n_features)."""
-        return self._fitted_topics("topic_word_").means()
+        return self._fitted_topics("topic_word_").kept("means")
 
     @property
     def exp_dirichlet_component_(self):
         """exp(E[log probability of a word]), (n_components, n_features)."""
-        topics = self._fitted_topics("exp_dirichlet_component_")
-        return np.exp(topic_scores.expected_logs(topics.pseudo_counts())).astype(topics.table.dtype)
+        return self._fitted_topics("exp_dirichlet_component_").kept("exp_expected_logs")
 
     def _fitted_topics(self, name):
         if not hasattr(self, "_topics"):
@@ -124,10 +123,10 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             float32 if X is, else float64.
         """
         single = getattr(X, "dtype", None) == np.float32
-        gamma = self._infer(X, "transform").gamma.astype(np.float64)
+        gamma = self._infer(X, "transform").gamma.astype(np.float32 if single else np.float64, copy=False)
         if normalize:
-            gamma /= gamma.sum(axis=1, keepdims=True)
-        return gamma.astype(np.float32) if single else gamma
+            gamma /= gamma.sum(axis=1, keepdims=True, dtype=np.float64)
+        return gamma
 
     def fit_transform(self, X, y=None, *, normalize: bool = True) -> np.ndarray:
         """Learn the topics of documents and return the documents' topic proportions.
@@ -258,7 +257,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             The most probable first; at most ``n_features``.
         """
         check_is_fitted(self)
-        words = topic_scores.top_words(self._topics.means(), n_words)
+        words = topic_scores.top_words(self.topic_word_, n_words)
         names = getattr(self, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
         if names is None:
             return words
@@ -285,4 +284,4 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             The larger the better.
         """
         documents = self._read(X, "coherence")
-        return coherence(topic_scores.top_words(self._topics.means(), n_words), documents, measure)
+        return coherence(topic_scores.top_words(self.topic_word_, n_words), documents, measure)
