@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal.topics import topic_scores
-from sklearn_subanneal.topics.latent_dirichlet import LatentDirichlet
+from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
 from sklearn_subanneal.topics.measures import coherence
 
 # With more tokens digamma functions in single precision are inaccurate.
@@ -89,14 +89,14 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted; call fit")
         return self._topics
 
-    def _fitted_model(self) -> LatentDirichlet:
-        """The topics and the prior of documents, with the settings of the local step."""
+    def _fitted_model(self, tol: float = BOUND_TOL) -> LatentDirichlet:
+        """The topics and the prior of documents, with the settings of the local step; ``tol`` unless one is set."""
         prior = np.broadcast_to(np.asarray(self.doc_topic_prior_, dtype=np.float64), self._topics.n_topics)
         return LatentDirichlet(
             self._topics,
             np.ascontiguousarray(prior),
             max_iter=self.max_doc_update_iter or 100,
-            tol=self.mean_change_tol,
+            tol=tol if self.mean_change_tol is None else self.mean_change_tol,
             n_threads=effective_n_jobs(self.n_jobs),
         )
 
@@ -106,7 +106,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def _infer(self, X, method):
         documents = self._read(X, method)
-        return self._fitted_model().infer(documents)
+        return self._fitted_model(PROPORTIONS_TOL).infer(documents)
 
     def transform(self, X, *, normalize: bool = True) -> np.ndarray:
         """Topic proportions of documents.
@@ -240,7 +240,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
                     f"X_held_out must have the shape of X, {observed.shape}, got {held_out.shape}; give each document "
                     "a row in both"
                 )
-        return self._fitted_model().completion_score(observed, held_out)
+        return self._fitted_model(PROPORTIONS_TOL).completion_score(observed, held_out)
 
     def top_words(self, n_words: int = 10, feature_names=None) -> np.ndarray:
         """The most probable words of every topic.

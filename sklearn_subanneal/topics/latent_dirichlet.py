@@ -17,6 +17,9 @@ from sklearn_subanneal.topics.word_statistics import Topics
 # Updates of a document are extrapolated once one moves less than this share of its tokens. If they are extrapolated
 # earlier, more documents go to another fixed point than by plain updates.
 SETTLED = 0.005
+# Tolerances of topic proportions and of bounds. Proportions that are not quite at the fixed point, where too few topics
+# share a document, predict its other words better; the bound is largest at the fixed point.
+PROPORTIONS_TOL, BOUND_TOL = 1e-2, 1e-3
 
 
 @dataclass(frozen=True)

@@ -82,12 +82,6 @@ class Topics:
         total = np.asarray(groups.sum(axis=0), dtype=np.float64).ravel() + SMALLEST_SCALE
         return _mixed(groups, total, OWN_WORDS) * (max(n_tokens, 1.0) / groups.shape[0])
 
-    def astype(self, dtype) -> Topics:
-        """These topics with a table of another type; themselves if it is the same."""
-        if self.table.dtype == dtype:
-            return self
-        return Topics(self.table.astype(dtype) * dtype.type(self.scale), self.prior, self.update)
-
     @property
     def n_words(self) -> int:
         """Size of the vocabulary."""
