@@ -8,6 +8,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from support.topic_corpora import planted, same
 
@@ -56,6 +57,25 @@ def test_arrays_of_topics_are_not_in_pickles(X):
     assert (other.components_ != model.components_).any()
 
 
+def test_arrays_of_topics_follow_every_change():
+    topics = Topics(np.random.default_rng(0).random((30, 4)), 0.1, "plug-in")
+
+    def by_hand():
+        topics.table *= 2.0
+        topics.recount()
+
+    changes = (
+        lambda: topics.blend(np.array([2, 5]), np.ones((2, 4)), 0.5),
+        lambda: topics.part(np.array([[0, 1]]), sparse.csr_matrix(np.eye(1, 30)), 0.5),
+        by_hand,
+    )
+    for change in changes:
+        before = topics.kept("means")
+        change()
+        assert (topics.kept("means") != before).any()
+        np.testing.assert_array_equal(topics.kept("means"), topics.means())
+
+
 def test_arrays_of_topics_need_no_other_memory():
     topics = Topics(np.ones((30_000, 20), np.float32), 0.1, "plug-in")
     size = topics.table.nbytes
@@ -97,7 +117,9 @@ def test_double_precision_of_documents_is_that_of_their_proportions(X):
 
 
 def test_default_tolerances(X):
-    default, set_to = (VariationalTemperingLDA(4, max_iter=2, mean_change_tol=tol, random_state=0) for tol in (None, 1e-3))
+    default, set_to = (
+        VariationalTemperingLDA(4, max_iter=2, mean_change_tol=tol, random_state=0) for tol in (None, 1e-3)
+    )
     same(default.fit(X), set_to.fit(X))
     np.testing.assert_array_equal(default.score_samples(X), set_to.score_samples(X))
     assert (default.transform(X) != set_to.transform(X)).any()
