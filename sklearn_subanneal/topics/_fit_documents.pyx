@@ -243,7 +243,7 @@ def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] fac
     cdef Py_ssize_t rows = rows_of(blocks, <real> 0.0), lanes = lanes_of(<real> 0.0)
     words, topics = np.arange(n, dtype=np.int32), np.zeros(padded(n_topics), np.int32)
     ratios, totals = np.empty(rows, dtype), np.empty(padded(n_topics), dtype)
-    spaces = np.zeros(rows, dtype), np.empty((lanes + 1) * padded(n_topics), dtype), np.empty(rows * n_topics + 16, dtype)
+    spaces = [np.zeros(size, dtype) for size in (rows, (lanes + 1) * padded(n_topics), rows * n_topics + 16)]
     start = -spaces[2].ctypes.data // spaces[2].itemsize % 16
     topics[:n_topics], spaces[0][:n] = np.arange(n_topics), counts
     cdef const int32_t[::1] word = words, topic = topics
