@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_subanneal.topics.document_groups import DocumentGroups
@@ -96,23 +97,22 @@ class TopicLearner:
             counts = documents.more_word_counts(np.delete(topics, pairs[:, 1], axis=0), len(pairs), generator)
             self.topics.part(pairs, counts, OWN_WORDS_OF_NEW)
 
-    def remove_topics(self, documents: DocumentGroups, n_topics: int | None) -> bool:
-        """Remove topics, those first that are missed least; whether there were any to be removed.
+    def remove_topics(self, documents: DocumentGroups, n_topics: int) -> None:
+        """Remove topics, those first that are missed least, until there are ``n_topics``."""
+        while self.topics.n_topics > n_topics:
+            too_many = self.topics.n_topics - n_topics
+            self._remove(topics_to_remove(self.topics, documents.documents, self.prior.values, too_many))
 
-        Until there are ``n_topics``; None: some of those which the documents do not support.
-        """
-        found, sample = False, documents.documents
-        while n_topics is None or self.topics.n_topics > n_topics:
-            if n_topics is None:
-                removed = unsupported_topics(self.topics, sample, self.prior.values)
-            else:
-                removed = topics_to_remove(self.topics, sample, self.prior.values, self.topics.n_topics - n_topics)
-            if len(removed):
-                self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))
-                self.topics, found = self.topics.without(removed), True
-            if n_topics is None:
-                break
-        return found
+    def remove_unsupported(self, documents: DocumentGroups) -> bool:
+        """Remove some of the topics that documents do not support; whether there were any."""
+        removed = unsupported_topics(self.topics, documents.documents, self.prior.values)
+        if len(removed):
+            self._remove(removed)
+        return len(removed) > 0
+
+    def _remove(self, removed: NDArray) -> None:
+        self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))
+        self.topics = self.topics.without(removed)
 
     def end_run(self, step_size: StepSize) -> None:
         """Prepare for learning after a planned run: at T = 1 if it was annealed, by minibatches with ``step_size``."""
@@ -151,10 +151,10 @@ class Removals:
             self._a_pass = -(-(learner.topics.n_topics - passes.n_topics) // REMOVING_PASSES)
 
     def after_pass(self, number: int, cold: bool) -> bool:
-        """Remove topics after a pass if it is time; whether there were more topics than wanted."""
+        """Remove topics after a pass if it is time; whether there were more than wanted, or than are supported."""
         n_topics, wanted = self.learner.topics.n_topics, self.passes.n_topics
         if wanted is None:
-            return cold and self.learner.remove_topics(self.passes.documents, None)
+            return cold and self.learner.remove_unsupported(self.passes.documents)
         if n_topics == wanted:
             return False
         if number >= self.passes.planned - PASSES_OF_REST:
@@ -174,7 +174,8 @@ def learn_passes(
 ) -> int:
     """Learn from the corpus in passes over its documents.
 
-    Topics that are nearly the same are parted at T = 1, as long as passes are left in which new ones are learned.
+    At T = 1 topics of which there are too many are removed, and those that are nearly the same are parted, as long as
+    passes are left in which new ones are learned.
 
     Parameters
     ----------

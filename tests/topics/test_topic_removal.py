@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.special import psi
+from support.topic_corpora import mixed_topics
 
 from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.corpus import MemoryCorpus, Totals
@@ -15,15 +15,6 @@ from sklearn_subanneal.topics.topic_learner import learn_passes
 from sklearn_subanneal.topics.topic_removal import removal_losses, topics_to_remove, unsupported_topics
 from sklearn_subanneal.topics.topic_settings import FEWEST_PASSES
 from sklearn_subanneal.topics.word_statistics import Topics
-
-
-def planted(n_topics, n_documents, n_words, seed=0, length=80):
-    """Documents of topics that share a third of their words, and the topics."""
-    rng = np.random.default_rng(seed)
-    topics = rng.dirichlet(np.full(n_words, 0.05), n_topics) * 0.7 + rng.dirichlet(np.full(n_words, 1.0)) * 0.3
-    theta = rng.dirichlet(np.full(n_topics, 0.1), n_documents)
-    rows = [rng.multinomial(rng.integers(length // 2, 3 * length // 2), row @ topics) for row in theta]
-    return sparse.csr_matrix(np.array(rows, dtype=np.float32)), topics
 
 
 def table_of(topics, n_tokens):
@@ -43,7 +34,7 @@ def fitted_likelihoods(X, words, prior, n_iter=300):
 
 
 def test_loss_is_that_of_documents_fitted_without_the_topic():
-    X, truth = planted(4, 30, 30, seed=1, length=200)
+    X, truth = mixed_topics(4, 30, 30, seed=1, length=200)
     X = X.astype(np.float64)
     topics = Topics(table_of(truth, X.sum() / 4), 0.01, "plug-in")
     prior = np.full(4, 0.3)
@@ -58,7 +49,7 @@ def test_loss_is_that_of_documents_fitted_without_the_topic():
 
 
 def test_loss_is_for_all_tokens_of_the_topics():
-    X, truth = planted(3, 40, 20)
+    X, truth = mixed_topics(3, 40, 20)
     small, large = (Topics(table_of(truth, n), 1e-6, "plug-in") for n in (1000.0, 5000.0))
     prior = np.full(3, 0.2)
     one, five = (removal_losses(topics, X.astype(np.float64), prior)[0] for topics in (small, large))
@@ -66,7 +57,7 @@ def test_loss_is_for_all_tokens_of_the_topics():
 
 
 def test_only_one_of_two_equal_topics_is_removed():
-    X, truth = planted(3, 200, 40)
+    X, truth = mixed_topics(3, 200, 40)
     doubled = np.vstack([truth, truth[:1]])
     topics = Topics(table_of(doubled, X.sum() / 4), 0.01, "plug-in")
     removed = topics_to_remove(topics, X.astype(np.float64), np.full(4, 0.1), 2)
@@ -75,7 +66,7 @@ def test_only_one_of_two_equal_topics_is_removed():
 
 
 def test_a_topic_of_no_documents_is_the_first_to_go():
-    X, truth = planted(4, 300, 60)
+    X, truth = mixed_topics(4, 300, 60)
     mixed = truth[:4].mean(axis=0, keepdims=True)
     topics = Topics(table_of(np.vstack([truth, mixed]), X.sum() / 5), 0.01, "plug-in")
     documents, prior = X.astype(np.float64), np.full(5, 0.1)
@@ -105,7 +96,7 @@ def test_prior_of_topics_that_are_left():
 
 @pytest.mark.parametrize("options", [{}, {"doc_topic_prior": "learn"}, {"learning_method": "batch"}, {"tol": 0.5}])
 def test_as_many_topics_as_wanted_are_left(options):
-    X, _ = planted(5, 150, 60)
+    X, _ = mixed_topics(5, 150, 60)
     model = VariationalTemperingLDA(7, random_state=0, **options).fit(X)
     assert model.components_.shape == (7, 60)
     assert model.n_components_ == 7
@@ -117,7 +108,7 @@ def test_as_many_topics_as_wanted_are_left(options):
 
 
 def test_as_many_as_wanted_after_an_early_end():
-    X, _ = planted(5, 150, 60)
+    X, _ = mixed_topics(5, 150, 60)
     settings, generator = VariationalTemperingLDA(7)._settings(), np.random.default_rng(0)
     totals = Totals.of_corpus(X, 7)
     passes = settings.passes(totals, generator)
@@ -128,7 +119,7 @@ def test_as_many_as_wanted_after_an_early_end():
 
 
 def test_few_passes_have_no_time_for_removal():
-    X, _ = planted(5, 150, 60)
+    X, _ = mixed_topics(5, 150, 60)
     for max_iter in (FEWEST_PASSES - 1, FEWEST_PASSES):
         model = VariationalTemperingLDA(6, max_iter=max_iter, random_state=0).fit(X)
         assert model.components_.shape == (6, 60)
@@ -137,7 +128,7 @@ def test_few_passes_have_no_time_for_removal():
 @pytest.mark.parametrize("n_topics, n_documents, n_words", [(12, 1000, 400), (25, 3000, 600)])
 def test_all_planted_topics_are_found(n_topics, n_documents, n_words):
     for seed in range(2):
-        X, truth = planted(n_topics, n_documents, n_words, seed)
+        X, truth = mixed_topics(n_topics, n_documents, n_words, seed)
         model = VariationalTemperingLDA(n_topics, random_state=seed).fit(X)
         assert (affinities(truth, model.topic_word_).max(axis=1) > 0.9).all()
 
@@ -146,7 +137,7 @@ def test_all_planted_topics_are_found(n_topics, n_documents, n_words):
 def test_nearly_all_of_fifty_planted_topics_are_found():
     found = []
     for seed in range(5):
-        X, truth = planted(50, 5000, 2000, seed)
+        X, truth = mixed_topics(50, 5000, 2000, seed)
         model = VariationalTemperingLDA(50, random_state=seed).fit(X)
         found.append(int((affinities(truth, model.topic_word_).max(axis=1) > 0.9).sum()))
     assert min(found) >= 48
@@ -154,7 +145,7 @@ def test_nearly_all_of_fifty_planted_topics_are_found():
 
 
 def test_number_of_topics_is_learned():
-    X, truth = planted(3, 300, 100, seed=2)
+    X, truth = mixed_topics(3, 300, 100, seed=2)
     model = VariationalTemperingLDA("learn", max_components=20, random_state=0).fit(X)
     assert model.n_components_ == 3
     assert (affinities(truth, model.topic_word_).max(axis=1) > 0.9).all()
@@ -169,13 +160,13 @@ def test_number_of_topics_is_learned():
 )
 def test_larger_numbers_of_topics_are_learned(n_topics, n_documents, n_words, within):
     for seed in range(3):
-        X, _ = planted(n_topics, n_documents, n_words, seed)
+        X, _ = mixed_topics(n_topics, n_documents, n_words, seed)
         model = VariationalTemperingLDA("learn", random_state=seed).fit(X)
         assert abs(model.n_components_ - n_topics) <= within * n_topics
 
 
 def test_a_learned_number_needs_topics_that_start_from_documents():
-    X, _ = planted(3, 60, 30)
+    X, _ = mixed_topics(3, 60, 30)
     for options in ({"init": "random"}, {"doc_topic_prior": np.full(100, 0.1)}):
         with pytest.raises(ValueError, match='n_components="learn" needs init="documents" and a doc_topic_prior'):
             VariationalTemperingLDA("learn", **options).fit(X)
