@@ -125,7 +125,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         single = getattr(X, "dtype", None) == np.float32
         gamma = self._infer(X, "transform").gamma.astype(np.float32 if single else np.float64, copy=False)
         if normalize:
-            gamma /= gamma.sum(axis=1, keepdims=True, dtype=np.float64)
+            gamma /= gamma.sum(axis=1, keepdims=True)
         return gamma
 
     def fit_transform(self, X, y=None, *, normalize: bool = True) -> np.ndarray:

@@ -1,14 +1,14 @@
 /* The two inner loops over the words of a document, each for float and double and for every vector instruction set.
 
-   The weights of a document's words are stored topic by topic, in blocks of one to four vectors of words: block b has
-   n_vectors * LANES words, for which it has first the weights of topic 0, then those of topic 1, and so on. A loop over
-   some of the topics then skips the others at no cost, and no vector is added up across its lanes but once a topic.
+   The weights of a document's words are stored in blocks of one to four vectors of words. A block has the weights of
+   its n_vectors * LANES words in topic 0, then those in topic 1, and so on: a loop over some of the topics skips the
+   others at no cost, and the lanes of a vector are summed only once for each topic.
 
-   subanneal_gather: the blocks from rows with a word's weights each, transposed vector by vector.
+   subanneal_gather: a vector of words of a block, from rows with the weights of one word each, transposed.
 
-   subanneal_sweep: normalisers of the words and, while a block is in the cache, their sums into the topics. GCC does not
-   keep sums in registers that are written as loops over lanes, so they are vectors by its own extension (which clang has
-   too). Other compilers, and the baseline build, get the same bits from the loops over lanes. */
+   subanneal_sweep: the normalisers of the words of a block and, while it is in the cache, their sums into the topics.
+   GCC does not keep sums in registers that are written as loops over lanes, so they are vectors by its own extension
+   (which clang has too). Other compilers, and the baseline build, get the same bits from the loops over lanes. */
 #ifndef SUBANNEAL_DOCUMENT_LOOPS_H
 #define SUBANNEAL_DOCUMENT_LOOPS_H
 
@@ -24,7 +24,6 @@
 #endif
 #define SUBANNEAL_SUM_floats(x) ((((x)[0] + (x)[2]) + ((x)[1] + (x)[3])) + (((x)[4] + (x)[6]) + ((x)[5] + (x)[7])))
 #define SUBANNEAL_SUM_doubles(x) (((x)[0] + (x)[2]) + ((x)[1] + (x)[3]))
-#define SUBANNEAL_FEW_TOPICS 64
 #ifdef SUBANNEAL_VECTORS
 typedef float subanneal_floats __attribute__((vector_size(32)));
 typedef float subanneal_loose_floats __attribute__((vector_size(32), aligned(4), may_alias));
@@ -68,7 +67,8 @@ typedef long long subanneal_doubles_mask __attribute__((vector_size(32)));
     }
 /* The larger of two vectors, number by number. */
 #define SUBANNEAL_LARGER(KIND, x, least) \
-    ((subanneal_##KIND) (((x > least) & (subanneal_##KIND##_mask) x) | (~(x > least) & (subanneal_##KIND##_mask) least)))
+    ((subanneal_##KIND) (((x > least) & (subanneal_##KIND##_mask) x) \
+                         | (~(x > least) & (subanneal_##KIND##_mask) least)))
 #define SUBANNEAL_GATHER_VECTORS(REAL, KIND, LANES) \
     subanneal_##KIND floor = least - (subanneal_##KIND) {0}; \
     for (; k + LANES <= n_topics; k += LANES) { \
@@ -80,6 +80,7 @@ typedef long long subanneal_doubles_mask __attribute__((vector_size(32)));
         SUBANNEAL_TRANSPOSE_##KIND(x) \
         for (int i = 0; i < LANES; i++) *(subanneal_loose_##KIND*) (out + (k + i) * stride) = x[i]; \
     }
+/* The sums of the lanes of each topic. */
 #define SUBANNEAL_ACROSS(REAL, KIND, LANES) \
     for (Py_ssize_t j = 0; j < padded; j += LANES) { \
         subanneal_##KIND x[LANES]; \
@@ -87,38 +88,28 @@ typedef long long subanneal_doubles_mask __attribute__((vector_size(32)));
         SUBANNEAL_TRANSPOSE_##KIND(x) \
         *(subanneal_loose_##KIND*) (totals + j) = SUBANNEAL_SUM_##KIND(x); \
     }
-/* The sums of a block of words into topic j, and the part of the topic in the normalisers of a block. */
-#define SUBANNEAL_TO_TOPIC(KIND, LANES, N, block) { \
-        const subanneal_loose_##KIND* p = (const subanneal_loose_##KIND*) (block + active[j] * N * LANES); \
-        subanneal_##KIND sum = *(const subanneal_loose_##KIND*) (lanes + j * LANES); \
-        for (int i = 0; i < N; i++) sum += ratio[i] * p[i]; \
-        *(subanneal_loose_##KIND*) (lanes + j * LANES) = sum; \
-    }
-#define SUBANNEAL_TO_NORMALISERS(KIND, LANES, N, block) { \
-        const subanneal_loose_##KIND* p = (const subanneal_loose_##KIND*) (block + active[j] * N * LANES); \
-        for (int i = 0; i < N; i++) norm[i] += factors[j] * p[i]; \
-    }
-/* Of few topics, the sums of a block are made in the loop for the normalisers of the next one, which is too short to fill
-   the time that an addition takes. Of many topics, two blocks do not stay in the nearest cache. */
+#define SUBANNEAL_WEIGHTS(KIND, LANES, N) \
+    const subanneal_loose_##KIND* p = (const subanneal_loose_##KIND*) (table + active[j] * N * LANES);
 #define SUBANNEAL_BLOCKS(REAL, KIND, LANES, N) \
-    subanneal_##KIND ratio[N], norm[N], least = tiny - (subanneal_##KIND) {0}; \
-    int late = totals && n_active <= SUBANNEAL_FEW_TOPICS; \
-    Py_ssize_t j; \
     for (Py_ssize_t block = 0; block < n_blocks; block++, table += stride, v += N * LANES) { \
+        subanneal_##KIND ratio[N], norm[N], least = tiny - (subanneal_##KIND) {0}; \
         for (int i = 0; i < N; i++) norm[i] = (subanneal_##KIND) {0}; \
-        if (late && block) for (j = 0; j < n_active; j++) { \
-            SUBANNEAL_TO_NORMALISERS(KIND, LANES, N, table) \
-            SUBANNEAL_TO_TOPIC(KIND, LANES, N, table - stride) \
+        for (Py_ssize_t j = 0; j < n_active; j++) { \
+            SUBANNEAL_WEIGHTS(KIND, LANES, N) \
+            for (int i = 0; i < N; i++) norm[i] += factors[j] * p[i]; \
         } \
-        else for (j = 0; j < n_active; j++) SUBANNEAL_TO_NORMALISERS(KIND, LANES, N, table) \
         for (int i = 0; i < N; i++) { \
             ratio[i] = scale * *(const subanneal_loose_##KIND*) (counts + v + i * LANES) \
                      / SUBANNEAL_LARGER(KIND, norm[i], least); \
             *(subanneal_loose_##KIND*) (ratios + v + i * LANES) = ratio[i]; \
         } \
-        if (totals && !late) for (j = 0; j < n_active; j++) SUBANNEAL_TO_TOPIC(KIND, LANES, N, table) \
-    } \
-    if (late && n_blocks) for (j = 0; j < n_active; j++) SUBANNEAL_TO_TOPIC(KIND, LANES, N, table - stride)
+        if (totals) for (Py_ssize_t j = 0; j < n_active; j++) { \
+            SUBANNEAL_WEIGHTS(KIND, LANES, N) \
+            subanneal_##KIND sum = *(const subanneal_loose_##KIND*) (lanes + j * LANES); \
+            for (int i = 0; i < N; i++) sum += ratio[i] * p[i]; \
+            *(subanneal_loose_##KIND*) (lanes + j * LANES) = sum; \
+        } \
+    }
 #else
 #define SUBANNEAL_ACROSS(REAL, KIND, LANES) \
     for (Py_ssize_t j = 0; j < padded; j++) { \
@@ -162,7 +153,10 @@ SUBANNEAL_SWEEP(subanneal_sweep_double, double, doubles, 4)
         Py_ssize_t k = 0; \
         SUBANNEAL_GATHER_VECTORS(REAL, KIND, LANES) \
         for (; k < n_topics; k++) \
-            for (int i = 0; i < LANES; i++) out[k * stride + i] = ((const REAL*) rows[i])[k] > least ? ((const REAL*) rows[i])[k] : least; \
+            for (int i = 0; i < LANES; i++) { \
+                REAL weight = ((const REAL*) rows[i])[k]; \
+                out[k * stride + i] = weight > least ? weight : least; \
+            } \
     }
 SUBANNEAL_GATHER(subanneal_gather_float, float, floats, 8)
 SUBANNEAL_GATHER(subanneal_gather_double, double, doubles, 4)
