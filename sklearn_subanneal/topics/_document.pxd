@@ -9,9 +9,10 @@ from sklearn_subanneal.topics._rows cimport extrapolate, find_needed, real, set_
 from sklearn_subanneal.topics._word_blocks cimport Blocks, blocks_of, fill, lanes_of, rows_of, sweep
 
 cdef enum:
-    # A number for each topic, so often.
+    # Arrays with a number for each topic.
     TOPIC_ARRAYS = 9
-    # An extrapolation is at most so long. It is quartered if the update after it moves further than those before.
+    # Longest step of an extrapolation. A quarter of it, if the next update moves further than the one before the last
+    # extrapolation did.
     LONGEST = 16
 
 
@@ -88,13 +89,14 @@ cdef inline Py_ssize_t fit_document(
         iteration += 1
         if moved < enough:
             break
-        # Numbers behind the last topic are small, too.
+        # Topics are dropped if it may be an eighth of them. The padding counts as small, too.
         if (<Py_ssize_t> summary[2] - (width - n_active)) * 8 >= n_active:
             set_factors(edge, width, rho, problem.digamma, largest, least_log, edge_factors)
             find_needed(factors, totals, edge_factors, width, negligible, space, summary)
             if 0 < summary[2] < n_active:
                 n_active = drop_topics(n_active, space, active, prior, gamma, edge, change, first)
                 width = padded(n_active)
+        # Of two updates, the first one sets the longest step, and gamma is extrapolated after the second one.
         if second:
             if iteration < problem.max_iter:
                 extrapolate(prior, first, change, width, longest, gamma, space, summary)

@@ -14,8 +14,8 @@ from sklearn_subanneal.annealing.threads import share_tasks
 
 cdef enum:
     DOCUMENTS_A_TASK = 32
-    # The weights of so many words stay in the nearest cache.
-    WORDS_A_BLOCK = 64
+    # Words whose weights are in memory at a time. Blocks of one to four vectors fill them, so that none reaches beyond.
+    WORDS_AT_ONCE = 96
 
 
 cdef struct Words:
@@ -37,20 +37,20 @@ cdef inline double log_likelihood(
     cdef const real* counts = <const real*> words.counts
     cdef real* factors = scratch
     cdef real* ones = factors + n_topics
-    cdef real* ratios = ones + WORDS_A_BLOCK
-    cdef real* space = ratios + WORDS_A_BLOCK
+    cdef real* ratios = ones + WORDS_AT_ONCE
+    cdef real* space = ratios + WORDS_AT_ONCE
     cdef real* table = space + (lanes_of(<real> 0.0) + 1) * n_topics
     cdef double result = 0.0
     cdef Problem problem
     cdef Blocks blocks
     problem.weights, problem.n_topics, problem.logarithms = words.weights, n_topics, False
     copy_row(<const real*> words.mixing + document * n_topics, n_topics, <real> limits.least, factors)
-    for v in range(WORDS_A_BLOCK):
+    for v in range(WORDS_AT_ONCE):
         ones[v] = 1.0
     for v in range(n_topics):
         topics[v] = <int32_t> v
     while begin < end:
-        n = min(end - begin, <int64_t> WORDS_A_BLOCK)
+        n = min(end - begin, <int64_t> WORDS_AT_ONCE)
         blocks = blocks_of(n, n_topics, <real> 0.0)
         fill(&problem, words.indices + begin, n, blocks, <real> 1.0, limits, space, table)
         sweep(
@@ -89,9 +89,9 @@ cdef inline double joint_energy(
 cdef int sum_range(const Words* words, Py_ssize_t first, Py_ssize_t stop, real tag) noexcept nogil:
     """Documents first .. stop - 1, energies if there are temperatures; returns -1 if memory fails."""
     cdef Py_ssize_t document, width = padded(words.n_topics)
-    cdef Py_ssize_t size = (WORDS_A_BLOCK + lanes_of(tag) + 2) * width + 2 * WORDS_A_BLOCK
+    cdef Py_ssize_t size = (WORDS_AT_ONCE + lanes_of(tag) + 2) * width + 2 * WORDS_AT_ONCE
     cdef Limits limits = limits_of(real is float)
-    cdef double[WORDS_A_BLOCK] logs
+    cdef double[WORDS_AT_ONCE] logs
     cdef real* scratch = <real*> malloc(size * sizeof(real) + width * sizeof(int32_t))
     cdef int32_t* topics = <int32_t*> (scratch + size)
     if scratch == NULL:
