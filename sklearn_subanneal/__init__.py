@@ -13,6 +13,7 @@ except ImportError as error:
 from sklearn_subanneal._core.version import __version__
 from sklearn_subanneal.annealing import Checkpoint, TraceMonitor
 from sklearn_subanneal.estimators import (
+    BayesianImputer,
     CrossCat,
     CrossCatClassifier,
     CrossCatRegressor,
@@ -42,6 +43,7 @@ _PACKAGES = (
 )
 
 __all__ = [
+    "BayesianImputer",
     "Checkpoint",
     "CrossCat",
     "CrossCatClassifier",

@@ -6,10 +6,12 @@ from sklearn_subanneal.estimators.crosscat_regressor import CrossCatRegressor
 from sklearn_subanneal.estimators.dpmm import SubsampleAnnealedDPMM
 from sklearn_subanneal.estimators.fmm import VariationalTemperingFMM
 from sklearn_subanneal.estimators.gp import TemperedGaussianProcessRegressor
+from sklearn_subanneal.estimators.imputer import BayesianImputer
 from sklearn_subanneal.estimators.lda import VariationalTemperingLDA
 from sklearn_subanneal.estimators.nrmm import TreeGuidedNRMM
 
 __all__ = [
+    "BayesianImputer",
     "CrossCat",
     "CrossCatClassifier",
     "CrossCatRegressor",

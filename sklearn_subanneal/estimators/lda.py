@@ -66,7 +66,8 @@ class VariationalTemperingLDA(TopicModel):
         Parameter alpha of the Dirichlet prior of documents. None: 1 / n_components. "learn": one for each topic,
         learned in the second half of the run.
     topic_word_prior : float, array-like of shape (n_features,) or None, default=None
-        Parameter eta of the Dirichlet prior of topics. None: 1 / n_components, but at least 0.02.
+        Parameter eta of the Dirichlet prior of topics. None: 0.03 times the number of tokens for each topic and word,
+        but at least 0.02 and at most 0.1; 1 / n_components, within these limits, if the number of tokens is not known.
     partition_function_prior : float or None, default=None
         Prior of topics in the partition function of "global" and "local", in place of ``topic_word_prior``: with one
         as sparse as 1 / n_components T would not fall to 1. None: such that the entropy of words under the prior

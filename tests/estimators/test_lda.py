@@ -70,7 +70,7 @@ def test_learned_in_batch(X, update):
     assert 100 < model.n_iter_ < 200
     # The schedule is over before learning may end.
     assert model.inverse_temperatures_[-1] == 1.0
-    np.testing.assert_allclose(model.components_.sum(), X.sum() + 0.25 * 4 * 40, rtol=1e-5)
+    np.testing.assert_allclose(model.components_.sum(), X.sum() + model.topic_word_prior_ * 4 * 40, rtol=1e-5)
 
 
 def test_the_bound_is_that_of_scikit_learn(X):
