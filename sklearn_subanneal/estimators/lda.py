@@ -109,8 +109,7 @@ class VariationalTemperingLDA(TopicModel):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Parameters of the topics' Dirichlet distributions; divided by their sums over words, word probabilities. This
-        array and the next two are read-only; each is computed at its first use, and kept until more is learned.
+        Parameters of the topics' Dirichlet distributions. Like the next two, read-only and kept until more is learned.
     exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
         exp(E[log probability of a word]).
     topic_word_ : ndarray of shape (n_components, n_features)
