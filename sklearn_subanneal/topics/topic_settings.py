@@ -40,6 +40,8 @@ WORD_PRIOR_SHARE, LEAST_WORD_PRIOR, MOST_WORD_PRIOR = 0.03, 0.02, 0.1
 SHORT_DOCUMENT = 100.0
 # Nats by which the entropy of a token under the prior of the partition function exceeds that of the corpus.
 ENTROPY_MARGIN = 0.1
+# Mean change of gamma a topic below which a document of a minibatch is fitted.
+LEARNING_TOL = 1e-3
 # Dirichlet priors out of this range are not representable in single precision.
 PRIOR_RANGE = (1e-10, 1e10)
 
@@ -131,7 +133,7 @@ class TopicSettings:
     partition_function_prior : float or None
     learning_decay, learning_offset : float or None
     max_iter, max_doc_update_iter : int or None
-    mean_change_tol : float
+    mean_change_tol : float or None
     n_threads : int
     """
 
@@ -149,7 +151,7 @@ class TopicSettings:
     learning_offset: float | None
     max_iter: int | None
     max_doc_update_iter: int | None
-    mean_change_tol: float
+    mean_change_tol: float | None
     n_threads: int
 
     @classmethod
@@ -227,7 +229,7 @@ class TopicSettings:
             step_size=WholeStep() if batch else step_size,
             temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
             max_iter=self.max_doc_update_iter or (100 if batch else 15),
-            tol=self.mean_change_tol,
+            tol=LEARNING_TOL if self.mean_change_tol is None else self.mean_change_tol,
             n_threads=self.n_threads,
             energy=energy,
         )
