@@ -24,7 +24,6 @@ from sklearn_subanneal.estimators import (
     VariationalTemperingFMM,
     VariationalTemperingLDA,
 )
-
 from sklearn_subanneal.portable import load, save
 
 # Imported where they are first used, by name: most programs need few of them.

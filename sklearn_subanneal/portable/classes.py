@@ -8,8 +8,8 @@ import re
 PACKAGE = __name__.partition(".")[0]
 # Rooms whose classes are data; importing them does nothing else.
 ROOMS = (
-    "annealing columns diagnostics estimators factorial gaussian_process mixtures partitions posterior tables tempering "
-    "topics trees variational views"
+    "annealing columns diagnostics estimators factorial gaussian_process mixtures partitions posterior tables "
+    "tempering topics trees variational views"
 ).split()
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 

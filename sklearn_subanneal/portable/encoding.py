@@ -65,8 +65,8 @@ class Encoder:
         name = class_name(cls)
         if name is None:
             raise NotPortable(
-                f"{path} is or holds a {cls.__module__}.{cls.__qualname__}, which a portable file cannot hold. Set it to "
-                "a number, a name, or an object of sklearn_subanneal, or save the model by joblib.dump"
+                f"{path} is or holds a {cls.__module__}.{cls.__qualname__}, which a portable file cannot hold. Set it "
+                "to a number, a name, or an object of sklearn_subanneal, or save the model by joblib.dump"
             )
         return name
 
@@ -74,7 +74,7 @@ class Encoder:
         if id(value) not in self._places:
             name = self._class_name(type(value), f"{path} ({type(value).__name__})")
             self._kept.append(value)
-            place = self._places[id(value)] = len(self.objects)
+            self._places[id(value)] = len(self.objects)
             stored: dict = {"class": name}
             self.objects.append(stored)
             if isinstance(value, tuple):

@@ -22,7 +22,8 @@ DOCUMENT, DIGEST, ARRAY = "model.json", "sha256", "array{}.npy"
 # Errors of a document that was not made by an encoder, or of an archive that is damaged.
 DAMAGE = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, StopIteration, RecursionError, OverflowError,
-    EOFError, MemoryError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, OSError,
+    EOFError, MemoryError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error,
+    OSError,
 )  # fmt: skip
 # A file may unfold to so many bytes.
 MOST_BYTES = 2**34
@@ -137,8 +138,8 @@ def read(file: BinaryIO, name: str, max_bytes: int = MOST_BYTES) -> Any:
         raise ValueError(f"{name} is no model of sklearn_subanneal: it has no readable {DOCUMENT}") from error
     if version != FORMAT:
         raise ValueError(
-            f"{name} has the format {version!r}, written by sklearn_subanneal {document.get('sklearn_subanneal')!r}; this "
-            f"is version {__version__}, which reads the format {FORMAT}: install a later one"
+            f"{name} has the format {version!r}, written by sklearn_subanneal {document.get('sklearn_subanneal')!r}; "
+            f"this is version {__version__}, which reads the format {FORMAT}: install a later one"
         )
     try:
         columns = [_array(members[ARRAY.format(number)]) for number in range(len(members) - 1)]

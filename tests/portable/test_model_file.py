@@ -129,9 +129,23 @@ def test_numbers_and_containers_of_all_kinds(tmp_path):
     values = {
         "numbers": [1, -(10**30), 1.5, -0.0, np.inf, -np.inf, np.float32(0.1), np.int8(3), True, None, np.bool_(True)],
         "texts": ["", "\u00fc\n\0", b"\x00\xff", np.str_("a")],
-        "containers": [(), (1, (2.0,)), {}, {1: "a", (2, 3): "b"}, {"array": 1}, {3, 1}, frozenset("ab"), slice(1, None)],
+        "containers": [
+            (),
+            (1, (2.0,)),
+            {},
+            {1: "a", (2, 3): "b"},
+            {"array": 1},
+            {3, 1},
+            frozenset("ab"),
+            slice(1, None),
+        ],
         "arrays": [shared, np.asfortranarray(shared), shared[:, ::2], np.zeros((0, 3)), np.array(3.0)],
-        "dtypes": [np.array(["2024-01-01", "NaT"], "M8[D]"), np.array(["ab", "c"]), np.array([1 + 2j]), np.dtype("<i2")],
+        "dtypes": [
+            np.array(["2024-01-01", "NaT"], "M8[D]"),
+            np.array(["ab", "c"]),
+            np.array([1 + 2j]),
+            np.dtype("<i2"),
+        ],
         "objects": np.array(["a", None, 1.5, (1, 2)], object),
         "records": np.array([(1, 2.5)], dtype=[("n", "i4"), ("x", "f8")]),
         "rows": [sparse.csr_matrix(shared), sparse.csr_array(shared)],
@@ -184,8 +198,9 @@ def test_other_objects_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["os.system", "builtins.eval", "estimators.crosscat.np", "report.cli.main", "__main__.main", "estimators", "annealing.clock.now",
-     "estimators.crosscat..CrossCat", "estimators.os.path", "annealing.checkpoint.Path", "a.b", "", None, 3],
+    ["os.system", "builtins.eval", "estimators.crosscat.np", "report.cli.main", "__main__.main", "estimators",
+     "annealing.clock.now", "estimators.crosscat..CrossCat", "estimators.os.path", "annealing.checkpoint.Path", "a.b",
+     "", None, 3],
 )  # fmt: skip
 def test_only_classes_of_the_package_are_found(name):
     with pytest.raises(ValueError, match="there is no class"):
@@ -235,7 +250,7 @@ def test_damaged_files_are_refused(content, tmp_path):
     with pytest.raises(ValueError, match="is no model"):
         load(tmp_path / "table.npz")
     np.savez(tmp_path / "table.npz", x=X)
-    with pytest.raises(ValueError, match="table.npz"):
+    with pytest.raises(ValueError, match=r"table\.npz"):
         load(tmp_path / "table.npz")
     with pytest.raises(ValueError, match="is damaged: its content is not what was written"):
         parts = members(content)
@@ -271,7 +286,18 @@ def mutated(value, rng):
     if isinstance(value, list) and value and rng.random() < 0.9:
         place = rng.integers(len(value))
         return [*value[:place], mutated(value[place], rng), *value[place + 1 :]]
-    others = [None, -1, 10**12, "os.system", [], {}, {"object": 0}, {"array": [0, 0, [2]]}, {"class": "os.system"}, 1e308]
+    others = [
+        None,
+        -1,
+        10**12,
+        "os.system",
+        [],
+        {},
+        {"object": 0},
+        {"array": [0, 0, [2]]},
+        {"class": "os.system"},
+        1e308,
+    ]
     return others[rng.integers(len(others))]
 
 

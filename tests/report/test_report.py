@@ -10,11 +10,11 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 
-
 import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn_subanneal import load
 from sklearn_subanneal.datasets import make_planted_views
 from sklearn_subanneal.report import read_source
 from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
