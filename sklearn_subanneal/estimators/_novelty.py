@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
 from sklearn_subanneal.estimators import _parts
@@ -58,7 +56,7 @@ class NoveltyQueries:
 
         return self._judged(judge, arrays, seen)
 
-    def novelty(self, X, columns=None, *, rare_share: float = 0.0, seen: bool | None = None) -> np.ndarray:
+    def novelty(self, X, columns=None, *, seen: bool | None = None) -> np.ndarray:
         """-log density of each row, which measures its novelty given the table.
 
         Parameters
@@ -66,9 +64,6 @@ class NoveltyQueries:
         X : array-like or DataFrame of shape (n_samples, n_features)
         columns : str, int, or list of these, default=None
             Columns of the cells to score; all others are marginalised. None: all.
-        rare_share : float, default=0.0
-            The smallest clusters of each view, which together hold at most this share of the rows, do not count, so
-            that the rows of a rare group are novel, too.
         seen : bool or None, default=None
             Whether X is the table that ``fit`` was given; None: found by comparison. Each row is then scored by the
             other rows, -log p(row | the other rows), so that a row alone in its cluster is novel. The other rows
@@ -82,8 +77,7 @@ class NoveltyQueries:
         Raises
         ------
         ValueError
-            If there is no such column, ``columns`` is empty, ``rare_share`` is not between 0 and 1, or ``seen`` and X
-            is another table.
+            If there is no such column, ``columns`` is empty, or ``seen`` and X is another table.
 
         Examples
         --------
@@ -96,8 +90,6 @@ class NoveltyQueries:
         >>> bool(odd > usual)
         True
         """
-        if not isinstance(rare_share, Real) or not 0.0 <= rare_share < 1.0:
-            raise ValueError(f"rare_share must be a number from 0 to below 1, got {rare_share!r}; try 0.05")
         arrays = asked = self._encode(X, scored=True)
         if columns is not None:
             chosen = _parts.parts_of_columns(self._table, column_indices(self._table, "columns", columns))
@@ -106,8 +98,8 @@ class NoveltyQueries:
         def judge(rows=slice(None), known=None):
             own, cells = [array[rows] for array in arrays], [array[rows] for array in asked]
             if known is None:
-                return -score_rows_given(self._models, self._flat_draws(), cells, None, rare_share)
-            return -score_seen_rows(self._models, self._flat_draws(), known, own, cells, rare_share)
+                return -score_rows_given(self._models, self._flat_draws(), cells)
+            return -score_seen_rows(self._models, self._flat_draws(), known, own, cells)
 
         return self._judged(judge, arrays, seen)
 

@@ -16,26 +16,31 @@ from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.views.training_row_index import TrainingRowIndex
-from sklearn_subanneal.views.views_predictive import score_rows_given
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
 # Nats by which the cells of a column are taken to differ in surprisal, at least: of one that can nearly always be told
 # from the others, small differences say little.
 LEAST_SCALE = 2.0
+# Quantiles of training rows by which surprisal and improbability are measured.
+USUAL_AND_LARGE = (0.5, 0.95)
+LEAST_UNIT = 1e-6
+# In place of the excess of a missing cell.
+MISSING = -1e6
 
 
 class CrossCatDetector(OutlierMixin, BaseEstimator):
     """Outliers of a table of mixed types: rows that are improbable given the others, and the cells that make them so.
 
-    The score of a row is its log density under the common clusters of a :class:`CrossCat`: the smallest clusters of
-    each view, which together hold at most the share ``contamination`` of the rows, do not count, so that rare groups
-    are outliers, too. A row that has the cells of a training row is scored by the other training rows, so that scores
-    of training rows and of new ones can be compared.
+    A row is odd if it is improbable as a whole, or if one of its cells is, given the others. As a whole, it is compared
+    with the common clusters of a :class:`CrossCat`: the smallest clusters of each view, which together hold at most the
+    share ``contamination`` of the rows, do not count, so that rare groups are odd, too. A row that has the cells of a
+    training row is judged by the other training rows, so that training rows and new ones can be compared.
 
     Parameters
     ----------
     estimator : CrossCat, default=None
         The model, which is cloned. None: ``CrossCat()``.
-    contamination : float, default=0.05
+    contamination : float, default=0.1
         Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
         rows, the same share are outliers.
     random_state : int, RandomState instance or None, default=None
@@ -82,7 +87,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, estimator=None, *, contamination=0.05, random_state=None):
+    def __init__(self, estimator=None, *, contamination=0.1, random_state=None):
         self.estimator = estimator
         self.contamination = contamination
         self.random_state = random_state
@@ -124,16 +129,22 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
                 self.feature_names_in_ = model.feature_names_in_
             arrays = model._encode(X, scored=True)
             self._known = TrainingRowIndex.of(arrays, model._seen_rows(arrays))
-            self.training_scores_ = -model.novelty(X, rare_share=self.contamination)
             surprisal = model.surprisal(X)
-            self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(surprisal, [0.5, 0.95], axis=0)
+            self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(surprisal, USUAL_AND_LARGE, axis=0)
+            parts = self._improbabilities(arrays, surprisal)
+            self._units = np.quantile(parts, USUAL_AND_LARGE, axis=0)
+            self.training_scores_ = self._scores(parts)
             some = slice(None, None, -(-len(surprisal) // MOST_COMPARED))
             self._compared = [array[some].copy() for array in arrays], surprisal[some].copy()
             self.offset_ = float(np.quantile(self.training_scores_, self.contamination))
         return self
 
     def score_samples(self, X) -> np.ndarray:
-        """Log density of each row, in the units of the data; of a training row, given the others.
+        """The less, the odder a row is.
+
+        Minus the larger of two measures, the row's improbability (-log density under the common clusters) and the
+        largest ``excess`` of its cells (see :meth:`reasons`). Each is given in units in which 0 is the median of the
+        training rows and 1 their 95 % quantile.
 
         Parameters
         ----------
@@ -144,13 +155,12 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        model = self.crosscat_
-        arrays = model._encode(X, scored=True)
+        arrays = self.crosscat_._encode(X, scored=True)
         places = self._known.places(arrays)
         scores, is_new = self.training_scores_[places], places < 0
         if is_new.any():
             cells = [array[is_new] for array in arrays]
-            scores[is_new] = score_rows_given(model._models, model._flat_draws(), cells, None, self._rare_share)
+            scores[is_new] = self._scores(self._improbabilities(cells, self._surprisal(cells)))
         return scores
 
     def decision_function(self, X) -> np.ndarray:
@@ -243,11 +253,10 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         else:
             rows = row_indices("rows", rows, len(arrays[0]))
         surprisal = self._surprisal([array[rows] for array in arrays])
-        scale = np.maximum(self.large_surprisal_ - self.usual_surprisal_, LEAST_SCALE)
-        excess = np.nan_to_num((surprisal - self.usual_surprisal_) / scale, nan=-np.inf)
+        excess = self._excess(surprisal)
         order = np.argsort(-excess, axis=1, kind="stable")[:, :n_reasons]
         at = np.repeat(np.arange(len(rows)), order.shape[1]), order.ravel()
-        at = tuple(index[np.isfinite(excess[at])] for index in at)
+        at = tuple(index[excess[at] > MISSING] for index in at)
         evidence = self.crosscat_._encode(X)
         return reasons_of_cells(self.crosscat_, X, evidence, self._known, rows[at[0]], at[1], surprisal[at], excess[at])
 
@@ -273,13 +282,32 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         training, surprisal = self._compared
         return column_drifts(self.crosscat_._table, training, arrays, surprisal, self._surprisal(arrays))
 
-    def _surprisal(self, arrays):
+    def _scores(self, parts) -> np.ndarray:
+        """Scores from the improbabilities of rows as wholes and of their oddest cells, (n_rows, 2)."""
+        usual, large = self._units
+        return -((parts - usual) / np.maximum(large - usual, LEAST_UNIT)).max(axis=1)
+
+    def _improbabilities(self, arrays, surprisal) -> np.ndarray:
+        def judge(cells, seen):
+            if seen is None:
+                average = ensemble_of_views(model._models, model._flat_draws(), self._rare_share)
+            else:
+                average = left_out(model._models, model._flat_draws(), seen, cells, self._rare_share)
+            return average.least_score(cells)
+
+        model = self.crosscat_
+        return np.column_stack([-self._known.judged(arrays, judge), self._excess(surprisal).max(axis=1)])
+
+    def _excess(self, surprisal) -> np.ndarray:
+        """Surprisal in the units of each column; that of a missing cell is below all others."""
+        scale = np.maximum(self.large_surprisal_ - self.usual_surprisal_, LEAST_SCALE)
+        return np.nan_to_num((surprisal - self.usual_surprisal_) / scale, nan=MISSING)
+
+    def _surprisal(self, arrays) -> np.ndarray:
         """Of the cells of rows, of training rows given the other rows."""
-        model, places = self.crosscat_, self._known.places(arrays)
-        out = np.empty((len(places), self.n_features_in_))
-        for rows, is_new in ((np.flatnonzero(places < 0), True), (np.flatnonzero(places >= 0), False)):
-            if rows.size:
-                cells = [array[rows] for array in arrays]
-                seen = None if is_new else self._known.seen.take(places[rows])
-                out[rows] = surprisal_of_columns(model._table, model._models, model._flat_draws(), cells, seen)
-        return out
+
+        def judge(cells, seen):
+            return surprisal_of_columns(model._table, model._models, model._flat_draws(), cells, seen)
+
+        model = self.crosscat_
+        return self._known.judged(arrays, judge)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,3 +46,24 @@ class TrainingRowIndex:
         keys = row_keys(arrays)
         at = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[at] == keys, self.rows[at], -1)
+
+    def judged(self, arrays: list[np.ndarray], judge: Callable) -> np.ndarray:
+        """Values of rows by ``judge(cells, seen)``: of new rows with None, of training rows with their places in draws.
+
+        Parameters
+        ----------
+        arrays : list of ndarray of shape (n_rows,)
+        judge : callable
+            Gives an array (n_rows, ...).
+
+        Returns
+        -------
+        values : ndarray of shape (n_rows, ...)
+        """
+        places, parts, rows = self.places(arrays), [], []
+        for some, is_new in ((np.flatnonzero(places < 0), True), (np.flatnonzero(places >= 0), False)):
+            if some.size:
+                cells = [array[some] for array in arrays]
+                parts.append(judge(cells, None if is_new else self.seen.take(places[some])))
+                rows.append(some)
+        return np.concatenate(parts)[np.argsort(np.concatenate(rows))]

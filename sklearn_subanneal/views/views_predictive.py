@@ -79,7 +79,6 @@ def score_seen_rows(
     seen: SeenRows,
     arrays: list[np.ndarray],
     asked: list[np.ndarray],
-    rare_share: float = 0.0,
 ) -> np.ndarray:
     """Log density of some cells of each row that the draws have seen, given all other rows, in the units of the data.
 
@@ -93,8 +92,6 @@ def score_seen_rows(
         See :func:`left_out`.
     asked : list of ndarray of shape (n_rows,)
         The same cells, those that are not asked about missing.
-    rare_share : float, default=0.0
-        The density is that under the other clusters; the weights of the draws are those of all.
 
     Returns
     -------
@@ -105,7 +102,7 @@ def score_seen_rows(
     A. E. Gelfand, D. K. Dey, H. Chang (1992), Model determination using predictive distributions with implementation
     via sampling-based methods, Bayesian Statistics 4, 147-167.
     """
-    whole, part = left_out(models, draws, seen, arrays), left_out(models, draws, seen, asked, rare_share)
+    whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
     out = np.empty(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
         some = DistinctRows.of(models, [a[rows] for a in asked], cells.rows)
@@ -120,7 +117,6 @@ def score_rows_given(
     draws: list[ViewsDraw],
     arrays: list[np.ndarray],
     given: list[np.ndarray] | None = None,
-    rare_share: float = 0.0,
 ) -> np.ndarray:
     """Log posterior predictive density of each row, averaged over draws, in the units of the data.
 
@@ -135,8 +131,6 @@ def score_rows_given(
         Typed columns; missing cells are marginalised.
     given : list of ndarray of shape (n_rows,) or (1,), or None
         Typed columns of the evidence, missing where nothing is given.
-    rare_share : float, default=0.0
-        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
 
     Returns
     -------
@@ -147,7 +141,7 @@ def score_rows_given(
     ValueError
         If a cell of a row and the evidence differ.
     """
-    average = ensemble_of_views(models, draws, rare_share)
+    average = ensemble_of_views(models, draws)
     if given is None:
         return average.score(arrays)
     return average.score(united(models, arrays, given)) - average.score(given)
