@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal.estimators import _parts
-from sklearn_subanneal.estimators._mcmc import sampling_generator
+from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.missing_cells import filled_by_draws, spread_draws
 from sklearn_subanneal.views.imputations import imputed_table

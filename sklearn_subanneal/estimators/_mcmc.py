@@ -9,7 +9,6 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -313,14 +312,6 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
 def identified(table) -> list[tuple[str, int]]:
     """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
     return [(part.name, 0 if part.categories is None else len(part.categories)) for part in table.parts]
-
-
-def sampling_generator(n_samples: int, random_state, name: str = "n_samples") -> np.random.Generator:
-    """The generator of a method that samples, whose number of samples, of this name, is checked."""
-    if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {n_samples!r}")
-    seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
-    return np.random.Generator(np.random.PCG64(seed))
 
 
 def _attributes_of_one_draw(table, models, draw, record) -> dict:

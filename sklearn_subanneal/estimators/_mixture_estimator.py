@@ -13,8 +13,9 @@ from sklearn_subanneal import partitions
 from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
-from sklearn_subanneal.estimators._mcmc import MCMCEstimator, sampling_generator
+from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
+from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
@@ -249,6 +250,9 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     @property
     def _n_groups(self) -> list[int]:
         return [self.n_clusters_]
+
+    def _mixture_of_view(self, view):
+        return self._models, self._representative
 
     def _responsibilities(self, X) -> list[np.ndarray]:
         return [self.predict_proba(X)]

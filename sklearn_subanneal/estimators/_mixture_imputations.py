@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sklearn_subanneal.estimators._mcmc import sampling_generator
 from sklearn_subanneal.estimators._parts import uncertainty_of_columns
+from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
 from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures, impute_rows

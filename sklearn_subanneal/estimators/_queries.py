@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._evidence import column_index, evidence, unknown_where_given
 from sklearn_subanneal.estimators._imputations import Imputations
-from sklearn_subanneal.estimators._mcmc import sampling_generator
+from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given
 

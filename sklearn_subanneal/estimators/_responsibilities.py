@@ -6,8 +6,10 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.estimators._merged_components import ComponentMerging
 
-class Responsibilities(TransformerMixin):
+
+class Responsibilities(ComponentMerging, TransformerMixin):
     """``transform`` and the names of its columns: a mixin.
 
     It reads ``_responsibilities(X)``, a list of arrays (n_samples, n_clusters), one for each partition of the rows, and

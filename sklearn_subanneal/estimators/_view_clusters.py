@@ -77,6 +77,10 @@ class ViewClusters:
     def _n_groups(self) -> list[int]:
         return [int(groups.max()) + 1 for groups in self._groups]
 
+    def _mixture_of_view(self, view):
+        """The models of the columns of a view, and its mixture in the representative draw."""
+        return self._view(view, None)[:2]
+
     def _responsibilities(self, X) -> list[np.ndarray]:
         arrays = self._encode(X)
         return [np.exp(assign_rows(*self._view(view, arrays), groups)) for view, groups in enumerate(self._groups)]

@@ -1,6 +1,7 @@
 """Summaries of draws: co-clustering of rows, point estimates of a partition, named scalars, pooled imputations."""
 
 from sklearn_subanneal._core.log_space import log_mean_exp
+from sklearn_subanneal.posterior.component_tree import ComponentTree
 from sklearn_subanneal.posterior.labels import relabel
 from sklearn_subanneal.posterior.losses import binder_loss, expected_loss, variation_of_information
 from sklearn_subanneal.posterior.point_estimate import point_partition, representative_draw
@@ -9,6 +10,7 @@ from sklearn_subanneal.posterior.scalars import scalar_draws, to_arviz
 from sklearn_subanneal.posterior.similarity import co_clustering
 
 __all__ = [
+    "ComponentTree",
     "PooledEstimates",
     "binder_loss",
     "co_clustering",

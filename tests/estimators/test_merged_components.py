@@ -1,0 +1,66 @@
+"""Components that overlap are merged to groups of any shape; groups that stand apart stay apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal.mixtures.component_overlap import component_overlaps
+
+SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
+
+
+@pytest.mark.parametrize("covariance", ["diag", "full"])
+def test_moons_are_two_groups(covariance):
+    X, truth = make_moons(1000, noise=0.06, random_state=1)
+    model = SubsampleAnnealedDPMM(covariance_type=covariance, **SHORT).fit(X)
+    assert model.n_clusters_ > 4
+    merged = model.merge_components(random_state=0)
+    assert adjusted_rand_score(truth, merged.predict(X)) > 0.95
+    probabilities = merged.predict_proba(X)
+    assert probabilities.shape == (1000, merged.n_groups_)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    least = np.quantile(probabilities.max(axis=1), 0.05)
+    noise = merged.predict(X, min_probability=least)
+    assert 0 < (noise == -1).sum() <= 50
+    np.testing.assert_array_equal(noise == -1, probabilities.max(axis=1) < least)
+
+
+def test_groups_apart_stay_apart_in_each_view():
+    rng = np.random.default_rng(2)
+    one, other = rng.integers(3, size=(2, 400))
+    X = np.column_stack([9.0 * one, 9.0 * one, 9.0 * other, 9.0 * other]) + rng.normal(size=(400, 4))
+    model = CrossCat(**SHORT).fit(X)
+    for view in range(2):
+        merged = model.merge_components(view=view, random_state=0)
+        truth = one if model.column_labels_[0] == view else other
+        assert merged.n_groups_ == 3
+        assert adjusted_rand_score(truth, merged.predict(X)) > 0.99
+    assert model.merge_components(n_groups=2, random_state=0).n_groups_ == 2
+
+
+def test_overlap_is_that_of_two_normals():
+    """Of two wide groups at distance d with known parameters, the error of the best classifier and more."""
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(size=4000), 6.0 + rng.normal(size=4000)])[:, None]
+    model = SubsampleAnnealedDPMM(**SHORT).fit(X)
+    overlaps = component_overlaps(model._models, model._representative, None, rng)
+    np.testing.assert_allclose(overlaps.sum(axis=1), 1.0)
+    assert overlaps[0, 0] > 0.9
+    # Rows of a component are mostly its own; 0.0027 is twice the tail of a normal beyond 3.
+    big = np.argsort(-model._representative.sizes)[:2]
+    assert overlaps[big[0], big[1]] < 0.0027
+
+
+def test_arguments_are_checked():
+    model = SubsampleAnnealedDPMM(**SHORT).fit(np.random.default_rng(0).normal(size=(30, 1)))
+    for wrong in (0.0, 1.0, "a"):
+        with pytest.raises(ValueError, match="min_overlap must be between 0 and 1"):
+            model.merge_components(wrong)
+    with pytest.raises(ValueError, match="view must be an integer from 0 to 0"):
+        model.merge_components(view=1)
+    with pytest.raises(ValueError, match="n_groups must be from 1"):
+        model.merge_components(n_groups=0)
