@@ -32,13 +32,16 @@ class ActivationStatistics:
     entropy: float
 
     @classmethod
-    def of(cls, X: np.ndarray, activations: np.ndarray) -> ActivationStatistics:
-        """Statistics of rows (n, n_features) with activation probabilities ``activations`` (n_components, n)."""
+    def of(cls, X: np.ndarray, activations: np.ndarray, square: float | None = None) -> ActivationStatistics:
+        """Statistics of rows (n, n_features) with activation probabilities ``activations`` (n_components, n).
+
+        ``square`` is the sum of the squares of all cells, if it is not that of X.
+        """
         pairs = (activations @ activations.T).astype(np.float64)
         np.fill_diagonal(pairs, activations.sum(axis=1, dtype=np.float64))
         return cls(
             float(len(X)),
-            float(np.einsum("nd,nd->", X, X, dtype=np.float64)),
+            float(np.einsum("nd,nd->", X, X, dtype=np.float64)) if square is None else square,
             (activations @ X).astype(np.float64),
             pairs,
             row_entropies(activations).sum(),

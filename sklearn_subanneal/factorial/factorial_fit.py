@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
 from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
+from sklearn_subanneal.factorial.pass_trace import PassTrace
+from sklearn_subanneal.factorial.row_span import Rows
 from sklearn_subanneal.variational import FixedTemperature, StepSize
 
 # An inferred temperature that is still above 1 at this progress is set to 1: the fitted model is that of T = 1.
 LAST_OF_TEMPERING = 0.9
 # E[1/T] is settled where it changes by less in an iteration.
 SETTLED = 1e-4
-TRACE = np.dtype([("seconds", "f8"), ("inverse_temperature", "f8"), ("tempered_bound", "f8"), ("bound", "f8")])
 
 
 @dataclass
@@ -32,12 +32,18 @@ class FactorialFit:
         Lower bound of the log evidence of all rows.
     trace : structured ndarray of shape (n_iterations,)
         The bounds are per row; "tempered_bound" is the annealed bound, with the terms of q(y) where there are any.
+    activations : ndarray of shape (n_components, n)
+        Probabilities, of the rows of the fit.
+    settled : bool
+        Whether the last iteration, at T = 1, gained less than the tolerance.
     """
 
     components: Components
     statistics: ActivationStatistics
     bound: float
     trace: np.ndarray
+    activations: np.ndarray
+    settled: bool
 
 
 class FactorialRun:
@@ -45,7 +51,7 @@ class FactorialRun:
 
     Parameters
     ----------
-    X : ndarray of shape (n, n_features)
+    X : ndarray of shape (n, n_features), or Rows
         Rows to start from.
     activations : ndarray of shape (n_components, n)
         Random, so that the components separate.
@@ -87,7 +93,7 @@ def random_activations(n_components: int, n_rows: int, dtype, generator: np.rand
 
 
 def fit_factorial(
-    X: np.ndarray,
+    X: np.ndarray | Rows,
     settings: FactorialSettings,
     make_temperature: Callable,
     generator: np.random.Generator,
@@ -99,12 +105,13 @@ def fit_factorial(
     batch_size: int | None = None,
     step_size: StepSize | None = None,
     tell: Callable | None = None,
+    trace: PassTrace | None = None,
 ) -> FactorialFit:
     """Fit from one random start.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), float32 or float64
+    X : ndarray of shape (n_samples, n_features), float32 or float64, or Rows
     settings : FactorialSettings
     make_temperature : callable
         As :class:`FactorialRun` takes it.
@@ -122,31 +129,35 @@ def fit_factorial(
     step_size : StepSize or None
         Step sizes of minibatches.
     tell : callable or None
-        Called with the trace record (dict) and the components after each iteration; a True result ends the fit.
+        Called after each iteration, see :class:`~sklearn_subanneal.factorial.pass_trace.PassTrace`.
+    trace : PassTrace or None
+        Where iterations are recorded, if they are the first of several; ``tell`` is then not used.
     """
-    n_rows = len(X)
-    activations = random_activations(settings.n_components, n_rows, X.dtype, generator)
-    run = FactorialRun(X, activations, settings, make_temperature, n_rows)
-    trace, n_batches, started = [], 0, perf_counter()
+    rows, n_rows = Rows.of(X), len(X)
+    activations = random_activations(settings.n_components, n_rows, rows.values.dtype, generator)
+    run = FactorialRun(rows, activations, settings, make_temperature, n_rows)
+    trace = PassTrace(max_iter, tell) if trace is None else trace
+    n_batches, settled, rho, last = 0, False, 0.0, -np.inf
 
     def whole_pass(iteration):
         nonlocal activations
         run.advance(progress_at(iteration), run.components.energy(run.statistics) / n_rows, temperature_step)
-        activations = run.components.activate(X, activations, run.temperature.inverse_temperature, n_sweeps)
-        run.statistics = ActivationStatistics.of(X, activations)
+        activations = run.components.activate(rows.values, activations, run.temperature.inverse_temperature, n_sweeps)
+        run.statistics = rows.statistics(activations)
 
     def pass_in_minibatches(iteration):
         nonlocal n_batches
         order = generator.permutation(n_rows)
         for first in range(0, n_rows, batch_size):
-            rows = order[first : first + batch_size]
+            chosen = order[first : first + batch_size]
+            some = rows[chosen]
             progress = progress_at(iteration + first / n_rows)
-            step = step_size.checked_step(n_batches, progress, len(rows) / n_rows)
+            step = step_size.checked_step(n_batches, progress, len(some) / n_rows)
             rho = run.temperature.inverse_temperature
-            activations[:, rows] = run.components.activate(X[rows], activations[:, rows], rho, n_sweeps)
-            batch = ActivationStatistics.of(X[rows], activations[:, rows])
+            activations[:, chosen] = run.components.activate(some.values, activations[:, chosen], rho, n_sweeps)
+            batch = some.statistics(activations[:, chosen])
             run.statistics = run.statistics.blend(batch, step, n_rows)
-            run.advance(progress, run.components.energy(batch) / len(rows), step)
+            run.advance(progress, run.components.energy(batch) / len(some), step)
             n_batches += 1
 
     def progress_at(passes):
@@ -158,18 +169,18 @@ def fit_factorial(
         if inferred and progress_at(iteration) >= LAST_OF_TEMPERING:
             run.freeze()
         one_pass(iteration)
-        rho = run.temperature.inverse_temperature
+        before, rho = rho, run.temperature.inverse_temperature
         bounds = run.tempered_bound() / n_rows, run.components.bound(run.statistics) / n_rows
-        trace.append((perf_counter() - started, rho, *bounds))
-        record = {"sweep": iteration, "progress": 1.0 if rho == 1.0 else progress_at(iteration)}
-        if tell and tell(record | dict(zip(TRACE.names, trace[-1], strict=True)), run.components):
-            break
         # Bounds at different temperatures can't be compared.
-        settled = iteration > 0 and abs(rho - trace[-2][1]) < SETTLED and bounds[0] - trace[-2][2] < tol
+        settled = iteration > 0 and abs(rho - before) < SETTLED and bounds[0] - last < tol
+        last = bounds[0]
+        if trace.add(rho, bounds, progress_at(iteration), lambda: rows.lift(run.components)):
+            break
         if settled and rho == 1.0:
             break
         if settled and inferred:
             run.freeze()
     # The last update is at T = 1, also if a callback or max_iter ended the fit earlier.
     settings.improve(run.components, run.statistics, 1.0)
-    return FactorialFit(run.components, run.statistics, run.components.bound(run.statistics), np.array(trace, TRACE))
+    bound = run.components.bound(run.statistics)
+    return FactorialFit(run.components, run.statistics, bound, trace.array(), activations, bool(settled and rho == 1.0))

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.component_factors import Components
+from sklearn_subanneal.factorial.row_span import Rows
 from sklearn_subanneal.variational import (
     CoolingSchedule,
     FixedTemperature,
@@ -39,6 +40,8 @@ class FactorialSettings:
         None: such that the components account for the mean square of the data.
     cyclic : bool
         Whether the means of the components are updated one after the other.
+    search : bool
+        Whether the activations of rows are searched, beyond coordinate ascent.
     """
 
     n_components: int
@@ -46,18 +49,21 @@ class FactorialSettings:
     noise_variance: float | None = None
     component_variance: float | None = None
     cyclic: bool = False
+    search: bool = False
 
-    def start(self, X: np.ndarray, activations: np.ndarray) -> tuple[Components, ActivationStatistics]:
+    def start(self, X: np.ndarray | Rows, activations: np.ndarray) -> tuple[Components, ActivationStatistics]:
         """Components fitted to rows with given activations (n_components, n), and the statistics of these rows."""
-        statistics = ActivationStatistics.of(X, activations)
-        square = statistics.square / X.size or 1.0
+        rows = Rows.of(X)
+        statistics = rows.statistics(activations)
+        square = statistics.square / (len(rows) * rows.n_features) or 1.0
         probability = self.activation_probability or START_PROBABILITY
         components = Components(
-            np.zeros((self.n_components, X.shape[1])),
+            np.zeros((self.n_components, rows.values.shape[1])),
             np.ones(self.n_components),
             probability,
             self.noise_variance or square,
             self.component_variance or square / (self.n_components * probability),
+            rows.n_features,
         )
         components.update(statistics, 1.0, self.cyclic)
         return components, statistics
