@@ -51,12 +51,12 @@ axes.legend(title="tempering")
 example.save(figure, "nips_perplexity")
 
 # %%
-# The figure shows the most probable words of the twelve largest of the 40 topics. The title of each panel is the
-# proportion of all occurrences of words in the topic. Words that are frequent in all papers, such as model and network,
-# are in many topics.
+# The figure shows the most probable words of the twelve largest of the 40 topics. Above each line are the proportion of
+# all occurrences of words in the topic, and the expected number of papers. Words that are frequent in all papers, such
+# as model and network, are in many topics.
 
 model = fitted["annealed"]
-display = TopicsDisplay.from_estimator(model, n_words=10, max_topics=12, feature_names=words)
+display = TopicsDisplay.from_estimator(model, train, n_words=10, max_topics=12, feature_names=words)
 example.save(display, "nips_topics")
 
 # %%

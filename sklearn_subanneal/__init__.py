@@ -35,6 +35,7 @@ _PACKAGES = (
     "posterior",
     "report",
     "tempering",
+    "topics",
     "trees",
     "variational",
     "views",

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.similar_topics import n_twins
 from sklearn_subanneal.topics.topic_learner import Passes, TopicLearner, learn_passes
+from sklearn_subanneal.topics.topic_number import learned_number
 
 
-def first_learner(estimator, totals: Totals, generator, planned: bool = True) -> tuple[TopicLearner, Passes]:
+def seeded_generator(random_state) -> np.random.Generator:
+    """The generator of a fit with this ``random_state``."""
+    seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def first_learner(
+    estimator, totals: Totals, generator, planned: bool = True, removal: bool = False
+) -> tuple[TopicLearner, Passes]:
     """The learner of an estimator for a corpus, and the passes that it is to make."""
     settings = estimator._settings()
+    if settings.n_components == "learn":
+        settings = replace(settings, n_components=learned_number(totals.sample, settings, generator))
     passes = settings.passes(totals, generator)
-    return settings.learner(passes, totals, planned, batch=estimator.learning_method == "batch"), passes
+    return settings.learner(passes, totals, planned, estimator.learning_method == "batch", removal), passes
 
 
 def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> None:
@@ -35,7 +48,7 @@ def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> 
     documents : csr_matrix or None
         All documents, if they are in memory.
     """
-    learner, passes = first_learner(estimator, totals, generator)
+    learner, passes = first_learner(estimator, totals, generator, removal=True)
     with ProgressReporter.of_fit(estimator, documents, n_subtasks=passes.most) as fit:
 
         def attributes(done):
@@ -89,6 +102,7 @@ def fitted_attributes(estimator, learner: TopicLearner, n_passes: int) -> dict:
     scalar = estimator.doc_topic_prior is None or isinstance(estimator.doc_topic_prior, Real)
     return {
         "_topics": learner.topics,
+        "n_components_": learner.topics.n_topics,
         "doc_topic_prior_": float(prior[0]) if scalar else prior.copy(),
         "topic_word_prior_": float(word_prior[0]) if np.ndim(estimator.topic_word_prior) == 0 else word_prior.copy(),
         "inverse_temperatures_": np.array(learner.trace),

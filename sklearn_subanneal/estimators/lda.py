@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes
+from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes, seeded_generator
 from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, Totals, open_chunks
 from sklearn_subanneal.topics.document_groups import sample_limit
@@ -32,13 +30,18 @@ class VariationalTemperingLDA(TopicModel):
     assignments of words to topics are flatter, so that topics avoid many of the poor local optima of ordinary
     variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
-    Topics start apart, each from a few of the words of a group of similar documents, found by k-means. At T = 1, two
-    topics that are nearly the same are merged, and a new one starts from documents that are far from all topics.
+    Topics start apart, from groups of similar documents found by k-means. In eight passes or more, half as many more
+    start, at most 25; those without which documents lose the least likelihood are removed at T = 1. Two topics that are
+    nearly the same are merged, and a new one starts from documents that are far from all topics.
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of topics.
+    n_components : int or "learn", default=10
+        Number of topics. "learn": from fits to at most 10,000 documents, or 50 for each topic, that start with 10, 20,
+        40, ... topics, without those that explain less than their words cost by the Bayesian information criterion;
+        that of the last fit which predicts held-out words better than all before.
+    max_components : int, default=100
+        The most topics, where their number is learned.
     tempering : {"annealed", "global", "local", "none", "global-paper", "local-paper"}, default="annealed"
         How the temperature is chosen. "annealed": by ``temperature_schedule``. "global": inferred with the model, one
         for all documents. "local": inferred, one for each document. "none": T = 1, plain stochastic variational
@@ -76,9 +79,8 @@ class VariationalTemperingLDA(TopicModel):
         See ``learning_decay``. If only one of the two is given, the other is 0.7 or 1024. If both are None, steps are
         proportional to the minibatch's share of the corpus, for every batch size.
     max_iter : int or None, default=None
-        Passes over the documents. None: 700 divided by the square root of their number, times the square root of
-        their mean number of tokens divided by 300 if this is above 1, at least 6 and at most 20; and at most 9 more as
-        long as topics have twins.
+        Passes over the documents. None: 700 divided by the square root of their number, times that of their mean number
+        of tokens divided by 300 if this is above 1, from 8 to 20; and at most 9 more as long as topics have twins.
     batch_size : int or None, default=None
         Documents in a minibatch. None: 2 % of all, at least 64 and at most 512.
     evaluate_every : int, default=-1
@@ -117,6 +119,8 @@ class VariationalTemperingLDA(TopicModel):
         E[1/T] at each minibatch; with "local", its quantiles 0.05, 0.5 and 0.95 over the documents.
     bound_ : float
         Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit``.
+    n_components_ : int
+        Number of topics.
     n_iter_ : int
         Passes made.
     converged_ : bool
@@ -131,7 +135,6 @@ class VariationalTemperingLDA(TopicModel):
     References
     ----------
     S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS.
-    D. Arthur, S. Vassilvitskii (2007), k-means++: the advantages of careful seeding, SODA.
     M. Hoffman, D. Blei, C. Wang, J. Paisley (2013), Stochastic variational inference, JMLR 14.
 
     Examples
@@ -147,7 +150,8 @@ class VariationalTemperingLDA(TopicModel):
     """
 
     _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 0, None, closed="neither")],
+        "n_components": [Interval(Integral, 0, None, closed="neither"), StrOptions({"learn"})],
+        "max_components": [Interval(Integral, 0, None, closed="neither")],
         "tempering": [StrOptions(set(TEMPERINGS))],
         "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
@@ -175,8 +179,9 @@ class VariationalTemperingLDA(TopicModel):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int | str = 10,
         *,
+        max_components: int = 100,
         tempering: str = "annealed",
         temperature_schedule=None,
         temperatures=None,
@@ -202,6 +207,7 @@ class VariationalTemperingLDA(TopicModel):
         random_state=None,
     ):
         self.n_components = n_components
+        self.max_components = max_components
         self.tempering = tempering
         self.temperature_schedule = temperature_schedule
         self.temperatures = temperatures
@@ -250,10 +256,10 @@ class VariationalTemperingLDA(TopicModel):
         """
         with unchanged_on_failure(self):
             X = validate_counts(self, X, "fit", reset=True)
-            generator = self._generator()
+            generator = seeded_generator(self.random_state)
             batch_size = X.shape[0] if self.learning_method == "batch" else self._batch_size(X.shape[0])
             corpus = MemoryCorpus(X, batch_size, generator if self.shuffle else None)
-            run_passes(self, corpus, Totals.of_corpus(X, self.n_components), generator, X)
+            run_passes(self, corpus, Totals.of_corpus(X, self._settings().most_topics), generator, X)
             stride = -(-X.shape[0] // N_BOUND)
             self.bound_ = self._fitted_model().perplexity(X if stride == 1 else X[::stride])
         return self
@@ -289,11 +295,11 @@ class VariationalTemperingLDA(TopicModel):
                 lambda chunks, reset: validate_chunks(self, chunks, reset),
                 self.total_samples,
                 self.max_iter,
-                sample_limit(self.n_components),
+                sample_limit(self._settings().most_topics),
             )
             n_documents = opened.totals.n_documents
             corpus = StreamedCorpus(opened.read, n_documents, self._batch_size(n_documents))
-            run_passes(self, corpus, opened.totals, self._generator())
+            run_passes(self, corpus, opened.totals, seeded_generator(self.random_state))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -323,8 +329,10 @@ class VariationalTemperingLDA(TopicModel):
         with unchanged_on_failure(self):
             X = validate_counts(self, X, "partial_fit", reset=first)
             if first:
-                totals = Totals.of_corpus(X, self.n_components, planned)
-                learner, passes = first_learner(self, totals, self._generator(), planned=planned is not None)
+                totals = Totals.of_corpus(X, self._settings().most_topics, planned)
+                learner, passes = first_learner(
+                    self, totals, seeded_generator(self.random_state), planned=planned is not None
+                )
                 self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
         self._learner_state.n_threads = effective_n_jobs(self.n_jobs)
         learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))
@@ -335,10 +343,6 @@ class VariationalTemperingLDA(TopicModel):
             **{name: getattr(self, name) for name in TopicSettings.parameters()},
             n_threads=effective_n_jobs(self.n_jobs),
         )
-
-    def _generator(self):
-        seed = check_random_state(self.random_state).randint(0, 2**32, size=4, dtype=np.uint32)
-        return np.random.Generator(np.random.PCG64(seed))
 
     def _batch_size(self, n_documents) -> int:
         return self.batch_size or default_batch_size(n_documents)

@@ -21,6 +21,8 @@ class DocumentPrior:
     learned : bool, default=False
     start : float, default=0.5
         Progress from which it is learned; before, topics change too much.
+    divided : bool, default=False
+        Whether the sum of the values is given, which is divided anew when topics are removed.
 
     References
     ----------
@@ -28,14 +30,18 @@ class DocumentPrior:
     never decreases the likelihood.
     """
 
-    def __init__(self, values: NDArray, learned: bool = False, start: float = 0.5):
+    def __init__(self, values: NDArray, learned: bool = False, start: float = 0.5, divided: bool = False):
         self.values = np.array(values, dtype=np.float64)
         self.learned = learned
         self.start = start
+        self.divided = divided
 
     def keep(self, topics: NDArray) -> None:
         """Keep the values of these topics."""
+        total = self.values.sum()
         self.values = self.values[topics]
+        if self.divided:
+            self.values *= total / self.values.sum()
 
     def update(self, gamma: NDArray, document_lengths: NDArray, inverse_temperature, progress: float, step: float):
         """Take a step towards the prior that maximises the likelihood of the expected numbers of tokens."""

@@ -102,8 +102,11 @@ class LatentDirichlet:
             raise ValueError(
                 "X has no document of two distinct words, so that no token can be held out; give longer ones"
             )
+        return float(self.completion_likelihoods(observed, held_out).sum() / n_tokens)
+
+    def completion_likelihoods(self, observed: sparse.csr_matrix, held_out: sparse.csr_matrix) -> NDArray:
+        """As :meth:`completion_score`, but summed over the held-out tokens of each document, (n_documents,)."""
         topics = self.topics.astype(observed.dtype)
         gamma = self.infer(observed, weights=topics.mean_weights).gamma
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        likelihoods = log_likelihoods(held_out, topics.mean_weights(), proportions, self.n_threads)
-        return float(likelihoods.sum() / n_tokens)
+        return log_likelihoods(held_out, topics.mean_weights(), proportions, self.n_threads)

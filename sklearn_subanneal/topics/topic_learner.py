@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_subanneal.topics.document_groups import DocumentGroups
@@ -14,7 +15,7 @@ from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.similar_topics import TWIN_AFFINITY, n_twins, twin_pairs
-from sklearn_subanneal.topics.topic_removal import topics_to_remove
+from sklearn_subanneal.topics.topic_removal import topics_to_remove, unsupported_topics
 from sklearn_subanneal.topics.topic_scores import document_lengths
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import StepSize, TemperatureVariable
@@ -100,9 +101,18 @@ class TopicLearner:
         """Remove topics, those first that are missed least, until there are ``n_topics``."""
         while self.topics.n_topics > n_topics:
             too_many = self.topics.n_topics - n_topics
-            removed = topics_to_remove(self.topics, documents.documents, self.prior.values, too_many)
-            self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))
-            self.topics = self.topics.without(removed)
+            self._remove(topics_to_remove(self.topics, documents.documents, self.prior.values, too_many))
+
+    def remove_unsupported(self, documents: DocumentGroups) -> bool:
+        """Remove some of the topics that documents do not support; whether there were any."""
+        removed = unsupported_topics(self.topics, documents.documents, self.prior.values)
+        if len(removed):
+            self._remove(removed)
+        return len(removed) > 0
+
+    def _remove(self, removed: NDArray) -> None:
+        self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))
+        self.topics = self.topics.without(removed)
 
     def end_run(self, step_size: StepSize) -> None:
         """Prepare for learning after a planned run: at T = 1 if it was annealed, by minibatches with ``step_size``."""
@@ -120,12 +130,13 @@ class Passes:
     """Planned passes over a corpus, and those at most if topics have twins then.
 
     ``documents`` are those from which topics start, by ``generator``, and start anew where they were twins; None: they
-    do not. If there are more than ``n_topics`` at first, some are removed at T = 1.
+    do not. If there are more than ``n_topics`` at first, some are removed at T = 1; None: as many as documents do not
+    support.
     """
 
     planned: int
     most: int
-    n_topics: int
+    n_topics: int | None
     documents: DocumentGroups | None
     generator: np.random.Generator
 
@@ -136,26 +147,26 @@ class Removals:
     def __init__(self, learner: TopicLearner, passes: Passes):
         self.learner = learner
         self.passes = passes
-        self._a_pass = -(-(learner.topics.n_topics - passes.n_topics) // REMOVING_PASSES)
+        if passes.n_topics is not None:
+            self._a_pass = -(-(learner.topics.n_topics - passes.n_topics) // REMOVING_PASSES)
 
     def after_pass(self, number: int, cold: bool) -> bool:
-        """Remove topics after a pass if it is time; whether there were more topics than wanted."""
-        n_topics = self.learner.topics.n_topics
-        if n_topics == self.passes.n_topics:
+        """Remove topics after a pass if it is time; whether there were more than wanted, or than are supported."""
+        n_topics, wanted = self.learner.topics.n_topics, self.passes.n_topics
+        if wanted is None:
+            return cold and self.learner.remove_unsupported(self.passes.documents)
+        if n_topics == wanted:
             return False
         if number >= self.passes.planned - PASSES_OF_REST:
             self.complete()
         elif cold:
-            self._remove(max(n_topics - self._a_pass, self.passes.n_topics))
+            self.learner.remove_topics(self.passes.documents, max(n_topics - self._a_pass, wanted))
         return True
 
     def complete(self) -> None:
-        """Remove all that are too many."""
-        self._remove(self.passes.n_topics)
-
-    def _remove(self, n_topics):
-        if self.passes.documents is not None:
-            self.learner.remove_topics(self.passes.documents, n_topics)
+        """Remove all that are too many, if it is known how many are wanted."""
+        if self.passes.documents is not None and self.passes.n_topics is not None:
+            self.learner.remove_topics(self.passes.documents, self.passes.n_topics)
 
 
 def learn_passes(
@@ -163,7 +174,8 @@ def learn_passes(
 ) -> int:
     """Learn from the corpus in passes over its documents.
 
-    Topics that are nearly the same are parted at T = 1, as long as passes are left in which new ones are learned.
+    At T = 1 topics of which there are too many are removed, and those that are nearly the same are parted, as long as
+    passes are left in which new ones are learned.
 
     Parameters
     ----------
@@ -203,6 +215,7 @@ def learn_passes(
             removals.complete()
             return number
         if removals.after_pass(number, cold):
+            last = min(max(last, number + PASSES_OF_REST), passes.most)
             continue
         if cold and tol > 0.0 and 0.5 * np.abs(learner.topics.shares() - before).sum() < tol:
             return number

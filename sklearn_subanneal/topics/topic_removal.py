@@ -36,8 +36,43 @@ def topics_to_remove(topics: Topics, documents: sparse.csr_matrix, prior: NDArra
         At least one.
     """
     losses, heirs = removal_losses(topics, documents, prior)
+    return _without_heirs(losses, heirs, n_topics)
+
+
+def unsupported_topics(topics: Topics, documents: sparse.csr_matrix, prior: NDArray) -> NDArray:
+    """Topics whose loss is less than their words cost by the Bayesian information criterion, the least supported first.
+
+    A topic costs half the logarithm of its number of tokens for each of its words.
+
+    Parameters
+    ----------
+    topics : Topics
+    documents : csr_matrix of shape (n_documents, n_words)
+    prior : ndarray of shape (n_topics,)
+
+    Returns
+    -------
+    unsupported : ndarray of int
+        At most a quarter of the topics, and none that is the heir of another one; possibly none.
+
+    References
+    ----------
+    G. Schwarz (1978), Estimating the dimension of a model, Annals of Statistics 6.
+    """
+    if topics.n_topics == 1:
+        return np.empty(0, np.intp)
+    losses, heirs = removal_losses(topics, documents, prior)
+    counts = topics.table.astype(np.float64) * topics.scale
+    # A word of which less than one token is expected counts in part.
+    n_words = (counts / (counts + 1.0)).sum(axis=0)
+    support = losses / np.maximum(0.5 * n_words * np.log(topics.totals + 1.0), 1e-12)
+    return _without_heirs(support, heirs, min(int(np.sum(support < 1.0)), max(topics.n_topics // 4, 1)))
+
+
+def _without_heirs(scores, heirs, n_topics):
+    """The topics with the least scores, at most so many, but for the heir of one that is among them."""
     removed, kept = [], set()
-    for topic in np.argsort(losses, kind="stable").tolist():
+    for topic in np.argsort(scores, kind="stable").tolist():
         if len(removed) < n_topics and topic not in kept and heirs[topic] not in removed:
             removed.append(topic)
             kept.add(int(heirs[topic]))
@@ -57,7 +92,7 @@ def removal_losses(topics: Topics, documents: sparse.csr_matrix, prior: NDArray)
     Returns
     -------
     losses : ndarray of float64, shape (n_topics,)
-        In nats.
+        In nats, for all tokens of the topics.
     heirs : ndarray of int, shape (n_topics,)
         The topic that takes over the most tokens of each.
     """
@@ -73,8 +108,10 @@ def removal_losses(topics: Topics, documents: sparse.csr_matrix, prior: NDArray)
         some, table = narrow[users], np.ascontiguousarray(words[:, others])
         own = step.gamma[np.ix_(users, others)]
         gamma = np.ascontiguousarray(own * (1.0 + tokens[users] / own.sum(axis=1))[:, None], dtype=table.dtype)
-        fit_documents(some.indptr, some.indices, some.data, table, gamma, prior[others], 1.0, MORE_ITERATIONS, TOLERANCE)
+        fit_documents(
+            some.indptr, some.indices, some.data, table, gamma, prior[others], 1.0, MORE_ITERATIONS, TOLERANCE
+        )
         after = log_likelihoods(some, table, gamma / gamma.sum(axis=1, keepdims=True))
         losses[topic] = (before[users] - after).sum()
         heirs[topic] = others[(gamma - own).sum(axis=0).argmax()]
-    return losses, heirs
+    return losses * (topics.totals.sum() / max(documents.data.sum(dtype=np.float64), 1.0)), heirs

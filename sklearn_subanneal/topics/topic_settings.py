@@ -56,15 +56,18 @@ class DefaultTemperatures(NamedTuple):
 # Passes by default: so many divided by the square root of the number of documents, within limits; more if documents
 # have more tokens than the length given. And at most so many more, where topics have twins.
 PASSES, FEWEST_PASSES, MOST_PASSES = 700.0, 8, 20
-# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of documents
-# does not find all topics, since most documents have several.
-FIRST_TOPICS = 1.5
 LONG_DOCUMENT = 300.0
 # In fewer passes steps are larger, so that topics forget their start, and the temperature is lower.
 ENOUGH_PASSES = 5
 # Of a stream without a known end: all documents so far count nearly the same.
 RUNNING_MEAN = PassFraction(1.0, 1.0)
 MORE_PASSES = 9
+
+
+# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of
+# documents does not find all topics, since most documents have several. Of many topics, a larger share would cost short
+# documents held-out likelihood.
+FIRST_TOPICS, MOST_FURTHER = 1.5, 25
 
 
 def default_passes(n_documents: float, n_tokens: float) -> int:
@@ -108,7 +111,8 @@ class TopicSettings:
 
     Attributes
     ----------
-    n_components : int
+    n_components : int or "learn"
+    max_components : int
     tempering : one of TEMPERINGS
     temperature_schedule : CoolingSchedule or None
     temperatures : array-like of float or None
@@ -123,7 +127,8 @@ class TopicSettings:
     n_threads : int
     """
 
-    n_components: int
+    n_components: int | str
+    max_components: int
     tempering: str
     temperature_schedule: CoolingSchedule | None
     temperatures: ArrayLike | None
@@ -149,9 +154,17 @@ class TopicSettings:
         documents = DocumentGroups(totals.sample) if self.init == "documents" else None
         planned = self.max_iter or default_passes(totals.n_documents, totals.mean_length)
         most = planned + (MORE_PASSES if self.max_iter is None else 0)
-        return Passes(planned, most, self.n_components, documents, generator)
+        wanted = None if self.n_components == "learn" else self.n_components
+        return Passes(planned, most, wanted, documents, generator)
 
-    def learner(self, passes: Passes, totals: Totals, planned: bool = True, batch: bool = False) -> TopicLearner:
+    @property
+    def most_topics(self) -> int:
+        """The number of topics, or the most if it is learned."""
+        return self.max_components if self.n_components == "learn" else self.n_components
+
+    def learner(
+        self, passes: Passes, totals: Totals, planned: bool = True, batch: bool = False, removal: bool = False
+    ) -> TopicLearner:
         """The learner before its first minibatch.
 
         Parameters
@@ -164,6 +177,8 @@ class TopicSettings:
             Whether learning ends after the planned passes.
         batch : bool, default=False
             Whether topics are replaced by their optimum at each step.
+        removal : bool, default=False
+            Whether topics may be removed, so that more of them start.
 
         Raises
         ------
@@ -175,11 +190,12 @@ class TopicSettings:
         n_words = len(word_counts)
         learned = isinstance(self.doc_topic_prior, str)
         doc_prior = None if learned else self.doc_topic_prior
-        n_topics = self._n_first_topics(passes) if planned else self.n_components
-        doc_prior = self._prior("doc_topic_prior", doc_prior, self.n_components)
+        n_topics = self._n_first_topics(passes) if removal else self.most_topics
+        divided = self.doc_topic_prior is None
+        doc_prior = self._prior("doc_topic_prior", doc_prior, self.most_topics)
         word_prior = self.topic_word_prior
         if word_prior is None:
-            word_prior = max(1.0 / self.n_components, LEAST_WORD_PRIOR)
+            word_prior = max(1.0 / self.most_topics, LEAST_WORD_PRIOR)
         word_prior = self._prior("topic_word_prior", word_prior, n_words)
         defaults = SHORT if word_counts.sum() < SHORT_DOCUMENT * n_documents else LONG
         cooling = self.temperature_schedule or default_cooling(totals.mean_length, n_passes or 1, batch)
@@ -193,7 +209,12 @@ class TopicSettings:
         topics = Topics.start(start, word_prior, self.topic_update, sample.dtype, generator)
         return TopicLearner(
             topics=topics,
-            prior=DocumentPrior(np.resize(doc_prior, n_topics), learned=learned, start=0.0 if n_passes is None else 0.5),
+            prior=DocumentPrior(
+                np.resize(doc_prior, n_topics) * (self.most_topics / n_topics if divided else 1.0),
+                learned=learned,
+                start=0.0 if n_passes is None else 0.5,
+                divided=divided,
+            ),
             temperature=temperature,
             step_size=WholeStep() if batch else step_size,
             temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
@@ -204,11 +225,11 @@ class TopicSettings:
         )
 
     def _n_first_topics(self, passes: Passes) -> int:
-        """Topics to start with: more than are wanted, if they start from documents, and passes are left after others are removed."""
+        """Topics to start with: more than are wanted, if they start from documents and some can be removed in time."""
         few = passes.documents is None or passes.planned < FEWEST_PASSES or np.ndim(self.doc_topic_prior) > 0
-        if few or self.tempering not in ("annealed", "none") or self.n_components == 1:
-            return self.n_components
-        return int(np.ceil(FIRST_TOPICS * self.n_components))
+        if few or self.tempering not in ("annealed", "none") or self.n_components in (1, "learn"):
+            return self.most_topics
+        return min(int(np.ceil(FIRST_TOPICS * self.n_components)), self.n_components + MOST_FURTHER)
 
     def step_size(self, n_passes: int | None = None) -> StepSize:
         """Step size of minibatches, in a run of so many planned passes; None: its end is not known."""
@@ -222,7 +243,7 @@ class TopicSettings:
 
     def _prior(self, name, value, size) -> NDArray:
         """A Dirichlet parameter for each topic, or each word."""
-        value = 1.0 / self.n_components if value is None else value
+        value = 1.0 / self.most_topics if value is None else value
         try:
             values = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):

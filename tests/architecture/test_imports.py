@@ -19,7 +19,7 @@ import sklearn_subanneal
 PACKAGE = Path(sklearn_subanneal.__file__).parent
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 PUBLIC = (
-    "annealing columns datasets diagnostics mixtures partitions plotting posterior report tempering trees "
+    "annealing columns datasets diagnostics mixtures partitions plotting posterior report tempering topics trees "
     "variational views"
 ).split()
 # Private modules and names of scikit-learn that the package may import, with the reason.

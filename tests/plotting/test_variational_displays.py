@@ -81,8 +81,8 @@ def test_topics_are_ordered_by_size_and_words_by_probability(topics):
         np.testing.assert_array_equal(probabilities, expected[order])
         lengths = np.array([bar.get_width() for bar in bars])
         np.testing.assert_allclose(lengths / lengths[0], probabilities / probabilities[0], rtol=1e-6)
-    labels = [label.get_text() for label in display.ax_.get_xticklabels()]
-    assert labels[0].startswith(f"{display.topics[0]}: ") and labels[0].endswith("%")
+    assert [text.get_text() for text in display.headers_] == [f"Topic {topic}" for topic in display.topics]
+    assert [text.get_text() for text in display.sizes_] == [f"{share:.1%}" for share in display.shares]
 
 
 def test_words_without_names_are_numbers(topics):

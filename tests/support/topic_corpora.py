@@ -1,4 +1,4 @@
-"""A corpus drawn from known topics, and the comparison of two fitted topic models."""
+"""Corpora drawn from known topics, and the comparison of two fitted topic models."""
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,15 @@ def planted(n_documents=400):
     theta = generator.dirichlet(np.full(4, 0.1), n_documents)
     rows = [generator.multinomial(generator.integers(20, 60), row @ topics) for row in theta]
     return sparse.csr_matrix(np.array(rows), dtype=np.float32)
+
+
+def mixed_topics(n_topics, n_documents, n_words, seed=0, length=80):
+    """Documents of topics that share a third of their words, and the topics; float32 counts."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(n_words, 0.05), n_topics) * 0.7 + rng.dirichlet(np.full(n_words, 1.0)) * 0.3
+    theta = rng.dirichlet(np.full(n_topics, 0.1), n_documents)
+    rows = [rng.multinomial(rng.integers(length // 2, 3 * length // 2), row @ topics) for row in theta]
+    return sparse.csr_matrix(np.array(rows, dtype=np.float32)), topics
 
 
 def same(one, other):

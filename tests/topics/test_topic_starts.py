@@ -8,21 +8,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from support.topic_corpora import mixed_topics
 
 from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.document_groups import DocumentGroups, EvenSample
 from sklearn_subanneal.topics.measures import affinities, n_twins
 from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes
 from sklearn_subanneal.topics.word_statistics import OWN_WORDS, Topics
-
-
-def planted(n_topics=12, n_documents=900, n_words=300, seed=0):
-    """Documents of topics that share a third of their words, and the topics."""
-    rng = np.random.default_rng(seed)
-    topics = rng.dirichlet(np.full(n_words, 0.05), n_topics) * 0.7 + rng.dirichlet(np.full(n_words, 1.0)) * 0.3
-    theta = rng.dirichlet(np.full(n_topics, 0.1), n_documents)
-    rows = [rng.multinomial(rng.integers(40, 120), row @ topics) for row in theta]
-    return sparse.csr_matrix(np.array(rows, dtype=np.float32)), topics
 
 
 @pytest.mark.parametrize("cuts", [[], [10], [1, 2, 3, 50, 51]])
@@ -95,7 +87,7 @@ def test_twins_are_merged_and_new_topics_start():
 
 @pytest.mark.parametrize("tempering", ["annealed", "none"])
 def test_default_finds_planted_topics_without_twins(tempering):
-    X, truth = planted()
+    X, truth = mixed_topics(12, 900, 300)
     for seed in range(3):
         model = VariationalTemperingLDA(12, tempering=tempering, random_state=seed).fit(X)
         assert model.converged_
@@ -121,7 +113,7 @@ def test_twins_that_are_left_are_said():
 
 
 def test_random_start_is_left_to_itself():
-    X, truth = planted()
+    X, truth = mixed_topics(12, 900, 300)
     model = VariationalTemperingLDA(12, init="random", max_iter=1, tempering="none", random_state=0)
     with pytest.warns(ConvergenceWarning, match="of 12 topics are nearly the same"):
         model.fit(X)
@@ -146,7 +138,7 @@ def test_defaults_depend_on_the_corpus():
 
 
 def test_stream_of_one_pass_by_plan_finds_planted_topics():
-    X, truth = planted(n_documents=3000)
+    X, truth = mixed_topics(12, 3000, 300)
     order = np.random.default_rng(1).permutation(3000)
     planned = VariationalTemperingLDA(12, total_samples=3000, max_iter=1, random_state=0)
     unplanned = VariationalTemperingLDA(12, random_state=0)
