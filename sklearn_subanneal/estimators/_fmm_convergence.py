@@ -11,12 +11,12 @@ from sklearn_subanneal.factorial.component_removal import dead_components
 from sklearn_subanneal.factorial.doubled_components import doubled_components
 from sklearn_subanneal.factorial.factorial_fit import FactorialFit
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
-from sklearn_subanneal.factorial.row_span import Rows
+from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 
 
 def all_needed(X: np.ndarray, settings: FactorialSettings, fitted: FactorialFit) -> bool:
     """Whether no component is dead, and no two are doubled; warns otherwise."""
-    statistics = Rows.of(X).statistics(fitted.activations)
+    statistics = ActivationStatistics.of(X, fitted.activations)
     n_dead = len(dead_components(settings, fitted.components, statistics, fitted.activations))
     n_doubled = len(doubled_components(X, fitted))
     if n_dead or n_doubled:

@@ -327,7 +327,7 @@ class VariationalTemperingFMM(FactorialModel):
                 return False
             return fit.step(
                 {"chain": number, **record},
-                lambda: self._attributes(components(), dtype),
+                lambda: self._attributes(components, dtype),
                 name="iteration",
             )
 

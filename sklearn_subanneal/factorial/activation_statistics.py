@@ -32,16 +32,13 @@ class ActivationStatistics:
     entropy: float
 
     @classmethod
-    def of(cls, X: np.ndarray, activations: np.ndarray, square: float | None = None) -> ActivationStatistics:
-        """Statistics of rows (n, n_features) with activation probabilities ``activations`` (n_components, n).
-
-        ``square`` is the sum of the squares of all cells, if it is not that of X.
-        """
+    def of(cls, X: np.ndarray, activations: np.ndarray) -> ActivationStatistics:
+        """Statistics of rows (n, n_features) with activation probabilities ``activations`` (n_components, n)."""
         pairs = (activations @ activations.T).astype(np.float64)
         np.fill_diagonal(pairs, activations.sum(axis=1, dtype=np.float64))
         return cls(
             float(len(X)),
-            float(np.einsum("nd,nd->", X, X, dtype=np.float64)) if square is None else square,
+            float(np.einsum("nd,nd->", X, X, dtype=np.float64)),
             (activations @ X).astype(np.float64),
             pairs,
             row_entropies(activations).sum(),

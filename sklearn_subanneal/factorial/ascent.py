@@ -6,12 +6,12 @@ from copy import copy, deepcopy
 
 import numpy as np
 
+from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_fit import FactorialFit
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
 from sklearn_subanneal.factorial.pass_trace import PassTrace
 from sklearn_subanneal.factorial.row_search import search_rows
-from sklearn_subanneal.factorial.row_span import Rows
 
 # After a search of the rows, so many passes at most, until one gains less than this in the bound of a row.
 PASSES_AFTER_SEARCH, ROUGH = 10, 1e-4
@@ -24,7 +24,7 @@ class Ascent:
 
     Parameters
     ----------
-    rows : Rows
+    X : ndarray of shape (n, n_features)
     settings : FactorialSettings
     activations : ndarray of shape (n_components, n)
     n_sweeps : int
@@ -44,15 +44,15 @@ class Ascent:
 
     def __init__(
         self,
-        rows: Rows,
+        X: np.ndarray,
         settings: FactorialSettings,
         activations: np.ndarray,
         n_sweeps: int,
         trace: PassTrace,
         components: Components | None = None,
     ):
-        self.rows, self.settings, self.n_sweeps, self.trace = rows, settings, n_sweeps, trace
-        self.components, self.statistics = settings.start(rows, activations)
+        self.X, self.settings, self.n_sweeps, self.trace = X, settings, n_sweeps, trace
+        self.components, self.statistics = settings.start(X, activations)
         self.components = self.components if components is None else components
         self.activations = activations
         self.bound = self.components.bound(self.statistics)
@@ -65,27 +65,21 @@ class Ascent:
         other.set_activations(activations)
         return other
 
-    def lifted(self, X: np.ndarray) -> Ascent:
-        """The ascent with the rows (n, n_features) themselves, in place of their coordinates in a span."""
-        components = self.rows.lift(self.components)
-        return Ascent(Rows.of(X), self.settings, self.activations, self.n_sweeps, self.trace, components)
-
     def set_activations(self, activations: np.ndarray) -> None:
         """Replace the activations (n_components, n), and compute their statistics and the bound."""
         self.activations = activations
-        self.statistics = self.rows.statistics(activations)
+        self.statistics = ActivationStatistics.of(self.X, activations)
         self.bound = self.components.bound(self.statistics)
 
     def climb(self, most: int, tol: float) -> bool:
         """Passes until one gains less than ``tol`` in the bound of a row; whether one did."""
-        n = len(self.rows)
+        n = len(self.X)
         for _ in range(min(most, self.trace.left)):
             before = self.bound
             self.settings.improve(self.components, self.statistics, 1.0)
-            values = self.rows.values
-            self.set_activations(self.components.activate(values, self.activations, 1.0, self.n_sweeps))
+            self.set_activations(self.components.activate(self.X, self.activations, 1.0, self.n_sweeps))
             best = self if self.kept is None or self.kept.bound < self.bound else self.kept
-            if self.trace.add(1.0, (best.bound / n,) * 2, 1.0, lambda best=best: best.rows.lift(best.components)):
+            if self.trace.add(1.0, (best.bound / n,) * 2, 1.0, best.components):
                 return False
             if self.bound - before < tol * n:
                 return True
@@ -97,12 +91,12 @@ class Ascent:
             if self.trace.left == 0:
                 return
             before = self.bound
-            found = search_rows(self.components, self.rows.values, self.activations)
+            found = search_rows(self.components, self.X, self.activations)
             if found is self.activations:
                 return
             self.set_activations(found)
             self.climb(PASSES_AFTER_SEARCH, ROUGH)
-            if self.bound - before < LEAST_OF_SEARCH * len(self.rows):
+            if self.bound - before < LEAST_OF_SEARCH * len(self.X):
                 return
 
     def finish(self, settled: bool) -> FactorialFit:

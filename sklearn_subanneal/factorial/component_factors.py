@@ -37,9 +37,6 @@ class Components:
     means : ndarray of shape (n_components, n_features)
     variances : ndarray of shape (n_components,)
     activation_probability, noise_variance, component_variance : float
-    n_features : int or None
-        Features of the rows, if the means are coordinates in a subspace of fewer dimensions, outside of which they are
-        zero; None: those of the means.
     """
 
     means: np.ndarray
@@ -47,11 +44,6 @@ class Components:
     activation_probability: float
     noise_variance: float
     component_variance: float
-    n_features: int | None = None
-
-    def __post_init__(self):
-        if self.n_features is None:
-            self.n_features = self.means.shape[1]
 
     def update(self, statistics: ActivationStatistics, inverse_temperature: float, cyclic: bool = False) -> None:
         """Set the factors q(mu_k) to their optimum given the rows, at E[1/T].
@@ -76,10 +68,10 @@ class Components:
 
     def learn(self, statistics: ActivationStatistics, noise: bool, activation: bool) -> None:
         """Set the noise variance and the activation probability to the optimum of the bound, at any temperature."""
-        n_cells = statistics.n_rows * self.n_features
+        n_features = self.means.shape[1]
         if noise:
-            variance = self.squared_error(statistics) / n_cells
-            floor = LEAST_NOISE * statistics.square / n_cells or 1.0
+            variance = self.squared_error(statistics) / (statistics.n_rows * n_features)
+            floor = LEAST_NOISE * statistics.square / (statistics.n_rows * n_features) or 1.0
             self.noise_variance = float(max(variance, floor))
         if activation:
             share = np.trace(statistics.pairs) / (statistics.n_rows * len(self.means))
@@ -87,7 +79,7 @@ class Components:
 
     def squares(self) -> np.ndarray:
         """E |mu_k|^2, shape (n_components,)."""
-        return np.einsum("kd,kd->k", self.means, self.means) + self.n_features * self.variances
+        return np.einsum("kd,kd->k", self.means, self.means) + self.means.shape[1] * self.variances
 
     def squared_error(self, statistics: ActivationStatistics) -> float:
         """E |X - Z mu|^2 over the rows of the statistics."""
@@ -98,7 +90,7 @@ class Components:
 
     def energy(self, statistics: ActivationStatistics) -> float:
         """E log p(X, Z | mu), the part of the bound that is divided by T."""
-        n_components, n_features = len(self.means), self.n_features
+        n_components, n_features = self.means.shape
         active = np.trace(statistics.pairs)
         p = self.activation_probability
         return float(
@@ -110,9 +102,10 @@ class Components:
 
     def divergence(self) -> float:
         """Kullback-Leibler divergence of q(mu) from the prior."""
+        n_features = self.means.shape[1]
         ratio = self.variances / self.component_variance
         squares = np.einsum("kd,kd->k", self.means, self.means) / self.component_variance
-        return float(0.5 * (squares + self.n_features * (ratio - 1.0 - np.log(ratio))).sum())
+        return float(0.5 * (squares + n_features * (ratio - 1.0 - np.log(ratio))).sum())
 
     def bound(self, statistics: ActivationStatistics, inverse_temperature: float = 1.0) -> float:
         """The annealed bound, equation 4 of the paper; at 1 a lower bound of log p(X)."""
@@ -130,7 +123,7 @@ class Components:
         >>> Components(np.zeros((1, 2)), np.ones(1), 0.5, 1.0, 1.0).log_partition(np.array([1.0, 2.0])).round(4)
         array([0.    , 1.9587])
         """
-        n_components, n_features = len(self.means), self.n_features
+        n_components, n_features = self.means.shape
         temperatures = np.asarray(temperatures, dtype=float)
         log_odds = np.log([self.activation_probability, 1.0 - self.activation_probability])
         gaussian = np.log(temperatures) + (1.0 - 1.0 / temperatures) * np.log(2.0 * np.pi * self.noise_variance)
@@ -230,7 +223,7 @@ class Components:
         square = np.einsum("nd,nd->n", X, X, dtype=np.float64)
         alone = self.means @ X.T / self.noise_variance + fields[:, None]
         given = np.einsum("kn,kn->n", activations, alone - 0.5 * (pairs @ activations))
-        n_components, n_features = len(self.means), self.n_features
+        n_components, n_features = self.means.shape
         return (
             given
             + n_components * np.log1p(-self.activation_probability)

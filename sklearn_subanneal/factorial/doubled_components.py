@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal.factorial.block_search import MOST_ROWS, block_of, refit
-from sklearn_subanneal.factorial.component_dependence import correlations, ranked_pairs
+from sklearn_subanneal.factorial.activation_correlations import correlations, ranked_pairs
 from sklearn_subanneal.factorial.factorial_fit import FactorialFit
-from sklearn_subanneal.factorial.row_span import Rows
 
 # Pairs are examined whose means have a larger cosine, or whose activations a larger absolute correlation.
 ALIKE = 0.9
@@ -28,7 +27,7 @@ def doubled_components(X: np.ndarray, fitted: FactorialFit) -> list[tuple[int, i
         Of pairs with a component in common, one.
     """
     stride = -(-len(X) // MOST_ROWS)
-    rows, activations, means = Rows.of(X[::stride]), fitted.activations[:, ::stride], fitted.components.means
+    rows, activations, means = X[::stride], fitted.activations[:, ::stride], fitted.components.means
     directions = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), np.finfo(float).tiny)
     doubled: list[tuple[int, int]] = []
     for pair in ranked_pairs(np.maximum(directions @ directions.T, correlations(activations)), ALIKE):

@@ -11,7 +11,6 @@ from sklearn_subanneal.factorial.activation_statistics import ActivationStatisti
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
 from sklearn_subanneal.factorial.pass_trace import PassTrace
-from sklearn_subanneal.factorial.row_span import Rows
 from sklearn_subanneal.variational import FixedTemperature, StepSize
 
 # An inferred temperature that is still above 1 at this progress is set to 1: the fitted model is that of T = 1.
@@ -51,7 +50,7 @@ class FactorialRun:
 
     Parameters
     ----------
-    X : ndarray of shape (n, n_features), or Rows
+    X : ndarray of shape (n, n_features)
         Rows to start from.
     activations : ndarray of shape (n_components, n)
         Random, so that the components separate.
@@ -93,7 +92,7 @@ def random_activations(n_components: int, n_rows: int, dtype, generator: np.rand
 
 
 def fit_factorial(
-    X: np.ndarray | Rows,
+    X: np.ndarray,
     settings: FactorialSettings,
     make_temperature: Callable,
     generator: np.random.Generator,
@@ -111,7 +110,7 @@ def fit_factorial(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), float32 or float64, or Rows
+    X : ndarray of shape (n_samples, n_features), float32 or float64
     settings : FactorialSettings
     make_temperature : callable
         As :class:`FactorialRun` takes it.
@@ -133,31 +132,30 @@ def fit_factorial(
     trace : PassTrace or None
         Where iterations are recorded, if they are the first of several; ``tell`` is then not used.
     """
-    rows, n_rows = Rows.of(X), len(X)
-    activations = random_activations(settings.n_components, n_rows, rows.values.dtype, generator)
-    run = FactorialRun(rows, activations, settings, make_temperature, n_rows)
+    n_rows = len(X)
+    activations = random_activations(settings.n_components, n_rows, X.dtype, generator)
+    run = FactorialRun(X, activations, settings, make_temperature, n_rows)
     trace = PassTrace(max_iter, tell) if trace is None else trace
     n_batches, settled, rho, last = 0, False, 0.0, -np.inf
 
     def whole_pass(iteration):
         nonlocal activations
         run.advance(progress_at(iteration), run.components.energy(run.statistics) / n_rows, temperature_step)
-        activations = run.components.activate(rows.values, activations, run.temperature.inverse_temperature, n_sweeps)
-        run.statistics = rows.statistics(activations)
+        activations = run.components.activate(X, activations, run.temperature.inverse_temperature, n_sweeps)
+        run.statistics = ActivationStatistics.of(X, activations)
 
     def pass_in_minibatches(iteration):
         nonlocal n_batches
         order = generator.permutation(n_rows)
         for first in range(0, n_rows, batch_size):
-            chosen = order[first : first + batch_size]
-            some = rows[chosen]
+            rows = order[first : first + batch_size]
             progress = progress_at(iteration + first / n_rows)
-            step = step_size.checked_step(n_batches, progress, len(some) / n_rows)
+            step = step_size.checked_step(n_batches, progress, len(rows) / n_rows)
             rho = run.temperature.inverse_temperature
-            activations[:, chosen] = run.components.activate(some.values, activations[:, chosen], rho, n_sweeps)
-            batch = some.statistics(activations[:, chosen])
+            activations[:, rows] = run.components.activate(X[rows], activations[:, rows], rho, n_sweeps)
+            batch = ActivationStatistics.of(X[rows], activations[:, rows])
             run.statistics = run.statistics.blend(batch, step, n_rows)
-            run.advance(progress, run.components.energy(batch) / len(some), step)
+            run.advance(progress, run.components.energy(batch) / len(rows), step)
             n_batches += 1
 
     def progress_at(passes):
@@ -174,7 +172,7 @@ def fit_factorial(
         # Bounds at different temperatures can't be compared.
         settled = iteration > 0 and abs(rho - before) < SETTLED and bounds[0] - last < tol
         last = bounds[0]
-        if trace.add(rho, bounds, progress_at(iteration), lambda: rows.lift(run.components)):
+        if trace.add(rho, bounds, progress_at(iteration), run.components):
             break
         if settled and rho == 1.0:
             break

@@ -7,17 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from sklearn_subanneal.factorial.ascent import Ascent
-from sklearn_subanneal.factorial.block_search import LEAST_GAIN, BlockSearch
+from sklearn_subanneal.factorial.block_search import LEAST_GAIN, proposals
 from sklearn_subanneal.factorial.factorial_fit import FactorialFit, fit_factorial
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
 from sklearn_subanneal.factorial.independent_sources import independent_activations
 from sklearn_subanneal.factorial.pass_trace import PassTrace
-from sklearn_subanneal.factorial.row_span import Rows
 
 # Share of the passes that a start may take, and the gain in the bound of a row below which it ends.
 SHARE_OF_START, ROUGH = 0.2, 1e-3
-# Rows are replaced by coordinates if they have more features than this for each component.
-MOST_FEATURES = 2
 # Passes after a proposal, until it is judged, and searches of the rows in it.
 PASSES_OF_PROPOSAL, SEARCHES_OF_PROPOSAL, TOLERANCE = 30, 2, 1e-4
 
@@ -53,11 +50,9 @@ def search_factorial(
     **tempering
         Further arguments of :func:`~sklearn_subanneal.factorial.factorial_fit.fit_factorial`, for the random start.
     """
-    in_span = X.shape[1] > MOST_FEATURES * settings.n_components
-    rows = Rows.in_span(X, settings.n_components) if in_span else Rows.of(X)
     trace, most = PassTrace(max_iter, tell), max(1, int(SHARE_OF_START * max_iter))
     fitted = fit_factorial(
-        rows,
+        X,
         settings,
         make_temperature,
         generator,
@@ -67,39 +62,31 @@ def search_factorial(
         trace=trace,
         **tempering,
     )
-    best = Ascent(rows, settings, fitted.activations, n_sweeps, trace, fitted.components)
+    best = Ascent(X, settings, fitted.activations, n_sweeps, trace, fitted.components)
     best.search()
     if trace.left > 0:
-        outside = rows.unexplained(), rows.n_features - rows.values.shape[1]
-        start = independent_activations(rows.values, settings.n_components, generator, outside=outside)
-        other = Ascent(rows, settings, start, n_sweeps, trace)
+        start = independent_activations(X, settings.n_components, generator)
+        other = Ascent(X, settings, start, n_sweeps, trace)
         other.kept = best
         other.climb(most, ROUGH)
         other.search()
         best = other if other.bound > best.bound else best
-    best = improve_blocks(best, generator)
-    if in_span:
-        best = best.lifted(X)
-    best.search()
+    best = improve_blocks(best)
     return best.finish(best.climb(max_iter, tol))
 
 
-def improve_blocks(ascent: Ascent, generator: np.random.Generator) -> Ascent:
-    """Accept proposals for blocks of components that raise the bound, until none does."""
-    search, improved, ascent.kept = BlockSearch(generator), True, None
+def improve_blocks(ascent: Ascent) -> Ascent:
+    """Accept proposals for blocks of components that raise the bound, until none does; the state with the best bound."""
+    ascent.kept, improved = None, True
     while improved:
         improved = False
-        for proposal in search.proposals(ascent):
+        for proposal in proposals(ascent):
             if ascent.trace.left == 0:
                 return ascent
             trial = ascent.trial(proposal)
             trial.climb(PASSES_OF_PROPOSAL, TOLERANCE)
             trial.search(SEARCHES_OF_PROPOSAL)
-            gain = trial.bound - ascent.bound
-            if gain > 0.0:
-                ascent, trial.kept = trial, None
-            if gain > LEAST_GAIN * len(ascent.rows):
-                improved = True
-                search.forget()
+            if trial.bound > ascent.bound + LEAST_GAIN * len(ascent.X):
+                trial.kept, ascent, improved = None, trial, True
                 break
     return ascent

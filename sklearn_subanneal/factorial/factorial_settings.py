@@ -9,7 +9,6 @@ import numpy as np
 
 from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.component_factors import Components
-from sklearn_subanneal.factorial.row_span import Rows
 from sklearn_subanneal.variational import (
     CoolingSchedule,
     FixedTemperature,
@@ -51,19 +50,17 @@ class FactorialSettings:
     cyclic: bool = False
     search: bool = False
 
-    def start(self, X: np.ndarray | Rows, activations: np.ndarray) -> tuple[Components, ActivationStatistics]:
+    def start(self, X: np.ndarray, activations: np.ndarray) -> tuple[Components, ActivationStatistics]:
         """Components fitted to rows with given activations (n_components, n), and the statistics of these rows."""
-        rows = Rows.of(X)
-        statistics = rows.statistics(activations)
-        square = statistics.square / (len(rows) * rows.n_features) or 1.0
+        statistics = ActivationStatistics.of(X, activations)
+        square = statistics.square / X.size or 1.0
         probability = self.activation_probability or START_PROBABILITY
         components = Components(
-            np.zeros((self.n_components, rows.values.shape[1])),
+            np.zeros((self.n_components, X.shape[1])),
             np.ones(self.n_components),
             probability,
             self.noise_variance or square,
             self.component_variance or square / (self.n_components * probability),
-            rows.n_features,
         )
         components.update(statistics, 1.0, self.cyclic)
         return components, statistics

@@ -11,7 +11,10 @@ A. Hyvarinen (1999), Fast independent component analysis with noisy data using G
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.extmath import randomized_svd
 
+# Principal directions of more features than this are computed by random projections.
+MOST_EXACT = 500
 # Rows, evenly spaced, from which the rotation is computed, at most.
 MOST_ROWS = 10_000
 MAX_ITER, TOLERANCE = 200, 1e-6
@@ -26,73 +29,67 @@ ON = 0.9
 LEVEL_ITERATIONS = 50
 
 
-def independent_activations(
-    values: np.ndarray,
-    n_components: int,
-    generator: np.random.Generator,
-    noise_variance: float | None = None,
-    outside: tuple[float, int] = (0.0, 0),
-) -> np.ndarray:
+def independent_activations(X: np.ndarray, n_components: int, generator: np.random.Generator) -> np.ndarray:
     """Activations that start from independent sources; random ones for components that have no source.
 
     Parameters
     ----------
-    values : ndarray of shape (n, n_dimensions)
-        Rows, or their coordinates in a subspace.
+    X : ndarray of shape (n, n_features)
     n_components : int
     generator : numpy.random.Generator
         For the first rotation, and for the random activations.
-    noise_variance : float or None
-        None: the mean variance of the directions that are left over, if there are any.
-    outside : (float, int)
-        Sum of the squares of the rows outside of the subspace, and its number of dimensions.
 
     Returns
     -------
     activations : ndarray of shape (n_components, n)
         Probabilities.
     """
-    sample = values[:: max(-(-len(values) // MOST_ROWS), 1)].astype(np.float64)
+    sample = X[:: max(-(-len(X) // MOST_ROWS), 1)].astype(np.float64)
     mean = sample.mean(axis=0)
-    scaling = scaled_directions(sample - mean, n_components, noise_variance, outside[0] / len(values), outside[1])
-    activations = generator.uniform(0.3, 0.7, (n_components, len(values)))
+    scaling = scaled_directions(sample - mean, n_components)
+    activations = generator.uniform(0.3, 0.7, (n_components, len(X)))
     if len(scaling):
         unmixing = rotate(scaling @ (sample - mean).T, generator) @ scaling
-        for k, source in enumerate(unmixing @ values.T.astype(np.float64)):
+        for k, source in enumerate(unmixing @ X.T.astype(np.float64)):
             activations[k] = np.where(switched_on(source), ON, 1.0 - ON)
-    return activations.astype(values.dtype)
+    return activations.astype(X.dtype)
 
 
-def scaled_directions(centered, n_directions, noise_variance, outside, n_outside) -> np.ndarray:
+def principal_directions(centered: np.ndarray, n_directions: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest variances, (n_directions,), and their directions, (n_directions, n_features)."""
+    n, n_features = centered.shape
+    n_directions = min(n_directions, n, n_features)
+    if n_features <= MOST_EXACT:
+        variances, vectors = np.linalg.eigh(centered.T @ centered / n)
+        return np.maximum(variances[::-1][:n_directions], 0.0), vectors[:, ::-1].T[:n_directions]
+    _, lengths, vectors = randomized_svd(centered, n_directions, n_iter=4, random_state=0)
+    return lengths**2 / n, vectors
+
+
+def scaled_directions(centered: np.ndarray, n_directions: int) -> np.ndarray:
     """Principal directions, each divided by the standard deviation of the rows along it without that of the noise.
 
     Parameters
     ----------
-    centered : ndarray of shape (n, n_dimensions)
+    centered : ndarray of shape (n, n_features)
     n_directions : int
         At most.
-    noise_variance : float or None
-    outside : float
-        Mean square of the rows in further dimensions.
-    n_outside : int
-        Number of further dimensions.
 
     Returns
     -------
-    directions : ndarray of shape (n_directions, n_dimensions)
+    directions : ndarray of shape (n_directions, n_features)
         Those that can be told from noise.
     """
-    variances, vectors = np.linalg.eigh(centered.T @ centered / len(centered))
-    variances, vectors = np.maximum(variances[::-1], 0.0), vectors[:, ::-1].T
-    n_dimensions = len(variances) + n_outside
-    kept = min(int((variances > LEAST_SHARE * max(variances[0], np.finfo(float).tiny)).sum()), n_directions)
-    if noise_variance is None:
-        noise_variance, last = 0.0, None
-        while kept != last and n_dimensions > kept:
-            noise_variance = (variances[kept:].sum() + outside) / (n_dimensions - kept)
-            # The largest eigenvalue of the covariance of noise alone, by Marchenko and Pastur.
-            edge = noise_variance * (1.0 + np.sqrt(n_dimensions / len(centered))) ** 2
-            last, kept = kept, min(kept, int((variances > edge).sum()))
+    n, n_features = centered.shape
+    variances, vectors = principal_directions(centered, n_directions)
+    total = float(np.einsum("nd,nd->", centered, centered)) / n
+    kept = int((variances > LEAST_SHARE * max(variances[0], np.finfo(float).tiny)).sum())
+    noise_variance, last = 0.0, None
+    while kept != last and n_features > kept:
+        noise_variance = max(total - variances[:kept].sum(), 0.0) / (n_features - kept)
+        # The largest eigenvalue of the covariance of noise alone, by Marchenko and Pastur.
+        edge = noise_variance * (1.0 + np.sqrt(n_features / n)) ** 2
+        last, kept = kept, min(kept, int((variances > edge).sum()))
     signal = np.maximum(variances[:kept] - noise_variance, LEAST_SIGNAL * noise_variance)
     return vectors[:kept] / np.sqrt(signal)[:, None]
 

@@ -20,8 +20,7 @@ class PassTrace:
     most : int
         Passes that may be made.
     tell : callable or None
-        Called with a record (dict) and the components (a function without arguments that returns them) after each
-        pass; a True result ends the fit.
+        Called with a record (dict) and the components after each pass; a True result ends the fit.
     """
 
     def __init__(self, most: int, tell: Callable | None = None):
@@ -37,7 +36,7 @@ class PassTrace:
         """Passes that may still be made."""
         return 0 if self._stopped else self._most - len(self._entries)
 
-    def add(self, inverse_temperature: float, bounds: tuple[float, float], progress: float, components: Callable) -> bool:
+    def add(self, inverse_temperature: float, bounds: tuple[float, float], progress: float, components: Components) -> bool:
         """Record a pass, with its tempered bound and its bound, of a row each; whether the fit is to end."""
         entry = (perf_counter() - self._started, inverse_temperature, *bounds)
         record = {"sweep": len(self._entries), "progress": 1.0 if inverse_temperature == 1.0 else progress}
