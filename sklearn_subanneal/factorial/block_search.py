@@ -1,4 +1,4 @@
-"""Other components for three that seem to be mixed up: two are replaced by their sums and differences.
+"""Other components for three that seem to be mixed up: independent sources, or sums and differences of two.
 
 The bound as a function of the factors of some components, the others being fixed, is that of a factorial mixture of the
 residual with these components alone. A proposal is therefore judged, first, by a small fit.
@@ -16,6 +16,7 @@ from sklearn_subanneal.factorial.activation_correlations import correlations, ra
 from sklearn_subanneal.factorial.ascent import Ascent
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
+from sklearn_subanneal.factorial.independent_sources import independent_activations
 from sklearn_subanneal.factorial.pass_trace import PassTrace
 from sklearn_subanneal.factorial.row_search import search_rows
 
@@ -34,7 +35,7 @@ LEAST_GAIN, NEARLY, MOST_NEARLY = 1e-3, 1.0, 20
 # The sum of a block changes by more, as mean squared length of a row, in noise variances; otherwise it is the same.
 LEAST_CHANGE = 0.1
 # Fits of blocks at most, more for more components.
-FITS, FITS_PER_COMPONENT = 20, 3
+FITS, FITS_PER_COMPONENT = 25, 4
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Block:
     bound: float
 
 
-def proposals(ascent: Ascent) -> Iterator[np.ndarray]:
+def proposals(ascent: Ascent, generator: np.random.Generator) -> Iterator[np.ndarray]:
     """Activations of all rows in which a block of components has a higher bound, given the rest.
 
     The last proposals are blocks whose bounds are not higher, but nearly so, the best first: with them, the rest may
@@ -71,6 +72,7 @@ def proposals(ascent: Ascent) -> Iterator[np.ndarray]:
     Parameters
     ----------
     ascent : Ascent
+    generator : numpy.random.Generator
 
     Yields
     ------
@@ -83,7 +85,7 @@ def proposals(ascent: Ascent) -> Iterator[np.ndarray]:
         (block, start)
         for pair, members in candidates(activations)
         for block in [block_of(ascent.components, X, activations, members)]
-        for start in sums_and_differences(block, pair)
+        for start in starts_of(block, pair, generator)
     )
     for block, start in islice(starts, FITS + FITS_PER_COMPONENT * len(activations)):
         found = fit_block(block, start)
@@ -111,8 +113,13 @@ def candidates(activations: np.ndarray) -> Iterator[tuple[tuple[int, int], tuple
         yield pair, tuple(members)
 
 
-def sums_and_differences(block: Block, pair: tuple[int, int]) -> Iterator[np.ndarray]:
-    """Activations of the members if one of the pair is replaced by its sum with the other, or their difference."""
+def starts_of(block: Block, pair: tuple[int, int], generator: np.random.Generator) -> Iterator[np.ndarray]:
+    """Activations of the members to start from.
+
+    Those of independent sources, and those with which one of the pair is replaced by its sum with the other, or by
+    their difference.
+    """
+    yield independent_activations(block.X, len(block.members), generator)
     first, second = (block.members.index(k) for k in pair)
     for sign in (1.0, -1.0):
         for k, j in ((first, second), (second, first)):

@@ -71,16 +71,16 @@ def search_factorial(
         other.climb(most, ROUGH)
         other.search()
         best = other if other.bound > best.bound else best
-    best = improve_blocks(best)
+    best = improve_blocks(best, generator)
     return best.finish(best.climb(max_iter, tol))
 
 
-def improve_blocks(ascent: Ascent) -> Ascent:
+def improve_blocks(ascent: Ascent, generator: np.random.Generator) -> Ascent:
     """Accept proposals for blocks of components that raise the bound, until none does; the state with the best bound."""
     ascent.kept, improved = None, True
     while improved:
         improved = False
-        for proposal in proposals(ascent):
+        for proposal in proposals(ascent, generator):
             if ascent.trace.left == 0:
                 return ascent
             trial = ascent.trial(proposal)

@@ -29,14 +29,14 @@ def fit(X, settings=SETTINGS, max_iter=500, tol=1e-5, tempering="annealed", seed
 @pytest.mark.parametrize("n_features", [10, 30])
 @pytest.mark.parametrize("settings", [SETTINGS, FactorialSettings(6, 0.3, 0.25, 1.0, search=True)])
 def test_the_bound_never_falls(n_features, settings):
-    """Neither by passes nor by searches, blocks, or the return from the span to all features."""
+    """Neither by passes nor by searches of rows, nor by blocks."""
     X, _ = similar(n_features=n_features)
     fitted = fit(X, settings)
     cold = fitted.trace["bound"][fitted.trace["inverse_temperature"] == 1.0]
     assert np.diff(cold).min() > -1e-10 * abs(cold[-1])
     assert fitted.bound >= cold[-1] * len(X) - 1e-9 * abs(fitted.bound)
     assert fitted.settled
-    # The result is that of its activations, with all features.
+    # The result is that of its activations.
     c, statistics = fitted.components, fitted.statistics
     assert c.means.shape == (6, n_features)
     assert c.bound(statistics) == fitted.bound
@@ -70,7 +70,7 @@ def test_told_of_each_pass_and_stopped():
     told = []
 
     def tell(record, components):
-        told.append((record["sweep"], record["bound"], components().means.shape))
+        told.append((record["sweep"], record["bound"], components.means.shape))
         return len(told) == 60
 
     fitted = fit(X, tell=tell)
