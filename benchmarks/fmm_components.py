@@ -76,7 +76,7 @@ def estimators(n_components: int, seed: int, nonnegative: bool) -> dict:
         "FMM": VariationalTemperingFMM(n_components, random_state=seed),
         "FactorAnalysis": FactorAnalysis(n_components, rotation="varimax", random_state=seed),
         "FastICA": FastICA(n_components, random_state=seed, max_iter=1000),
-        "DictionaryLearning": DictionaryLearning(n_components, max_iter=50, random_state=seed),
+        "DictionaryLearning": DictionaryLearning(n_components, fit_algorithm="cd", max_iter=30, random_state=seed),
     }
     if nonnegative:
         out["NMF"] = NMF(n_components, init="nndsvda", max_iter=1000, random_state=seed)

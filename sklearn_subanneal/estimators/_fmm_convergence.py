@@ -1,4 +1,4 @@
-"""Whether a fitted factorial mixture needs all of its components; a warning if not."""
+"""Whether the fit of a factorial mixture has converged and needs all of its components; warnings if not."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
 from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 
 
-def all_needed(X: np.ndarray, settings: FactorialSettings, fitted: FactorialFit) -> bool:
-    """Whether no component is dead, and no two are doubled; warns otherwise."""
+def has_converged(X: np.ndarray, settings: FactorialSettings, fitted: FactorialFit, max_iter: int) -> bool:
+    """Whether the bound has settled, no component is dead, and no two are doubled; warns otherwise."""
+    if not fitted.settled and len(fitted.trace) >= max_iter:
+        _warn(f"max_iter={max_iter} passes were made before one gained less than tol; increase max_iter")
     statistics = ActivationStatistics.of(X, fitted.activations)
     n_dead = len(dead_components(settings, fitted.components, statistics, fitted.activations))
     n_doubled = len(doubled_components(X, fitted))
     if n_dead or n_doubled:
-        warnings.warn(
+        _warn(
             f"Of {len(fitted.activations)} components, {n_dead} are dead (the bound would not be lower without one of "
             f"them) and {n_doubled} doubled (a single one could do the work of two). The rows may be sums of fewer "
             "components: a smaller n_components. Or another fit finds more of them, of which the best is kept: a "
-            "larger n_init",
-            ConvergenceWarning,
-            stacklevel=4,
+            "larger n_init"
         )
-    return n_dead == 0 and n_doubled == 0
+    return fitted.settled and n_dead == 0 and n_doubled == 0
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)

@@ -13,7 +13,7 @@ from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._fmm_convergence import all_needed
+from sklearn_subanneal.estimators._fmm_convergence import has_converged
 from sklearn_subanneal.estimators._fmm_queries import FactorialModel, validate_rows
 from sklearn_subanneal.factorial.factorial_fit import fit_factorial
 from sklearn_subanneal.factorial.factorial_search import search_factorial
@@ -283,7 +283,7 @@ class VariationalTemperingFMM(FactorialModel):
                 )
                 if best is None or fitted.bound > best.bound:
                     best = fitted
-            self.converged_ = all_needed(X, settings, best) and best.settled
+            self.converged_ = has_converged(X, settings, best, self._most_passes())
         vars(self).update(self._attributes(best.components, X.dtype))
         self._stream = FactorialStream(settings, best.components, best.statistics)
         self.bound_, self.bounds_ = best.bound, best.trace["bound"].copy()
