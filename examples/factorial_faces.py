@@ -26,9 +26,10 @@ order = np.random.default_rng(0).permutation(len(X))
 held_out, train = X[order[: len(X) // 4]], X[order[len(X) // 4 :]]
 
 # %%
-# Inference with and without tempering is compared, with 30 components and after sixty iterations, when no run has
-# fully converged, from random starts. The results differ by a few nats per held-out face: in this run, the cooling schedule is better than
-# no tempering, and the inferred temperature is worse. The model with the highest bound on held-out faces is selected.
+# Inference with and without tempering is compared from a random start, with 30 components and after sixty iterations,
+# when no run has fully converged. The results differ by a few nats per held-out face: in this run, the cooling schedule
+# is better than no tempering, and the inferred temperature is worse. The model with the highest bound on held-out faces
+# is selected.
 
 example.heading("bound on the log density of held-out faces")
 fitted = {}

@@ -31,7 +31,7 @@ PASSES, TOLERANCE, N_SWEEPS = 20, 1e-3, 2
 # A block whose bound of a row is lower by so many nats before the search of the rows is given up.
 HOPELESS = 2.0
 # Blocks raise the bound of a row by more than this, or, of those that lower it by less than so many nats, the best.
-LEAST_GAIN, NEARLY, MOST_NEARLY = 1e-3, 1.0, 20
+LEAST_GAIN, NEARLY, MOST_NEARLY = 1e-3, 1.0, 8
 # The sum of a block changes by more, as mean squared length of a row, in noise variances; otherwise it is the same.
 LEAST_CHANGE = 0.1
 # Fits of blocks at most, more for more components.
