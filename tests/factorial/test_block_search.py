@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sklearn_subanneal.factorial import factorial_search
 from sklearn_subanneal.factorial.activation_correlations import correlations, ranked_pairs
 from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.ascent import Ascent
@@ -165,6 +166,18 @@ def test_sums_and_differences_lead_out_of_an_optimum():
     rng = np.random.default_rng(0)
     assert ascent.bound < right.bound - 0.1 * len(X)
     assert improve_blocks(ascent, rng).bound > right.bound - 0.01 * len(X)
+
+
+def test_a_proposal_that_lowers_the_bound_is_rejected(monkeypatch):
+    X, truth, start = sum_and_difference()
+    ascent, rng = ascent_of(X, truth, passes=60), np.random.default_rng(0)
+    before = ascent.bound
+    worse = ascent.trial(start)
+    worse.climb(60, 1e-4)
+    assert worse.bound < before - 0.1 * len(X)
+    monkeypatch.setattr(factorial_search, "proposals", lambda *_: iter([start]))
+    assert improve_blocks(ascent, rng) is ascent
+    assert ascent.bound == before
 
 
 def test_starts_are_activations_given_sums_and_differences():

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sklearn_subanneal.factorial import row_search
 from sklearn_subanneal.factorial._row_search import improve_states
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.row_search import infer_rows, search_rows
@@ -104,6 +105,20 @@ def test_no_row_gets_a_lower_bound_and_some_a_higher_one(dtype):
     assert gains.min() >= 0.0
     assert (gains > 1.0).mean() > 0.01
     assert search_rows(components, X[gains == 0.0], ascended[:, gains == 0.0]).shape == (7, (gains == 0.0).sum())
+
+
+def test_sets_that_lower_the_bound_are_not_taken(monkeypatch):
+    """Whatever the search answers: here the opposite of each state, and that all rows have gained."""
+
+    def opposite(alone, pairs, states, n_steps, memory):
+        states[:] = 1 - states
+        return np.ones(len(states))
+
+    X, components = overlapping(500)
+    searched = infer_rows(components, X, search=True)
+    monkeypatch.setattr(row_search, "improve_states", opposite)
+    spoiled = search_rows(components, X, searched, memories=(1,))
+    assert (components.row_bounds(X, spoiled) - components.row_bounds(X, searched)).min() >= 0.0
 
 
 def test_searched_rows_are_nearly_the_best_of_all():
