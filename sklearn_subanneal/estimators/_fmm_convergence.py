@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.component_removal import dead_components
 from sklearn_subanneal.factorial.doubled_components import doubled_components
 from sklearn_subanneal.factorial.factorial_fit import FactorialFit
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
-from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 
 
 def has_converged(X: np.ndarray, settings: FactorialSettings, fitted: FactorialFit, max_iter: int) -> bool:

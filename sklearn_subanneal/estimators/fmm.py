@@ -319,10 +319,9 @@ class VariationalTemperingFMM(FactorialModel):
 
         def report(record, components):
             if self.verbose:
-                temperature = f"E[1/T]: {record['inverse_temperature']:.4f}, bound of a row: {record['bound']:.6g}"
-                print(
-                    f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self._most_passes()}, {temperature}"
-                )
+                numbers = f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self._most_passes()}"
+                temperature = f"E[1/T]: {record['inverse_temperature']:.4f}"
+                print(f"{numbers}, {temperature}, bound of a row: {record['bound']:.6g}")
             if fit is None:
                 return False
             return fit.step(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_subanneal.factorial.block_search import MOST_ROWS, block_of, refit
 from sklearn_subanneal.factorial.activation_correlations import correlations, ranked_pairs
+from sklearn_subanneal.factorial.block_search import MOST_ROWS, block_of, refit
 from sklearn_subanneal.factorial.factorial_fit import FactorialFit
 
 # Pairs are examined whose means have a larger cosine, or whose activations a larger absolute correlation.

@@ -1,4 +1,4 @@
-"""A fit of a factorial mixture that searches: two starts, of which the better one goes on, rows, blocks of components."""
+"""A fit of a factorial mixture that searches: from the better one of two starts, better rows and components."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def search_factorial(
 
 
 def improve_blocks(ascent: Ascent, generator: np.random.Generator) -> Ascent:
-    """Accept proposals for blocks of components that raise the bound, until none does; the state with the best bound."""
+    """Accept proposals for blocks of components that raise the bound, until none does; the state with the best."""
     ascent.kept, improved = None, True
     while improved:
         improved = False

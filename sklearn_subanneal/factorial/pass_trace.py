@@ -36,7 +36,9 @@ class PassTrace:
         """Passes that may still be made."""
         return 0 if self._stopped else self._most - len(self._entries)
 
-    def add(self, inverse_temperature: float, bounds: tuple[float, float], progress: float, components: Components) -> bool:
+    def add(
+        self, inverse_temperature: float, bounds: tuple[float, float], progress: float, components: Components
+    ) -> bool:
         """Record a pass, with its tempered bound and its bound, of a row each; whether the fit is to end."""
         entry = (perf_counter() - self._started, inverse_temperature, *bounds)
         record = {"sweep": len(self._entries), "progress": 1.0 if inverse_temperature == 1.0 else progress}

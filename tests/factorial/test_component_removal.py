@@ -30,7 +30,9 @@ def fit_of(X, activations, settings, passes=20):
     return FactorialFit(c, statistics, c.bound(statistics), np.zeros(0), activations, True)
 
 
-@pytest.mark.parametrize("settings", [FactorialSettings(3), FactorialSettings(3, 0.3, 0.1, 0.5)], ids=["learned", "given"])
+@pytest.mark.parametrize(
+    "settings", [FactorialSettings(3), FactorialSettings(3, 0.3, 0.1, 0.5)], ids=["learned", "given"]
+)
 def test_gains_are_those_of_fits_without(settings):
     X, truth = sums()
     fitted = fit_of(X, np.clip(truth, 0.1, 0.9), settings, passes=3)
