@@ -23,7 +23,7 @@ from sklearn_subanneal.variational import CoolingSchedule, PassFraction, Robbins
 
 # Step sizes of minibatches in ``fit`` and in ``partial_fit``.
 FIT_STEPS, STREAM_STEPS = PassFraction(10.0, 2.0), RobbinsMonro(1.0, 0.7)
-DEFAULT_PASSES = {"ica": 1000, "random": 200}
+DEFAULT_PASSES = {"ica": 500, "random": 200}
 
 
 class VariationalTemperingFMM(FactorialModel):
@@ -71,7 +71,7 @@ class VariationalTemperingFMM(FactorialModel):
         Weight of a minibatch, such as :class:`~sklearn_subanneal.variational.RobbinsMonro`. None:
         ``PassFraction(10.0, 2.0)`` in ``fit`` and ``RobbinsMonro(1.0, 0.7)`` in ``partial_fit``.
     max_iter : int or None, default=None
-        Most passes through the rows. None: 1000, or 200 with ``init="random"``. The schedule extends over a fifth, or
+        Most passes through the rows. None: 500, or 200 with ``init="random"``. The schedule extends over a fifth, or
         with ``init="random"`` over all.
     n_sweeps : int, default=2
         Sweeps through the components of a row at each visit of ``fit``.

@@ -22,6 +22,8 @@ from sklearn_subanneal.factorial.row_search import search_rows
 
 # Rows, evenly spaced, to which blocks are fitted at first.
 MOST_ROWS = 4000
+# Blocks are fitted in the span of all components if rows have more features than this for each of them.
+MOST_FEATURES = 2
 # Components of a block.
 SIZE = 3
 # Correlations that are considered, also in standard errors.
@@ -79,23 +81,36 @@ def proposals(ascent: Ascent, generator: np.random.Generator) -> Iterator[np.nda
     activations : ndarray of shape (n_components, n)
     """
     stride = -(-len(ascent.X) // MOST_ROWS)
-    X, activations = ascent.X[::stride], ascent.activations[:, ::stride]
+    every, components = in_span(ascent.X, ascent.components)
+    X, activations = every[::stride], ascent.activations[:, ::stride]
     nearly: list[tuple[float, tuple[int, ...], Ascent]] = []
     starts = (
         (block, start)
         for pair, members in candidates(activations)
-        for block in [block_of(ascent.components, X, activations, members)]
+        for block in [block_of(components, X, activations, members)]
         for start in starts_of(block, pair, generator)
     )
     for block, start in islice(starts, FITS + FITS_PER_COMPONENT * len(activations)):
         found = fit_block(block, start)
         gain = (found.bound - block.bound) / len(X)
         if gain > LEAST_GAIN:
-            yield with_block(ascent, block.members, found, stride)
+            yield with_block(every, ascent.activations, components, block.members, found)
         elif gain > -NEARLY and change(block, found) > LEAST_CHANGE:
             nearly.append((-gain, block.members, found))
     for _, members, found in sorted(nearly, key=lambda near: near[0])[:MOST_NEARLY]:
-        yield with_block(ascent, members, found, stride)
+        yield with_block(every, ascent.activations, components, members, found)
+
+
+def in_span(X: np.ndarray, components: Components) -> tuple[np.ndarray, Components]:
+    """Coordinates of rows (n, n_features) and components in the span of the components, if it has far fewer dimensions.
+
+    Fits of blocks then take a share of the time. Their bounds have fewer terms of the variances of the components, but
+    they choose proposals only.
+    """
+    if X.shape[1] <= MOST_FEATURES * len(components.means):
+        return X, components
+    basis = np.linalg.qr(components.means.T)[0]
+    return np.ascontiguousarray(X @ basis.astype(X.dtype)), replace(components, means=components.means @ basis)
 
 
 def candidates(activations: np.ndarray) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
@@ -145,14 +160,15 @@ def block_of(components: Components, X: np.ndarray, activations: np.ndarray, mem
     return Block(members, residual, settings, own, activations[chosen], own.bound(statistics))
 
 
-def with_block(ascent: Ascent, members: tuple[int, ...], found: Ascent, stride: int) -> np.ndarray:
-    """Activations of all rows, in which those of the members are as found in the fit of every ``stride``-th row."""
-    out = ascent.activations.copy()
-    if stride == 1:
+def with_block(
+    X: np.ndarray, activations: np.ndarray, components: Components, members: tuple[int, ...], found: Ascent
+) -> np.ndarray:
+    """Activations of all rows, in which those of the members are as found in a fit to all rows, or to some of them."""
+    out = activations.copy()
+    if len(found.X) == len(X):
         out[list(members)] = found.activations
     else:
-        residual = residual_of(ascent.X, ascent.activations, ascent.components, members)
-        out[list(members)] = infer_block(found.components, residual)
+        out[list(members)] = infer_block(found.components, residual_of(X, activations, components, members))
     return out
 
 

@@ -16,6 +16,7 @@ from sklearn_subanneal.factorial.block_search import (
     block_of,
     candidates,
     fit_block,
+    in_span,
     proposals,
     starts_of,
 )
@@ -178,6 +179,34 @@ def test_a_proposal_that_lowers_the_bound_is_rejected(monkeypatch):
     monkeypatch.setattr(factorial_search, "proposals", lambda *_: iter([start]))
     assert improve_blocks(ascent, rng) is ascent
     assert ascent.bound == before
+
+
+def test_bounds_in_the_span_differ_by_a_constant():
+    """With given activations, and the variances of the components left out, nothing outside of the span matters."""
+    X, _, truth = sums(n_features=40)
+    ascent = ascent_of(X, np.clip(truth, 0.02, 0.98), passes=20)
+    inside, components = in_span(X, ascent.components)
+    assert inside.shape == (len(X), K) and components.means.shape == (K, K)
+    rng = np.random.default_rng(0)
+    differences = []
+    for _ in range(3):
+        q = rng.random(truth.shape)
+        errors = [np.square(x - q.T @ c.means).sum() for x, c in ((X, ascent.components), (inside, components))]
+        differences.append(errors[0] - errors[1])
+    np.testing.assert_allclose(differences, differences[0], rtol=1e-9)
+    few, same = in_span(X[:, : 2 * K], replace(ascent.components, means=ascent.components.means[:, : 2 * K]))
+    assert few.shape[1] == same.means.shape[1] == 2 * K
+
+
+@pytest.mark.parametrize("n", [600, MOST_ROWS + 10])
+def test_proposals_of_many_features_are_made_in_the_span(n):
+    X, _, truth = sums(n=n, n_features=40)
+    start = truth.copy()
+    start[0] = np.maximum(truth[0], truth[1])
+    ascent = ascent_of(X, np.clip(start, 0.02, 0.98), passes=3)
+    right = ascent_of(X, np.clip(truth, 0.02, 0.98), passes=30).bound
+    assert ascent.bound < right - 0.1 * n
+    assert improve_blocks(ascent, np.random.default_rng(0)).bound > right - 1e-3 * n
 
 
 def test_starts_are_activations_given_sums_and_differences():
