@@ -16,7 +16,7 @@ from sklearn_subanneal.factorial.activation_correlations import correlations, ra
 from sklearn_subanneal.factorial.ascent import Ascent
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
-from sklearn_subanneal.factorial.independent_sources import independent_activations
+from sklearn_subanneal.factorial.independent_sources import independent_activations, principal_directions
 from sklearn_subanneal.factorial.pass_trace import PassTrace
 from sklearn_subanneal.factorial.row_search import search_rows
 
@@ -65,7 +65,7 @@ class Block:
     bound: float
 
 
-def proposals(ascent: Ascent, generator: np.random.Generator) -> Iterator[np.ndarray]:
+def proposals(ascent: Ascent, generator: np.random.Generator, span: np.ndarray | None = None) -> Iterator[np.ndarray]:
     """Activations of all rows in which a block of components has a higher bound, given the rest.
 
     The last proposals are blocks whose bounds are not higher, but nearly so, the best first: with them, the rest may
@@ -75,13 +75,18 @@ def proposals(ascent: Ascent, generator: np.random.Generator) -> Iterator[np.nda
     ----------
     ascent : Ascent
     generator : numpy.random.Generator
+    span : ndarray of shape (n_features, n_dimensions) or None
+        Orthonormal vectors in whose coordinates blocks are fitted; None: as the rows are.
 
     Yields
     ------
     activations : ndarray of shape (n_components, n)
     """
     stride = -(-len(ascent.X) // MOST_ROWS)
-    every, components = in_span(ascent.X, ascent.components)
+    every, components = ascent.X, ascent.components
+    if span is not None:
+        every = np.ascontiguousarray(every @ span.astype(every.dtype))
+        components = replace(components, means=components.means @ span)
     X, activations = every[::stride], ascent.activations[:, ::stride]
     nearly: list[tuple[float, tuple[int, ...], Ascent]] = []
     starts = (
@@ -101,16 +106,15 @@ def proposals(ascent: Ascent, generator: np.random.Generator) -> Iterator[np.nda
         yield with_block(every, ascent.activations, components, members, found)
 
 
-def in_span(X: np.ndarray, components: Components) -> tuple[np.ndarray, Components]:
-    """Coordinates of rows (n, n_features) and components in the span of the components, if it has far fewer dimensions.
+def span_of(X: np.ndarray, n_components: int) -> np.ndarray | None:
+    """Orthonormal vectors (n_features, n_components) near which all sums of components lie; None if they save no time.
 
-    Fits of blocks then take a share of the time. Their bounds have fewer terms of the variances of the components, but
-    they choose proposals only.
+    In their coordinates fits of blocks take a share of the time. Their bounds have fewer terms of the variances of the
+    components, but they choose proposals only.
     """
-    if X.shape[1] <= MOST_FEATURES * len(components.means):
-        return X, components
-    basis = np.linalg.qr(components.means.T)[0]
-    return np.ascontiguousarray(X @ basis.astype(X.dtype)), replace(components, means=components.means @ basis)
+    if X.shape[1] <= MOST_FEATURES * n_components:
+        return None
+    return principal_directions(X.astype(np.float64), n_components)[1].T
 
 
 def candidates(activations: np.ndarray) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sklearn_subanneal.factorial.ascent import Ascent
-from sklearn_subanneal.factorial.block_search import LEAST_GAIN, proposals
+from sklearn_subanneal.factorial.block_search import LEAST_GAIN, proposals, span_of
 from sklearn_subanneal.factorial.factorial_fit import FactorialFit, fit_factorial
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
 from sklearn_subanneal.factorial.independent_sources import independent_activations
@@ -78,9 +78,10 @@ def search_factorial(
 def improve_blocks(ascent: Ascent, generator: np.random.Generator) -> Ascent:
     """Accept proposals for blocks of components that raise the bound, until none does; the state with the best."""
     ascent.kept, improved = None, True
+    span = span_of(ascent.X, ascent.settings.n_components)
     while improved:
         improved = False
-        for proposal in proposals(ascent, generator):
+        for proposal in proposals(ascent, generator, span):
             if ascent.trace.left == 0:
                 return ascent
             trial = ascent.trial(proposal)

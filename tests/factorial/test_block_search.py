@@ -16,8 +16,8 @@ from sklearn_subanneal.factorial.block_search import (
     block_of,
     candidates,
     fit_block,
-    in_span,
     proposals,
+    span_of,
     starts_of,
 )
 from sklearn_subanneal.factorial.factorial_search import improve_blocks
@@ -181,21 +181,12 @@ def test_a_proposal_that_lowers_the_bound_is_rejected(monkeypatch):
     assert ascent.bound == before
 
 
-def test_bounds_in_the_span_differ_by_a_constant():
-    """With given activations, and the variances of the components left out, nothing outside of the span matters."""
-    X, _, truth = sums(n_features=40)
-    ascent = ascent_of(X, np.clip(truth, 0.02, 0.98), passes=20)
-    inside, components = in_span(X, ascent.components)
-    assert inside.shape == (len(X), K) and components.means.shape == (K, K)
-    rng = np.random.default_rng(0)
-    differences = []
-    for _ in range(3):
-        q = rng.random(truth.shape)
-        errors = [np.square(x - q.T @ c.means).sum() for x, c in ((X, ascent.components), (inside, components))]
-        differences.append(errors[0] - errors[1])
-    np.testing.assert_allclose(differences, differences[0], rtol=1e-9)
-    few, same = in_span(X[:, : 2 * K], replace(ascent.components, means=ascent.components.means[:, : 2 * K]))
-    assert few.shape[1] == same.means.shape[1] == 2 * K
+def test_the_span_has_the_sums_of_components():
+    X, components, _ = sums(n_features=40, noise=0.02)
+    span = span_of(X, K)
+    np.testing.assert_allclose(span.T @ span, np.eye(K), atol=1e-9)
+    np.testing.assert_allclose(components @ span @ span.T, components, atol=0.02)
+    assert span_of(X[:, : 2 * K], K) is None
 
 
 @pytest.mark.parametrize("n", [600, MOST_ROWS + 10])
