@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from _common import Clock
 from _lda import PAPER, Corpus, point
@@ -54,27 +56,71 @@ def gensim(corpus: Corpus, n_topics: int, seed: int, n_passes: int) -> list[dict
     return points
 
 
+def proportions_of_scikit_learn(documents, model, tol: float):
+    """A function that gives the topic proportions of documents by scikit-learn with the topics of our model."""
+    theirs = LatentDirichletAllocation(model.n_components, mean_change_tol=tol, max_iter=1)
+    theirs.fit(documents[:2])
+    theirs.components_ = model.components_
+    theirs.exp_dirichlet_component_ = model.exp_dirichlet_component_
+    return lambda: theirs.transform(documents)
+
+
 def tomotopy(
     corpus: Corpus, n_topics: int, seed: int, sweeps: list[int], alpha=None, eta: float = 0.01, record=point
 ) -> list[dict] | None:
     """Collapsed Gibbs sampling by tomotopy on one worker; a point after each of the given numbers of sweeps."""
-    try:
-        from tomotopy import LDAModel
-    except ImportError:
+    model = _tomotopy_model(corpus, n_topics, seed, alpha, eta)
+    if model is None:
         return None
-    X = corpus.train
-    model = LDAModel(k=n_topics, alpha=alpha or 1.0 / n_topics, eta=eta, seed=seed)
-    model.optim_interval = 0
-    for d in range(X.shape[0]):
-        entries = slice(X.indptr[d], X.indptr[d + 1])
-        model.add_doc([str(v) for v in np.repeat(X.indices[entries], X.data[entries].astype(int))])
     points, cpu, done = [], 0.0, 0
     for target in sweeps:
         with Clock() as clock:
             model.train(target - done, workers=1)
         cpu, done = cpu + clock.cpu, target
-        probabilities = np.full((n_topics, X.shape[1]), 1e-12)
-        words = [int(word) for word in model.used_vocabs]
-        probabilities[:, words] = [model.get_topic_word_dist(k) for k in range(n_topics)]
-        points.append(record(corpus, probabilities, cpu, sweeps=target))
+        points.append(record(corpus, _tomotopy_topics(model, corpus.train.shape[1]), cpu, sweeps=target))
     return points
+
+
+def learned_topics(corpus: Corpus, n_topics: int, seed: int, sweeps: int, alpha: float, eta: float):
+    """Topics (n_topics, n_words) of tomotopy, and its inference; None if it is not installed.
+
+    The inference takes documents and a number of sweeps, and gives CPU seconds and topic proportions.
+    """
+    model = _tomotopy_model(corpus, n_topics, seed, alpha, eta)
+    if model is None:
+        return None
+    model.train(sweeps, workers=1)
+
+    def infer(documents, n_sweeps):
+        given = [model.make_doc(words) for words in _lists_of_words(documents)]
+        with Clock() as clock:
+            proportions, _ = model.infer(given, iterations=n_sweeps, workers=1)
+        return clock.cpu, np.array(proportions)
+
+    topics = _tomotopy_topics(model, corpus.train.shape[1])
+    return topics / topics.sum(axis=1, keepdims=True), infer
+
+
+def _tomotopy_model(corpus, n_topics, seed, alpha, eta):
+    """An untrained model of the training documents, with fixed priors."""
+    try:
+        from tomotopy import LDAModel
+    except ImportError:
+        return None
+    model = LDAModel(k=n_topics, alpha=alpha or 1.0 / n_topics, eta=eta, seed=seed)
+    model.optim_interval = 0
+    for words in _lists_of_words(corpus.train):
+        model.add_doc(words)
+    return model
+
+
+def _lists_of_words(documents):
+    for start, stop in pairwise(documents.indptr):
+        yield [str(v) for v in np.repeat(documents.indices[start:stop], documents.data[start:stop].astype(int))]
+
+
+def _tomotopy_topics(model, n_words):
+    probabilities = np.full((model.k, n_words), 1e-12)
+    words = [int(word) for word in model.used_vocabs]
+    probabilities[:, words] = [model.get_topic_word_dist(k) for k in range(model.k)]
+    return probabilities

@@ -13,8 +13,10 @@ except ImportError as error:
 from sklearn_subanneal._core.version import __version__
 from sklearn_subanneal.annealing import Checkpoint, TraceMonitor
 from sklearn_subanneal.estimators import (
+    BayesianImputer,
     CrossCat,
     CrossCatClassifier,
+    CrossCatDetector,
     CrossCatRegressor,
     SubsampleAnnealedDPMM,
     TemperedGaussianProcessRegressor,
@@ -22,6 +24,7 @@ from sklearn_subanneal.estimators import (
     VariationalTemperingFMM,
     VariationalTemperingLDA,
 )
+from sklearn_subanneal.portable import load, save
 
 # Imported where they are first used, by name: most programs need few of them.
 _PACKAGES = (
@@ -42,9 +45,11 @@ _PACKAGES = (
 )
 
 __all__ = [
+    "BayesianImputer",
     "Checkpoint",
     "CrossCat",
     "CrossCatClassifier",
+    "CrossCatDetector",
     "CrossCatRegressor",
     "SubsampleAnnealedDPMM",
     "TemperedGaussianProcessRegressor",
@@ -53,6 +58,8 @@ __all__ = [
     "VariationalTemperingFMM",
     "VariationalTemperingLDA",
     "__version__",
+    "load",
+    "save",
 ]
 
 

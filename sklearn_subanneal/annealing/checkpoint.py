@@ -48,7 +48,7 @@ class Checkpoint:
     ``n_draws`` may be increased from one run to the next, and ``n_jobs`` may change. With ``time_limit`` a resumed
     chain has the remaining time. With ``random_state=None`` chains resume as well, but those without a file start from
     another seed. Other callbacks start anew: the patience of :class:`TraceMonitor` is counted from the resumption. The
-    files are pickles: do not use a folder to which untrusted users can write.
+    files hold arrays and JSON: to load one runs no code.
 
     Examples
     --------

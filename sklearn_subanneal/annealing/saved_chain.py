@@ -1,16 +1,17 @@
-"""SavedChain: the file of a saved chain, replaced atomically, and verified by a digest when it is read."""
+"""SavedChain: the file of a saved chain, replaced atomically, and verified by a digest when it is read; no pickle."""
 
 from __future__ import annotations
 
+import io
 import os
-import pickle
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.portable import model_file
 
-HEADER = b"sklearn_subanneal checkpoint 1\n"
+HEADER = b"sklearn_subanneal checkpoint 2\n"
 DIGEST_SIZE = sha256().digest_size
 
 
@@ -43,7 +44,10 @@ class SavedChain:
         OSError
             If it cannot be written, for example on a full disk; the file before is kept.
         """
-        content, part = pickle.dumps(self, protocol=5), file.with_suffix(".part")
+        content, part = io.BytesIO(), file.with_suffix(".part")
+        # Compression would take longer than a sweep.
+        model_file.write(self, content, compress=False)
+        content = content.getvalue()
         try:
             with open(part, "wb") as stream:
                 stream.write(HEADER + sha256(content).digest())
@@ -78,4 +82,4 @@ class SavedChain:
                 f"{file} is damaged, or not a checkpoint of this version of sklearn_subanneal. Restore it from a copy, "
                 "or delete it and its chain starts anew."
             )
-        return pickle.loads(content)
+        return model_file.read(io.BytesIO(content), str(file))

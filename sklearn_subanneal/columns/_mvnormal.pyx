@@ -4,6 +4,7 @@ A row with missing cells is not conjugate to this prior. Its missing cells are p
 scored on its observed cells by the marginal t, and once it has a cluster its missing cells are drawn from their
 conditional t, so that row and cells are drawn jointly from their exact conditional.
 """
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -132,6 +133,27 @@ cdef class GaussianStatistics(MultivariateT):
             for i in range(self.width):
                 self.completed[row, i] = self.data.cells[row, i]
             self.draw(k, bits, &self.completed[row, 0])
+
+    def redrawn(self, completed, const int32_t[::1] rows, const int32_t[::1] slots, generator):
+        """The cells of all rows after a Gibbs sweep over the missing ones, of which the statistics have ``completed``.
+
+        Parameters
+        ----------
+        completed : ndarray of shape (len(rows), width)
+            The rows with missing cells as the statistics have them.
+        rows, slots : ndarray of int32
+            Indices of these rows, and their clusters.
+        generator : numpy.random.Generator
+        """
+        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t i
+        np.asarray(self.completed)[np.asarray(rows)] = completed
+        with generator.bit_generator.lock, nogil:
+            for i in range(rows.shape[0]):
+                self.change(&self.cells[rows[i], 0], slots[i], -1.0)
+                self.complete(rows[i], slots[i], bits)
+                self.change(&self.cells[rows[i], 0], slots[i], 1.0)
+        return np.array(self.cells)
 
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t row, which, i, j, k, d = self.width

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal.topics import topic_scores
-from sklearn_subanneal.topics.latent_dirichlet import LatentDirichlet
+from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
 from sklearn_subanneal.topics.measures import coherence
 
 # With more tokens digamma functions in single precision are inaccurate.
@@ -72,32 +72,31 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     @property
     def components_(self):
         """Parameters of the topics' Dirichlet distributions, (n_components, n_features)."""
-        return self._fitted_topics("components_").pseudo_counts()
+        return self._fitted_topics("components_").kept("pseudo_counts")
 
     @property
     def topic_word_(self):
         """Mean probabilities of the words, (n_components, n_features)."""
-        return self._fitted_topics("topic_word_").means()
+        return self._fitted_topics("topic_word_").kept("means")
 
     @property
     def exp_dirichlet_component_(self):
         """exp(E[log probability of a word]), (n_components, n_features)."""
-        topics = self._fitted_topics("exp_dirichlet_component_")
-        return np.exp(topic_scores.expected_logs(topics.pseudo_counts())).astype(topics.table.dtype)
+        return self._fitted_topics("exp_dirichlet_component_").kept("exp_expected_logs")
 
     def _fitted_topics(self, name):
         if not hasattr(self, "_topics"):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted; call fit")
         return self._topics
 
-    def _fitted_model(self) -> LatentDirichlet:
-        """The topics and the prior of documents, with the settings of the local step."""
+    def _fitted_model(self, tol: float = BOUND_TOL) -> LatentDirichlet:
+        """The topics and the prior of documents, with the settings of the local step; ``tol`` unless one is set."""
         prior = np.broadcast_to(np.asarray(self.doc_topic_prior_, dtype=np.float64), self._topics.n_topics)
         return LatentDirichlet(
             self._topics,
             np.ascontiguousarray(prior),
             max_iter=self.max_doc_update_iter or 100,
-            tol=self.mean_change_tol,
+            tol=tol if self.mean_change_tol is None else self.mean_change_tol,
             n_threads=effective_n_jobs(self.n_jobs),
         )
 
@@ -107,7 +106,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def _infer(self, X, method):
         documents = self._read(X, method)
-        return self._fitted_model().infer(documents)
+        return self._fitted_model(PROPORTIONS_TOL).infer(documents)
 
     def transform(self, X, *, normalize: bool = True) -> np.ndarray:
         """Topic proportions of documents.
@@ -124,10 +123,10 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             float32 if X is, else float64.
         """
         single = getattr(X, "dtype", None) == np.float32
-        gamma = self._infer(X, "transform").gamma.astype(np.float64)
+        gamma = self._infer(X, "transform").gamma.astype(np.float32 if single else np.float64, copy=False)
         if normalize:
             gamma /= gamma.sum(axis=1, keepdims=True)
-        return gamma.astype(np.float32) if single else gamma
+        return gamma
 
     def fit_transform(self, X, y=None, *, normalize: bool = True) -> np.ndarray:
         """Learn the topics of documents and return the documents' topic proportions.
@@ -241,7 +240,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
                     f"X_held_out must have the shape of X, {observed.shape}, got {held_out.shape}; give each document "
                     "a row in both"
                 )
-        return self._fitted_model().completion_score(observed, held_out)
+        return self._fitted_model(PROPORTIONS_TOL).completion_score(observed, held_out)
 
     def top_words(self, n_words: int = 10, feature_names=None) -> np.ndarray:
         """The most probable words of every topic.
@@ -258,7 +257,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             The most probable first; at most ``n_features``.
         """
         check_is_fitted(self)
-        words = topic_scores.top_words(self._topics.means(), n_words)
+        words = topic_scores.top_words(self.topic_word_, n_words)
         names = getattr(self, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
         if names is None:
             return words
@@ -285,4 +284,4 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             The larger the better.
         """
         documents = self._read(X, "coherence")
-        return coherence(topic_scores.top_words(self._topics.means(), n_words), documents, measure)
+        return coherence(topic_scores.top_words(self.topic_word_, n_words), documents, measure)

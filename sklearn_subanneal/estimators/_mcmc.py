@@ -27,14 +27,16 @@ from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
+from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
 
 
-class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityMixin, BaseEstimator):
+class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityMixin, Responsibilities, BaseEstimator):
     """Base of the estimators whose posterior is sampled by annealed chains.
 
     A subclass gives ``_bind`` (the models of the columns), ``_spec`` (the chains) and ``_summarize`` (the fitted
@@ -253,6 +255,11 @@ class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityM
         check_is_fitted(self)
         return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen))
 
+    def _missing_columns(self, X) -> np.ndarray:
+        """Which cells of X are missing, (n_samples, n_features)."""
+        arrays = self._encode(X)
+        return missing([arrays[at[0]] for at in self._table.places])
+
     def fit_predict(self, X, y=None, sample_weight=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
 
@@ -308,10 +315,10 @@ def identified(table) -> list[tuple[str, int]]:
     return [(part.name, 0 if part.categories is None else len(part.categories)) for part in table.parts]
 
 
-def sampling_generator(n_samples: int, random_state) -> np.random.Generator:
-    """The generator of a ``sample`` method, whose number of samples is checked."""
-    if not isinstance(n_samples, Integral) or n_samples < 1:
-        raise ValueError(f"n_samples must be an integer of at least 1, got {n_samples!r}")
+def sampling_generator(n_samples: int, random_state, name: str = "n_samples") -> np.random.Generator:
+    """The generator of a method that samples, whose number of samples, of this name, is checked."""
+    if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {n_samples!r}")
     seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
     return np.random.Generator(np.random.PCG64(seed))
 

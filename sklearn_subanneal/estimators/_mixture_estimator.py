@@ -14,13 +14,11 @@ from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator, sampling_generator
-from sklearn_subanneal.estimators._parts import uncertainty_of_columns
+from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
-from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
     assign_rows,
-    impute_rows,
     nearest_groups,
     nearest_of_training,
     sample_bags,
@@ -37,7 +35,7 @@ from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 BAG_OF_WORDS = "bag-of-words"
 
 
-class MixtureEstimator(MCMCEstimator):
+class MixtureEstimator(MixtureImputations, MCMCEstimator):
     """Mixture of the rows of a table, or of documents, with any prior of the partition and any moves.
 
     The named estimators have this model and these methods, and differ by the defaults of their parameters. A subclass
@@ -248,6 +246,13 @@ class MixtureEstimator(MCMCEstimator):
         arrays = self._encode(X)
         return np.exp(assign_rows(self._models, self._representative, arrays, self._groups))
 
+    @property
+    def _n_groups(self) -> list[int]:
+        return [self.n_clusters_]
+
+    def _responsibilities(self, X) -> list[np.ndarray]:
+        return [self.predict_proba(X)]
+
     def score_samples(self, X) -> np.ndarray:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
 
@@ -287,32 +292,3 @@ class MixtureEstimator(MCMCEstimator):
             return sample_bags(self._models, self._flat_draws(), lengths, generator)
         rows = sample_rows(self._models, self._flat_draws(), n_samples, len(self._table.parts), generator)
         return self._table.decode(rows, made=np.ones((1, len(rows)), bool))
-
-    def impute(self, X, return_uncertainty: bool = False):
-        """Fill the missing cells of X, given the other cells of their rows.
-
-        Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
-        column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
-        rounded, categories by the most probable one, dates by one near the mean that agrees with the other parts. Each
-        row counts as one that ``fit`` has not seen: its missing
-        cells are predicted by the conditional of the density that ``score_samples`` gives.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-        return_uncertainty : bool, default=False
-
-        Returns
-        -------
-        filled : ndarray or DataFrame of shape (n_samples, n_features)
-        uncertainty : ndarray of shape (n_samples, n_features)
-            Only if ``return_uncertainty``: posterior standard deviation of reals, counts and, in days, dates (the
-            variance of a cluster with fewer than three degrees of freedom is taken as for three), and for categories
-            the probability that the value is another; 0 where the cell was observed.
-        """
-        if self._has_documents:
-            raise ValueError("impute has nothing to fill: a word that does not occur in a document has the count 0.")
-        arrays = self._encode(X)
-        filled, uncertainty = impute_rows(self._models, self._flat_draws(), arrays)
-        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
-        return (filled, uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled

@@ -1,4 +1,4 @@
-"""PredictiveQueries, methods of a fitted CrossCat: densities, samples, imputations and predictions."""
+"""PredictiveQueries, methods of a fitted CrossCat: densities, samples and predictions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._evidence import column_index, evidence, unknown_where_given
+from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._mcmc import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
-from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out, score_rows_given
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given
 
 
-class PredictiveQueries:
+class PredictiveQueries(Imputations):
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
     It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)`` and ``_are_seen(arrays, seen)``. Every
@@ -105,80 +106,6 @@ class PredictiveQueries:
         average = ensemble_of_views(self._models, self._flat_draws())
         rows = average.sample(n_samples, generator, cells)
         return self._table.decode(rows, made=np.ones((1, len(rows)), bool) if cells is None else missing(cells))
-
-    def impute(self, X, return_uncertainty: bool = False, *, seen: bool | None = None):
-        """Fill the missing cells of X, given the other cells of their rows.
-
-        Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
-        column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
-        rounded, categories by the most probable one, dates by one near the mean that agrees with the other parts, under
-        the conditional of the density that ``score_samples`` reports: the weight of a draw is the density of all
-        observed cells of the row, which is exact for new rows. With full covariance, the mean of each draw is limited
-        to the range of the training cells, and its standard deviation to the length of that range; for the mean of the
-        model itself see :meth:`predict_column`.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-        return_uncertainty : bool, default=False
-        seen : bool or None, default=None
-            Whether the rows of X are rows that ``fit`` was given. Its draws know them already, and count equally. None:
-            whether X is the table that ``fit`` was given. If it is, each row is imputed by the other rows of its
-            clusters.
-
-        Returns
-        -------
-        filled : ndarray or DataFrame of shape (n_samples, n_features)
-        uncertainty : ndarray of shape (n_samples, n_features)
-            Only if ``return_uncertainty``: posterior standard deviation of reals, counts and, in days, dates (the
-            variance of a cluster with fewer than three degrees of freedom is taken as for three), and for categories
-            the probability that the value is another; 0 where the cell was observed.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_subanneal import CrossCat
-        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
-        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
-        >>> model = model.fit(np.column_stack([x, x > 4.0]))
-        >>> filled, uncertainty = model.impute([[8.0, np.nan], [0.0, 0.0]], return_uncertainty=True)
-        >>> filled
-        array([[8., 1.],
-               [0., 0.]])
-        >>> bool(0.0 < uncertainty[0, 1] < 0.5)
-        True
-        """
-        arrays = self._encode(X)
-        average = ensemble_of_views(self._models, self._flat_draws())
-        # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
-        is_whole = seen is not False and self._are_seen(arrays, None)
-        if is_whole:
-            filled, uncertainty = self._impute_left_out(average, arrays)
-        else:
-            filled, uncertainty = _parts.filled_parts(self._table, average, arrays, bool(seen))
-        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
-        return (filled, _parts.uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
-
-    def _impute_left_out(self, average, arrays):
-        """As ``filled_parts``, each row of the training table left out of its clusters in each draw.
-
-        Given a draw, the cluster of a row and its missing cells then have their conditional distribution given all
-        else. The statistics of the clusters have values for the missing cells, those of the row itself among them.
-        """
-        rows = np.flatnonzero(missing(arrays).any(axis=1))
-        absent = np.isin(rows, self._copies.absent)
-        filled, spreads = [np.array(a) for a in arrays], [np.zeros(len(a)) for a in arrays]
-        for some, is_new in ((rows[~absent], False), (rows[absent], True)):
-            if not some.size:
-                continue
-            cells, used = [array[some] for array in arrays], average
-            if not is_new:
-                used = left_out(self._models, self._flat_draws(), self._seen_rows(arrays).take(some), cells)
-            imputed = _parts.filled_parts(self._table, used, cells, not is_new)
-            for whole, own in zip((filled, spreads), imputed, strict=True):
-                for column, values in zip(whole, own, strict=True):
-                    column[some] = values
-        return filled, spreads
 
     def predict_column(self, column, X) -> np.ndarray:
         """Predict one column from the others.

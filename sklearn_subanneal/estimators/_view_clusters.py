@@ -72,3 +72,11 @@ class ViewClusters:
         return np.column_stack(
             [nearest_groups(*self._view(view, arrays), groups) for view, groups in enumerate(self._groups)]
         )
+
+    @property
+    def _n_groups(self) -> list[int]:
+        return [int(groups.max()) + 1 for groups in self._groups]
+
+    def _responsibilities(self, X) -> list[np.ndarray]:
+        arrays = self._encode(X)
+        return [np.exp(assign_rows(*self._view(view, arrays), groups)) for view, groups in enumerate(self._groups)]

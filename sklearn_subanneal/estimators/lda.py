@@ -66,7 +66,8 @@ class VariationalTemperingLDA(TopicModel):
         Parameter alpha of the Dirichlet prior of documents. None: 1 / n_components. "learn": one for each topic,
         learned in the second half of the run.
     topic_word_prior : float, array-like of shape (n_features,) or None, default=None
-        Parameter eta of the Dirichlet prior of topics. None: 1 / n_components, but at least 0.02.
+        Parameter eta of the Dirichlet prior of topics. None: 0.03 times the number of tokens for each topic and word,
+        but at least 0.02 and at most 0.1; 1 / n_components, within these limits, if the number of tokens is not known.
     partition_function_prior : float or None, default=None
         Prior of topics in the partition function of "global" and "local", in place of ``topic_word_prior``: with one
         as sparse as 1 / n_components T would not fall to 1. None: such that the entropy of words under the prior
@@ -92,8 +93,9 @@ class VariationalTemperingLDA(TopicModel):
         Batch learning ends once T = 1 and a pass moves less than this share of the tokens to other topics.
     perp_tol : float, default=0.1
         Learning ends once the perplexity changes by less between two evaluations, at T = 1.
-    mean_change_tol : float, default=1e-3
-        A document is fitted once its expected tokens change by less than this a topic.
+    mean_change_tol : float or None, default=None
+        A document is fitted once an update moves less than this number of tokens a topic. None: 1e-2 for topic
+        proportions, which predict other words better if they are not quite converged; 1e-3 for all else.
     max_doc_update_iter : int or None, default=None
         Most iterations of fitting a document. None: 15 in a minibatch, 100 elsewhere.
     shuffle : bool, default=True
@@ -107,7 +109,7 @@ class VariationalTemperingLDA(TopicModel):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Parameters of the topics' Dirichlet distributions; divided by their sums over words, word probabilities.
+        Parameters of the topics' Dirichlet distributions. Like the next two, read-only and kept until more is learned.
     exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
         exp(E[log probability of a word]).
     topic_word_ : ndarray of shape (n_components, n_features)
@@ -169,7 +171,7 @@ class VariationalTemperingLDA(TopicModel):
         "total_samples": [Interval(Real, 0, None, closed="neither"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "perp_tol": [Interval(Real, 0, None, closed="left")],
-        "mean_change_tol": [Interval(Real, 0, None, closed="left")],
+        "mean_change_tol": [Interval(Real, 0, None, closed="left"), None],
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
         "shuffle": ["boolean"],
         "n_jobs": [None, Integral],
@@ -199,7 +201,7 @@ class VariationalTemperingLDA(TopicModel):
         total_samples: float | None = None,
         tol: float = 1e-4,
         perp_tol: float = 0.1,
-        mean_change_tol: float = 1e-3,
+        mean_change_tol: float | None = None,
         max_doc_update_iter: int | None = None,
         shuffle: bool = True,
         n_jobs: int | None = None,

@@ -119,6 +119,18 @@ class Ensemble:
             out[rows] = log_mean_exp(weighted, axis=0) + sum(self.log_jacobians(cells))
         return out
 
+    def least_score(self, arrays: list[np.ndarray]) -> np.ndarray:
+        """Log harmonic mean over draws of the density of each row, in the units of the data.
+
+        Draws in which a row is improbable count most. If the draws are those of the posterior given the row, and each
+        gives its density without the row, this is its log density given the other rows alone.
+        """
+        out = np.empty(len(arrays[0]))
+        for rows, cells in self.cells(arrays, self.most_clusters):
+            inverse = self.log_weights[:, None] - self.log_densities(cells)
+            out[rows] = sum(self.log_jacobians(cells)) - log_mean_exp(inverse, axis=0)
+        return out
+
     def score_masses(self, arrays: list[np.ndarray]) -> np.ndarray:
         """The part of :meth:`score` that is a log probability: atoms, categories and counts apart from densities.
 

@@ -20,7 +20,7 @@ class LeaveOneOut(Predictive):
 
     Parameters
     ----------
-    models, draw, members, data
+    models, draw, members, data, rare_share
         See :class:`Predictive`; each model has a single column.
     labels : ndarray of int of shape (n_rows,)
         The cluster of each row in this draw.
@@ -29,8 +29,17 @@ class LeaveOneOut(Predictive):
         missing ones as in the statistics of the draw. Needed only if there is a block.
     """
 
-    def __init__(self, models, draw, members, data, labels: np.ndarray, completed: Callable | None = None):
-        super().__init__(models, draw, members, data)
+    def __init__(
+        self,
+        models,
+        draw,
+        members,
+        data,
+        labels: np.ndarray,
+        completed: Callable | None = None,
+        rare_share: float = 0.0,
+    ):
+        super().__init__(models, draw, members, data, rare_share)
         self.completed = completed
         self.cells = {m: own.array for m, (model, own) in enumerate(zip(models, data, strict=True)) if model.single}
         self.labels, self.alone = labels.astype(np.int32), draw.sizes[labels] == 1
@@ -44,7 +53,9 @@ class LeaveOneOut(Predictive):
         weights[own] = np.where(alone, 0.0, weights[own] - 1.0)
         weights[:, -1] -= self.slope * alone
         with np.errstate(divide="ignore"):
-            return np.log(weights / weights.sum(axis=1, keepdims=True))
+            logs = np.log(weights / weights.sum(axis=1, keepdims=True))
+        logs[:, self.rare] = -np.inf
+        return logs
 
     def densities(self, part: Part, cells: DistinctRows) -> tuple[np.ndarray, None]:
         densities, places = super().densities(part, cells)

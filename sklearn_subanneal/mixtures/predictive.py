@@ -29,6 +29,8 @@ class Predictive:
         as :func:`parts_of` takes them. None: all.
     data : list of ColumnData or None, default=None
         The training rows for each of the models, needed only for predictions about them.
+    rare_share : float, default=0.0
+        The smallest clusters, which together hold at most this share of the rows, get no probability.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Predictive:
         draw: Draw,
         members: Sequence[int] | None = None,
         data: list[ColumnData] | None = None,
+        rare_share: float = 0.0,
     ):
         self.members = range(len(models)) if members is None else [int(m) for m in members]
         self.n_clusters = len(draw.sizes)
@@ -44,6 +47,8 @@ class Predictive:
         offset, base, slope = draw.weights
         weights = np.append(draw.sizes + offset, base + slope * self.n_clusters)
         self.log_weights = np.log(weights / weights.sum())
+        self.rare = rare_clusters(draw.sizes, rare_share)
+        self.log_weights[self.rare] = -np.inf
 
     def log_densities(self, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> np.ndarray:
         """Log density of each row in each cluster and in a new one, (n_rows, n_clusters + 1), in standard units.
@@ -109,6 +114,12 @@ class Predictive:
     def cell_densities(self, block: Part, cells: DistinctRows) -> np.ndarray:
         """Log densities (n_members, n_rows, n_clusters + 1) of each cell of a block given the others of the row."""
         return cell_densities(block.statistics, cells.of_part(block)[0], self.n_clusters + 1)
+
+
+def rare_clusters(sizes: np.ndarray, share: float) -> np.ndarray:
+    """Indices of the smallest clusters, as many as together hold at most this share of the rows."""
+    order = np.argsort(sizes, kind="stable")
+    return order[np.cumsum(sizes[order]) <= share * sizes.sum()]
 
 
 def restricted(models: list[ColumnModel], draw: Draw, members: Sequence[int], columns: Collection[int]) -> Predictive:

@@ -281,8 +281,8 @@ def describe_convergence(found: Findings) -> Markup:
 def describe_making(found: Findings) -> Markup:
     """The section on the model, the settings, and the use of the saved model."""
     code = (
-        "import joblib\nimport pandas as pd\n\n"
-        f"model = joblib.load({found.files['model']!r})\n"
+        "import pandas as pd\nimport sklearn_subanneal\n\n"
+        f"model = sklearn_subanneal.load({found.files['model']!r})\n"
         f"table = {found.source.reading}\n"
         "X = table[list(model.feature_names_in_)]\n"
         "model.predict_views(X), model.impute(X), model.surprisal(X)"
@@ -297,7 +297,7 @@ def describe_making(found: Findings) -> Markup:
         paragraph(
             "The model is in ",
             _link(found, "model"),
-            ", for further queries. (Load models only from people whom you trust: they are pickles.)",
+            ", for further queries. It holds numbers and names only: to load it runs no code.",
         ),
         element("pre", element("code", code), tabindex="0"),
     )

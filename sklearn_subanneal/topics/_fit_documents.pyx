@@ -4,10 +4,11 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from sklearn_subanneal._core._math cimport padded
-from sklearn_subanneal.topics._document cimport fit_range, sweep
+from sklearn_subanneal.topics._document cimport fit_range
 from sklearn_subanneal.topics._problem cimport Limits, Problem, address, limits_of
 from sklearn_subanneal.topics._rows cimport real
 from sklearn_subanneal.topics._statistics cimport add_statistics, sort_by_word
+from sklearn_subanneal.topics._word_blocks cimport Blocks, blocks_of, fill, lanes_of, rows_of, sweep
 
 from sklearn_subanneal.annealing.threads import share_tasks
 
@@ -61,7 +62,7 @@ cdef class _LocalStep:
 
 def fit_documents(
     indptr, indices, counts, weights, gamma, prior, inverse_temperature, max_iter, tol, statistics=None, n_threads=1,
-    factor="digamma", log_weights=False, drop=0.1,
+    factor="digamma", log_weights=False, drop=0.1, settled=0.0,
 ):
     """Variational distributions of documents over topics, by coordinate updates at fixed topics and temperature.
 
@@ -101,6 +102,9 @@ def fit_documents(
     drop : float, default=0.1
         A topic is left out of a document's further updates, and its gamma is its prior, once its expected number of
         tokens is below ``drop * tol`` and the update maps all such numbers to below half of that. 0: never.
+    settled : float, default=0.0
+        Once an update moves less than this share of a document's tokens, every second update is extrapolated [2]_.
+        Those before decide to which fixed point the document goes. 0: never.
 
     Returns
     -------
@@ -116,6 +120,8 @@ def fit_documents(
     References
     ----------
     .. [1] M. Hoffman, D. Blei, F. Bach: Online Learning for Latent Dirichlet Allocation. NIPS 23, 2010, section 2.
+    .. [2] R. Varadhan, C. Roland: Simple and Globally Convergent Methods for Accelerating the Convergence of Any EM
+       Algorithm. Scandinavian Journal of Statistics 35, 2008, section 4, scheme S3.
 
     Examples
     --------
@@ -186,6 +192,7 @@ def fit_documents(
     problem.gamma, problem.n_iter = address(gamma), <int32_t*> address(n_iter)
     problem.statistics = problem.factors = problem.ratios = NULL
     problem.n_topics, problem.max_iter, problem.tol, problem.negligible = n_topics, max_iter, tol, drop * tol
+    problem.settled = settled
     problem.each, problem.logarithms, problem.digamma = each, log_weights, factor == "digamma"
     if statistics is not None and n_documents:
         block = min(DOCUMENTS_A_BLOCK, n_documents)
@@ -215,26 +222,39 @@ def sweeps(const real[:, ::1] table, const real[::1] counts, const real[::1] fac
 
     Parameters
     ----------
-    table : array of float32 or float64, shape (n_words, width)
-        n_words and width multiples of 8.
+    table : array of float32 or float64, shape (n_words, n_topics)
+        Weights; one word and one topic at least.
     counts : array of the same type, shape (n_words,)
-    factors : array of the same type, shape (width,)
+    factors : array of the same type, shape (n_topics,)
     repeat : int, default=1
         How often it is done.
 
     Returns
     -------
     ratios : array of the same type, shape (n_words,)
-    totals : array of the same type, shape (width,)
+    totals : array of the same type, shape (n_topics,)
     """
-    cdef Py_ssize_t n = table.shape[0], width = table.shape[1], _
-    if n == 0 or n % 8 or width == 0 or width % 8 or counts.shape[0] != n or factors.shape[0] != width:
-        raise ValueError(f"table must have multiples of 8 as its shape, and fit the others, got {(n, width)}")
+    cdef Py_ssize_t n = table.shape[0], n_topics = table.shape[1], _
+    if n == 0 or n_topics == 0 or counts.shape[0] != n or factors.shape[0] != n_topics:
+        raise ValueError(f"counts and factors must fit the table, which must not be empty, got {(n, n_topics)}")
     dtype = np.float32 if real is float else np.float64
-    ratios, totals = np.empty(n, dtype), np.empty(width, dtype)
-    cdef real[::1] ratio = ratios, total = totals
-    cdef real tiny = 1e-37
+    cdef Limits limits = limits_of(real is float)
+    cdef Blocks blocks = blocks_of(n, n_topics, <real> 0.0)
+    cdef Py_ssize_t rows = rows_of(blocks, <real> 0.0), lanes = lanes_of(<real> 0.0)
+    words, topics = np.arange(n, dtype=np.int32), np.zeros(padded(n_topics), np.int32)
+    ratios, totals = np.empty(rows, dtype), np.empty(padded(n_topics), dtype)
+    spaces = [np.zeros(size, dtype) for size in (rows, (lanes + 1) * padded(n_topics), rows * n_topics + 16)]
+    start = -spaces[2].ctypes.data // spaces[2].itemsize % 16
+    topics[:n_topics], spaces[0][:n] = np.arange(n_topics), counts
+    cdef const int32_t[::1] word = words, topic = topics
+    cdef real[::1] ratio = ratios, total = totals, given = spaces[0], space = spaces[1], filled = spaces[2][start:]
+    cdef Problem problem
+    problem.weights, problem.n_topics, problem.logarithms = <void*> &table[0, 0], n_topics, False
     with nogil:
+        fill(&problem, &word[0], n, blocks, <real> 1.0, &limits, &space[0], &filled[0])
         for _ in range(repeat):
-            sweep(&table[0, 0], &counts[0], n, width, &factors[0], <real> 1.0, tiny, &ratio[0], &total[0])
-    return ratios, totals
+            sweep(
+                &filled[0], &given[0], blocks, n_topics, &topic[0], n_topics, &factors[0], <real> 1.0,
+                <real> limits.tiny, &ratio[0], &space[0], &total[0],
+            )
+    return ratios[:n], totals[:n_topics]

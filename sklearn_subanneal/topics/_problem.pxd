@@ -18,6 +18,7 @@ cdef struct Problem:
     Py_ssize_t max_iter
     double tol
     double negligible           # topics with fewer expected tokens of a document are dropped
+    double settled              # updates are extrapolated once one moves less than this share of the tokens
     bint each                   # one inverse temperature for each document
     bint logarithms             # weights are logarithms, still to be tempered
     bint digamma                # else the factor of a topic is gamma itself

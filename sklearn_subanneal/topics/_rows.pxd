@@ -1,4 +1,6 @@
 """Vectorised loops over topics, in float32 and float64, for each level of the instruction set."""
+from libc.math cimport sqrt
+
 from sklearn_subanneal._core._math cimport LANES, exp_double, exp_float, log_double, log_float, simd_void
 from sklearn_subanneal.topics._digamma cimport digamma_double, reciprocals_float, shifted_float
 
@@ -100,24 +102,74 @@ cdef inline real maximum(const real* x, Py_ssize_t n) noexcept nogil:
 
 cdef inline simd_void update(
     const real* prior, const real* factors, const real* totals, Py_ssize_t width, real negligible, real* gamma,
-    real* moves, real* small, real* summary
+    real* change, real* space, real* summary
 ) noexcept nogil:
     """gamma = prior + factors totals. Summary: how far it moved, its largest element, how many excesses are small."""
     cdef Py_ssize_t k
     cdef real excess, moved
-    # In two loops: with more arrays in one, GCC finds too many that could overlap, and does not vectorise.
+    # In short loops: with more arrays in one, GCC finds too many that could overlap, and does not vectorise.
     for k in range(width):
         excess = factors[k] * totals[k]
-        small[k] = <real> 1.0 if excess < negligible else <real> 0.0
-        moves[k] = excess + prior[k]
+        space[k] = <real> 1.0 if excess < negligible else <real> 0.0
+        change[k] = excess + prior[k]
+    summary[2] = total(space, width)
     for k in range(width):
-        excess = moves[k]
+        excess = change[k]
         moved = excess - gamma[k]
-        moves[k] = moved if moved > 0 else -moved
         gamma[k] = excess
-    summary[0] = total(moves, width)
+        change[k] = moved
+    for k in range(width):
+        space[k] = change[k] if change[k] > 0 else -change[k]
+    summary[0] = total(space, width)
     summary[1] = maximum(gamma, width)
-    summary[2] = total(small, width)
+
+
+cdef inline simd_void find_needed(
+    const real* factors, const real* totals, const real* edge_factors, Py_ssize_t width, real negligible, real* needed,
+    real* summary
+) noexcept nogil:
+    """1 for topics that a document may still use, and how many these are (third in the summary); 0 for others.
+
+    A topic is not needed if its expected number of tokens is negligible, and the update maps all such numbers to below
+    half of that.
+    """
+    cdef Py_ssize_t k
+    cdef real half = <real> 0.5 * negligible, largest
+    for k in range(width):
+        largest = edge_factors[k] * totals[k]
+        needed[k] = <real> 1.0 if factors[k] * totals[k] >= negligible else <real> 0.0
+        needed[k] = <real> 1.0 if largest >= half else needed[k]
+    summary[2] = total(needed, width)
+
+
+cdef inline simd_void extrapolate(
+    const real* prior, const real* first, const real* second, Py_ssize_t width, real longest, real* gamma, real* space,
+    real* summary
+) noexcept nogil:
+    """Go on from gamma, after its changes ``first`` and ``second`` by two updates, to where updates seem to lead.
+
+    Scheme S3 of Varadhan and Roland (2008), with steps from 1, which changes nothing, to ``longest``; no excess over
+    the prior falls to below a quarter. Summary: the largest element of gamma.
+    """
+    cdef Py_ssize_t k
+    cdef real step, along_first, along_second, x, least
+    for k in range(width):
+        space[k] = first[k] * first[k]
+    step = total(space, width)
+    for k in range(width):
+        x = second[k] - first[k]
+        space[k] = x * x
+    x = total(space, width)
+    step = step / x if step < x * longest * longest else longest * longest
+    step = sqrt(step) if step > 1 else <real> 1.0
+    along_first, along_second = (step + step - 1) - step * step, step * step - 1
+    for k in range(width):
+        space[k] = along_first * first[k] + along_second * second[k]
+    for k in range(width):
+        x = gamma[k] + space[k]
+        least = prior[k] + <real> 0.25 * (gamma[k] - prior[k])
+        gamma[k] = x if x > least else least
+    summary[1] = maximum(gamma, width)
 
 
 cdef inline simd_void add_scaled(const real* row, real scale, Py_ssize_t n, real* out) noexcept nogil:

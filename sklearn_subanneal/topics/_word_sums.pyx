@@ -6,16 +6,16 @@ from libc.string cimport memcpy
 import numpy as np
 
 from sklearn_subanneal._core._math cimport padded
-from sklearn_subanneal.topics._document cimport sweep, whole_blocks
-from sklearn_subanneal.topics._problem cimport Limits, address, limits_of
+from sklearn_subanneal.topics._problem cimport Limits, Problem, address, limits_of
 from sklearn_subanneal.topics._rows cimport add_scaled, copy_row, multiply, real, set_log_reciprocals, temper_row, total
+from sklearn_subanneal.topics._word_blocks cimport Blocks, blocks_of, fill, lanes_of, sweep
 
 from sklearn_subanneal.annealing.threads import share_tasks
 
 cdef enum:
     DOCUMENTS_A_TASK = 32
-    # So many rows of weights stay in the nearest cache.
-    WORDS_A_BLOCK = 64
+    # Words whose weights are in memory at a time. Blocks of one to four vectors fill them, so that none reaches beyond.
+    WORDS_AT_ONCE = 96
 
 
 cdef struct Words:
@@ -29,37 +29,33 @@ cdef struct Words:
     Py_ssize_t n_topics
 
 
-cdef inline void put_row(const real* row, Py_ssize_t n, Py_ssize_t width, real least, real* out) noexcept nogil:
-    """A row held at the least from below, with zeros up to the width."""
-    cdef Py_ssize_t k
-    copy_row(row, n, least, out)
-    for k in range(n, width):
-        out[k] = 0.0
-
-
 cdef inline double log_likelihood(
-    const Words* words, Py_ssize_t document, real* scratch, double* logs, const Limits* limits
+    const Words* words, Py_ssize_t document, real* scratch, int32_t* topics, double* logs, const Limits* limits
 ) noexcept nogil:
-    cdef Py_ssize_t n_topics = words.n_topics, width = padded(n_topics), v, n
+    cdef Py_ssize_t n_topics = words.n_topics, v, n
     cdef int64_t begin = words.indptr[document], end = words.indptr[document + 1]
     cdef const real* counts = <const real*> words.counts
-    cdef const real* weights = <const real*> words.weights
     cdef real* factors = scratch
-    cdef real* ones = factors + width
-    cdef real* ratios = ones + WORDS_A_BLOCK
-    cdef real* table = ratios + WORDS_A_BLOCK
-    cdef real least = <real> limits.least
+    cdef real* ones = factors + n_topics
+    cdef real* ratios = ones + WORDS_AT_ONCE
+    cdef real* space = ratios + WORDS_AT_ONCE
+    cdef real* table = space + (lanes_of(<real> 0.0) + 1) * n_topics
     cdef double result = 0.0
-    put_row(<const real*> words.mixing + document * n_topics, n_topics, width, least, factors)
-    for v in range(WORDS_A_BLOCK):
+    cdef Problem problem
+    cdef Blocks blocks
+    problem.weights, problem.n_topics, problem.logarithms = words.weights, n_topics, False
+    copy_row(<const real*> words.mixing + document * n_topics, n_topics, <real> limits.least, factors)
+    for v in range(WORDS_AT_ONCE):
         ones[v] = 1.0
+    for v in range(n_topics):
+        topics[v] = <int32_t> v
     while begin < end:
-        n = min(end - begin, <int64_t> WORDS_A_BLOCK)
-        for v in range(n):
-            put_row(weights + words.indices[begin + v] * n_topics, n_topics, width, least, table + v * width)
-        # The last rows may hold values of earlier words, which are not read.
+        n = min(end - begin, <int64_t> WORDS_AT_ONCE)
+        blocks = blocks_of(n, n_topics, <real> 0.0)
+        fill(&problem, words.indices + begin, n, blocks, <real> 1.0, limits, space, table)
         sweep(
-            table, ones, whole_blocks(n), width, factors, <real> 1.0, <real> limits.tiny, ratios, <real*> NULL
+            table, ones, blocks, n_topics, topics, n_topics, factors, <real> 1.0, <real> limits.tiny, ratios, space,
+            <real*> NULL
         )
         set_log_reciprocals(ratios, n, logs)
         for v in range(n):
@@ -93,16 +89,16 @@ cdef inline double joint_energy(
 cdef int sum_range(const Words* words, Py_ssize_t first, Py_ssize_t stop, real tag) noexcept nogil:
     """Documents first .. stop - 1, energies if there are temperatures; returns -1 if memory fails."""
     cdef Py_ssize_t document, width = padded(words.n_topics)
+    cdef Py_ssize_t size = (WORDS_AT_ONCE + lanes_of(tag) + 2) * width + 2 * WORDS_AT_ONCE
     cdef Limits limits = limits_of(real is float)
-    cdef double[WORDS_A_BLOCK] logs
-    cdef real* scratch = <real*> malloc(((WORDS_A_BLOCK + 2) * width + 2 * WORDS_A_BLOCK) * sizeof(real))
+    cdef double[WORDS_AT_ONCE] logs
+    cdef real* scratch = <real*> malloc(size * sizeof(real) + width * sizeof(int32_t))
+    cdef int32_t* topics = <int32_t*> (scratch + size)
     if scratch == NULL:
         return -1
-    for document in range((WORDS_A_BLOCK + 2) * width + 2 * WORDS_A_BLOCK):
-        scratch[document] = 0.0
     for document in range(first, stop):
         if words.inverse_temperature == NULL:
-            words.out[document] = log_likelihood(words, document, scratch, logs, &limits)
+            words.out[document] = log_likelihood(words, document, scratch, topics, logs, &limits)
         else:
             words.out[document] = joint_energy(words, document, scratch, &limits)
     free(scratch)

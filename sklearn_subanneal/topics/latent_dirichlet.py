@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_subanneal.topics.local_step import LocalStep, local_step
+from sklearn_subanneal.topics.local_step import LocalStep, local_step, used_words
 from sklearn_subanneal.topics.topic_scores import document_bounds, document_lengths, log_likelihoods
 from sklearn_subanneal.topics.word_statistics import Topics
+
+# Updates of a document are extrapolated once one moves less than this share of its tokens. If they are extrapolated
+# earlier, more documents go to another fixed point than by plain updates.
+SETTLED = 0.005
+# Tolerances of topic proportions and of bounds. Proportions that are not quite at the fixed point, where too few topics
+# share a document, predict its other words better; the bound is largest at the fixed point.
+PROPORTIONS_TOL, BOUND_TOL = 1e-2, 1e-3
 
 
 @dataclass(frozen=True)
@@ -56,26 +64,28 @@ class LatentDirichlet:
         documents : csr_matrix of shape (n_documents, n_words)
             Its type, float32 or float64, is that of the computation.
         weights : callable, default=None
-            As of :func:`~sklearn_subanneal.topics.local_step.local_step`.
+            As of :func:`~sklearn_subanneal.topics.local_step.local_step`; called with ``dtype``, too.
 
         Returns
         -------
         LocalStep
         """
+        weights = partial(weights or self.topics.relative_weights, dtype=documents.dtype)
         return local_step(
             documents,
-            self.topics.astype(documents.dtype),
+            self.topics,
             self.doc_topic_prior,
             max_iter=self.max_iter,
             tol=self.tol,
             n_threads=self.n_threads,
             weights=weights,
+            settled=SETTLED,
         )
 
     def bounds(self, documents: sparse.csr_matrix) -> NDArray:
         """Bound on the log probability of each document given the topics, float64 of shape (n_documents,)."""
         step = self.infer(documents)
-        logs = self.topics.astype(documents.dtype).log_weights(step.words)
+        logs = self.topics.log_weights(step.words, self.n_threads, documents.dtype)
         return document_bounds(step.documents, logs, step.gamma, self.doc_topic_prior, n_threads=self.n_threads)
 
     def perplexity(self, documents: sparse.csr_matrix) -> float:
@@ -106,7 +116,7 @@ class LatentDirichlet:
 
     def completion_likelihoods(self, observed: sparse.csr_matrix, held_out: sparse.csr_matrix) -> NDArray:
         """As :meth:`completion_score`, but summed over the held-out tokens of each document, (n_documents,)."""
-        topics = self.topics.astype(observed.dtype)
-        gamma = self.infer(observed, weights=topics.mean_weights).gamma
-        proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return log_likelihoods(held_out, topics.mean_weights(), proportions, self.n_threads)
+        gamma = self.infer(observed, weights=self.topics.mean_weights).gamma
+        words, narrow = used_words(held_out)
+        weights = self.topics.mean_weights(words, self.n_threads, observed.dtype)
+        return log_likelihoods(narrow, weights, gamma / gamma.sum(axis=1, keepdims=True), self.n_threads)

@@ -49,6 +49,7 @@ def local_step(
     statistics: bool = False,
     weights: Callable | None = None,
     drop: float = 0.1,
+    settled: float = 0.0,
 ) -> LocalStep:
     """Fit the topic proportions of documents, with fixed topics.
 
@@ -59,14 +60,15 @@ def local_step(
     prior : ndarray of shape (n_topics,)
         Parameter alpha of the Dirichlet prior of topic proportions.
     inverse_temperature : float or ndarray of shape (n_documents,), default=1.0
-    max_iter, tol, n_threads, drop
+    max_iter, tol, n_threads, drop, settled
         As of :func:`~sklearn_subanneal.topics._fit_documents.fit_documents`.
     gamma : ndarray of shape (n_documents, n_topics), default=None
         Start of the iterations; None: tokens spread evenly over the topics.
     statistics : bool, default=False
         Whether to sum the statistics of the topics.
     weights : callable, default=None
-        Called with an array of words and ``n_threads``; its weights are used in place of those of the topics.
+        Called with an array of words and ``n_threads``; its weights are used in place of those of the topics, and their
+        type is that of the computation.
 
     Returns
     -------
@@ -99,6 +101,7 @@ def local_step(
         n_threads=n_threads,
         log_weights=each,
         drop=drop,
+        settled=settled,
     )
     return LocalStep(narrow, words, gamma, sums)
 

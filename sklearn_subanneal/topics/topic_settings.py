@@ -32,12 +32,16 @@ from sklearn_subanneal.variational import (
 from sklearn_subanneal.variational.validation import checked_temperatures
 
 TEMPERINGS = ("annealed", "global", "local", "none", "global-paper", "local-paper")
-# With a smaller prior, many topics of few documents predict the words of other documents worse.
-LEAST_WORD_PRIOR = 0.02
+# The prior of a topic weighs as much as this share of its tokens, on average over topics, but each word has this least
+# and most weight. With a smaller prior topics are sharper than those that documents come from, and differ more between
+# seeds; with a larger one topics of few documents become alike.
+WORD_PRIOR_SHARE, LEAST_WORD_PRIOR, MOST_WORD_PRIOR = 0.03, 0.02, 0.1
 # Documents with fewer tokens need a hotter start.
 SHORT_DOCUMENT = 100.0
 # Nats by which the entropy of a token under the prior of the partition function exceeds that of the corpus.
 ENTROPY_MARGIN = 0.1
+# Mean change of gamma a topic below which a document of a minibatch is fitted.
+LEARNING_TOL = 1e-3
 # Dirichlet priors out of this range are not representable in single precision.
 PRIOR_RANGE = (1e-10, 1e10)
 
@@ -79,6 +83,12 @@ def default_passes(n_documents: float, n_tokens: float) -> int:
 def default_batch_size(n_documents: int) -> int:
     """Documents in a minibatch: 2 % of all, from 64 to 512."""
     return int(np.clip(n_documents // 50, 64, 512))
+
+
+def default_word_prior(n_tokens: float | None, n_topics: int, n_words: int) -> float:
+    """Parameter eta of the Dirichlet prior of topics, for each word; None: the number of tokens is not known."""
+    prior = 1.0 / n_topics if n_tokens is None else WORD_PRIOR_SHARE * n_tokens / (n_topics * n_words)
+    return float(np.clip(prior, LEAST_WORD_PRIOR, MOST_WORD_PRIOR))
 
 
 # From 2 on topics of short documents may merge into one and stay so.
@@ -123,7 +133,7 @@ class TopicSettings:
     partition_function_prior : float or None
     learning_decay, learning_offset : float or None
     max_iter, max_doc_update_iter : int or None
-    mean_change_tol : float
+    mean_change_tol : float or None
     n_threads : int
     """
 
@@ -141,7 +151,7 @@ class TopicSettings:
     learning_offset: float | None
     max_iter: int | None
     max_doc_update_iter: int | None
-    mean_change_tol: float
+    mean_change_tol: float | None
     n_threads: int
 
     @classmethod
@@ -195,7 +205,7 @@ class TopicSettings:
         doc_prior = self._prior("doc_topic_prior", doc_prior, self.most_topics)
         word_prior = self.topic_word_prior
         if word_prior is None:
-            word_prior = max(1.0 / self.most_topics, LEAST_WORD_PRIOR)
+            word_prior = default_word_prior(word_counts.sum() if planned else None, self.most_topics, n_words)
         word_prior = self._prior("topic_word_prior", word_prior, n_words)
         defaults = SHORT if word_counts.sum() < SHORT_DOCUMENT * n_documents else LONG
         cooling = self.temperature_schedule or default_cooling(totals.mean_length, n_passes or 1, batch)
@@ -219,7 +229,7 @@ class TopicSettings:
             step_size=WholeStep() if batch else step_size,
             temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
             max_iter=self.max_doc_update_iter or (100 if batch else 15),
-            tol=self.mean_change_tol,
+            tol=LEARNING_TOL if self.mean_change_tol is None else self.mean_change_tol,
             n_threads=self.n_threads,
             energy=energy,
         )

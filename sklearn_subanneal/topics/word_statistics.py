@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import psi
 
 from sklearn_subanneal.annealing.threads import share_tasks
 from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
@@ -15,7 +16,7 @@ from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
 SMALLEST_SCALE = 1e-12
 # Share of the words of its own documents in a topic at the start: enough to part topics, and soon forgotten.
 OWN_WORDS = 0.05
-# Words that a thread takes at a time.
+# Words that a thread takes at a time, and that are transposed at a time.
 WORDS_A_TASK = 1024
 
 
@@ -54,7 +55,11 @@ class Topics:
         self.prior = np.broadcast_to(np.asarray(prior, dtype=np.float64), len(table))
         self.update = update
         self.scale = 1.0
+        self._kept: dict[str, NDArray] = {}
         self.recount()
+
+    def __getstate__(self) -> dict:
+        return {**vars(self), "_kept": {}}
 
     @classmethod
     def start(cls, table: NDArray, prior: ArrayLike, update: str, dtype, generator) -> Topics:
@@ -77,12 +82,6 @@ class Topics:
         total = np.asarray(groups.sum(axis=0), dtype=np.float64).ravel() + SMALLEST_SCALE
         return _mixed(groups, total, OWN_WORDS) * (max(n_tokens, 1.0) / groups.shape[0])
 
-    def astype(self, dtype) -> Topics:
-        """These topics with a table of another type; themselves if it is the same."""
-        if self.table.dtype == dtype:
-            return self
-        return Topics(self.table.astype(dtype) * dtype.type(self.scale), self.prior, self.update)
-
     @property
     def n_words(self) -> int:
         """Size of the vocabulary."""
@@ -96,23 +95,46 @@ class Topics:
     def recount(self) -> None:
         """Recompute the sum of the statistics of every topic, after ``table`` was changed from outside."""
         self.totals = self.scale * self.table.sum(axis=0, dtype=np.float64)
+        self._kept.clear()
+
+    def kept(self, name: str) -> NDArray:
+        """An array of the topics, computed once and kept, not in pickles, until the statistics change.
+
+        Parameters
+        ----------
+        name : {"pseudo_counts", "means", "exp_expected_logs"}
+            The method that computes it.
+
+        Returns
+        -------
+        array : ndarray of shape (n_topics, n_words)
+            Read-only. It does not change with the statistics.
+        """
+        if name not in self._kept:
+            array = getattr(self, name)()
+            array.flags.writeable = False
+            self._kept[name] = array
+        return self._kept[name]
 
     def _masses(self) -> NDArray:
         """Parameters of each topic's Dirichlet distribution, summed over the words."""
         return self.totals + self.prior.sum()
 
-    def _table(self, words: NDArray | None, rho: float | None, update: str, n_threads: int) -> NDArray:
+    def _table(self, words: NDArray | None, rho: float | None, update: str, n_threads: int, dtype=None) -> NDArray:
         words = np.arange(self.n_words) if words is None else words
-        out = np.empty((len(words), self.n_topics), self.table.dtype)
+        out = np.empty((len(words), self.n_topics), self.table.dtype if dtype is None else dtype)
         prior, masses = self.prior[words], self._masses()
 
         def fill(some: slice) -> None:
-            word_weights(self.table, words[some], self.scale, prior[some], masses, update, rho, out[some])
+            table, places = self.table, words[some]
+            if table.dtype != out.dtype:
+                table, places = table[places].astype(out.dtype), np.arange(len(places))
+            word_weights(table, places, self.scale, prior[some], masses, update, rho, out[some])
 
         _by_words(fill, len(words), n_threads)
         return out
 
-    def log_weights(self, words: NDArray | None = None, n_threads: int = 1) -> NDArray:
+    def log_weights(self, words: NDArray | None = None, n_threads: int = 1, dtype=None) -> NDArray:
         """Log of the untempered weights.
 
         Parameters
@@ -120,23 +142,25 @@ class Topics:
         words : ndarray of int, shape (n,), default=None
             Some words; None: all.
         n_threads : int, default=1
+        dtype : dtype, default=None
+            float32 or float64; None: that of the statistics.
 
         Returns
         -------
         log_weights : ndarray of shape (n, n_topics)
         """
-        return self._table(words, None, self.update, n_threads)
+        return self._table(words, None, self.update, n_threads, dtype)
 
     def relative_weights(
-        self, words: NDArray | None = None, inverse_temperature: float = 1.0, n_threads: int = 1
+        self, words: NDArray | None = None, inverse_temperature: float = 1.0, n_threads: int = 1, dtype=None
     ) -> NDArray:
         """Weights to the power of the inverse temperature, up to a factor for each word; shape (n, n_topics).
 
         The factors cancel in the fit of documents, and keep the weights from being denormal.
         """
-        return self._table(words, inverse_temperature, self.update, n_threads)
+        return self._table(words, inverse_temperature, self.update, n_threads, dtype)
 
-    def mean_weights(self, words: NDArray | None = None, n_threads: int = 1) -> NDArray:
+    def mean_weights(self, words: NDArray | None = None, n_threads: int = 1, dtype=None) -> NDArray:
         """Mean probabilities of some words, or all, under every topic.
 
         Parameters
@@ -144,12 +168,14 @@ class Topics:
         words : ndarray of int, shape (n,), default=None
             Some words; None: all.
         n_threads : int, default=1
+        dtype : dtype, default=None
+            float32 or float64; None: that of the statistics.
 
         Returns
         -------
         weights : ndarray of shape (n, n_topics)
         """
-        return self._table(words, 1.0, "plug-in", n_threads)
+        return self._table(words, 1.0, "plug-in", n_threads, dtype)
 
     def shares(self) -> NDArray:
         """Statistics divided by their sum, shape (n_words, n_topics)."""
@@ -171,6 +197,7 @@ class Topics:
             Documents of the corpus for each document of the minibatch.
         n_threads : int, default=1
         """
+        self._kept.clear()
         if step >= 1.0:
             self.table[...], self.scale = 0.0, 1.0
         else:
@@ -210,12 +237,27 @@ class Topics:
 
     def pseudo_counts(self) -> NDArray:
         """Dirichlet parameters S + eta of every topic, shape (n_topics, n_words)."""
-        table = self.table * self.table.dtype.type(self.scale) + self.prior.astype(self.table.dtype)[:, None]
-        return np.ascontiguousarray(table.T)
+        return self._by_topic(self._pseudo_counts)
 
     def means(self) -> NDArray:
         """Probabilities of the words in every topic, shape (n_topics, n_words)."""
-        return np.ascontiguousarray(self.mean_weights().T)
+        return self._by_topic(lambda some: self.mean_weights(np.arange(some.start, min(some.stop, self.n_words))))
+
+    def exp_expected_logs(self) -> NDArray:
+        """exp(E[log probability of a word]) in every topic, shape (n_topics, n_words)."""
+        masses = psi(self._masses())
+        return self._by_topic(lambda some: np.exp(psi(self._pseudo_counts(some).astype(np.float64)) - masses))
+
+    def _pseudo_counts(self, some: slice) -> NDArray:
+        return self.table[some] * self.table.dtype.type(self.scale) + self.prior[some, None].astype(self.table.dtype)
+
+    def _by_topic(self, rows: Callable[[slice], NDArray]) -> NDArray:
+        """Rows of words, computed and transposed some at a time, so that no second array of their size is needed."""
+        out = np.empty((self.n_topics, self.n_words), self.table.dtype)
+        for start in range(0, self.n_words, WORDS_A_TASK):
+            some = slice(start, start + WORDS_A_TASK)
+            out[:, some] = rows(some).T
+        return out
 
 
 def _mixed(counts, everything, share):

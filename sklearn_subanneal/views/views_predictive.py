@@ -18,7 +18,7 @@ from sklearn_subanneal.views.seen_rows import SeenRows
 LOWEST = -600.0
 
 
-def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ensemble:
+def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw], rare_share: float = 0.0) -> Ensemble:
     """The average over the draws, by their weights; in each, the views are independent mixtures.
 
     Parameters
@@ -26,15 +26,26 @@ def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw]) -> Ense
     models : list of ColumnModel
         One for each column of the table.
     draws : list of ViewsDraw
+    rare_share : float, default=0.0
+        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
     """
     return Ensemble(
         models,
-        [[Predictive(models, view, draw.members(v)) for v, view in enumerate(draw.views)] for draw in draws],
+        [
+            [Predictive(models, view, draw.members(v), None, rare_share) for v, view in enumerate(draw.views)]
+            for draw in draws
+        ],
         np.array([draw.weight for draw in draws]),
     )
 
 
-def left_out(models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, arrays: list[np.ndarray]) -> Ensemble:
+def left_out(
+    models: list[ColumnModel],
+    draws: list[ViewsDraw],
+    seen: SeenRows,
+    arrays: list[np.ndarray],
+    rare_share: float = 0.0,
+) -> Ensemble:
     """The leave-one-out average over the draws, in which each training row is predicted from the other rows.
 
     Parameters
@@ -45,13 +56,15 @@ def left_out(models: list[ColumnModel], draws: list[ViewsDraw], seen: SeenRows, 
         The rows in each draw.
     arrays : list of ndarray of shape (n_rows,)
         Typed columns of these rows: the cells to be scored.
+    rare_share : float, default=0.0
+        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
     """
     data = [model.data(arrays) for model in models]
     return Ensemble(
         models,
         [
             [
-                LeaveOneOut(models, view, draw.members(v), data, own[v], seen.completed(draw))
+                LeaveOneOut(models, view, draw.members(v), data, own[v], seen.completed(draw), rare_share)
                 for v, view in enumerate(draw.views)
             ]
             for draw, own in zip(draws, seen.labels, strict=True)

@@ -356,7 +356,7 @@ DAMAGES = {
     "one bit": lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:],
     "longer": lambda data: data + b"\0",
     "another file": lambda data: pickle.dumps({"identity": {}}),
-    "another version": lambda data: data.replace(b"checkpoint 1\n", b"checkpoint 2\n", 1),
+    "another version": lambda data: data.replace(b"checkpoint 2\n", b"checkpoint 3\n", 1),
 }
 
 

@@ -11,7 +11,15 @@ import pytest
 from support.checks import parametrize_with_checks
 from support.moves import EXACT_MOVES, FOREST, PAPER, VIEW_MOVES
 
-from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal import (
+    BayesianImputer,
+    CrossCat,
+    CrossCatClassifier,
+    CrossCatDetector,
+    CrossCatRegressor,
+    SubsampleAnnealedDPMM,
+    TreeGuidedNRMM,
+)
 from sklearn_subanneal.annealing import (
     Accelerating,
     EnergyAnneal,
@@ -42,11 +50,16 @@ QUICK = [
     CrossCat(schedule=Accelerating(passes=8, n_small=20), subsampling=StratifiedSubsampling(column=0), **BRIEF),
     CrossCatClassifier(JOINT),
     CrossCatRegressor(JOINT),
+    BayesianImputer(CrossCat(**FAST), add_indicator=True),
+    CrossCatDetector(CrossCat(**FAST)),
 ]
 
 DEFAULTS = [SubsampleAnnealedDPMM(), TreeGuidedNRMM(), CrossCat()]
 
 OTHERS = [
+    BayesianImputer(),
+    CrossCatDetector(),
+    BayesianImputer(SubsampleAnnealedDPMM(**FAST), sample_posterior=True),
     SubsampleAnnealedDPMM(covariance_type="full", **SHORT),
     SubsampleAnnealedDPMM(feature_types={0: "real"}, feature_params={"real": {"nu": 3.0}}, **SHORT),
     SubsampleAnnealedDPMM(schedule="anneal", n_chains=3, n_draws=2, thin=2),

@@ -16,6 +16,7 @@ from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.columns import real as reals
+from sklearn_subanneal.mixtures.predictive import rare_clusters
 from sklearn_subanneal.partitions import PitmanYor
 
 REAL = {"mu": 0.5, "kappa": 0.5, "sigma2": 0.3, "nu": 6.0}
@@ -380,3 +381,11 @@ def test_samples_follow_the_density(covariance_type):
     again = model.score_samples(model.sample(4000, random_state=2))
     assert abs(entropy.mean() - again.mean()) < 5 * np.sqrt(2 / 4000) * entropy.std()
     assert adjusted_rand_score(rows[:, 2], np.digitize(rows[:, 0], [4, 12])) > 0.9
+
+
+def test_rare_clusters_hold_together_at_most_a_share_of_the_rows():
+    sizes = np.array([50, 3, 40, 2, 5])
+    assert set(rare_clusters(sizes, 0.05)) == {3, 1}
+    assert set(rare_clusters(sizes, 0.1)) == {3, 1, 4}
+    assert set(rare_clusters(sizes, 0.049)) == {3}
+    assert not rare_clusters(sizes, 0.0).size

@@ -49,6 +49,44 @@ def fit_document(counts, logs, gamma, prior, rho, max_iter, tol, factor="digamma
     return gamma, responsibilities(logs, gamma, rho, factor), n_iter
 
 
+def extrapolated_document(counts, logs, gamma, prior, max_iter, tol, settled):
+    """(gamma, lengths allowed to the extrapolations made) of one document at T = 1, by scheme S3 of SQUAREM.
+
+    Two updates at a time, once one moves less than the share ``settled`` of the tokens; then gamma goes on by a step,
+    at most as long as allowed, at which no excess over the prior is less than a quarter. The length allowed is 16 at
+    first; a quarter of it, but 1 at least, after an update that moves further than the first one before the last
+    extrapolation, and twice, but 16 at most, after others.
+    """
+    gamma, longest, lengths, before, n_iter = np.array(gamma, float), 16.0, [], None, 0
+
+    def update():
+        nonlocal gamma, n_iter
+        change = prior + counts @ responsibilities(logs, gamma, 1.0) - gamma
+        gamma, n_iter = gamma + change, n_iter + 1
+        return change, np.abs(change).sum()
+
+    while n_iter < max_iter:
+        first, moved = update()
+        if moved < tol * len(gamma):
+            break
+        if before is None and not moved < settled * counts.sum():
+            continue
+        if before is not None:
+            longest = max(longest / 4, 1.0) if moved > before else min(2 * longest, 16.0)
+        before = moved
+        if n_iter == max_iter:
+            break
+        second, moved = update()
+        if moved < tol * len(gamma) or n_iter == max_iter:
+            break
+        step = np.clip(np.linalg.norm(first) / np.linalg.norm(second - first), 1.0, longest)
+        start = gamma - first - second
+        target = start + 2 * step * first + step**2 * (second - first)
+        gamma = np.maximum(target, prior + 0.25 * (gamma - prior))
+        lengths.append(longest)
+    return gamma, lengths
+
+
 def fit_documents(indptr, indices, counts, logs, gamma, prior, rho, max_iter, tol, factor="digamma"):
     """(gamma, statistics, iterations) of all documents; ``logs`` are untempered, rho a number or one a document."""
     n_documents = len(indptr) - 1

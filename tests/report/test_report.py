@@ -10,11 +10,11 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn_subanneal import load
 from sklearn_subanneal.datasets import make_planted_views
 from sklearn_subanneal.report import read_source
 from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
@@ -90,7 +90,7 @@ def report(table, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fitted(table, report):
-    return read_source(table[0]), joblib.load(report / "model.joblib")
+    return read_source(table[0]), load(report / "model.npz")
 
 
 def test_page_is_whole_and_stands_alone(report):
@@ -104,7 +104,7 @@ def test_page_is_whole_and_stands_alone(report):
     assert not page.of("script") and not page.of("link") and "http" not in re.sub(r"base64,[^\"]*", "", text)
     assert "url(" not in text and "@import" not in text
     links = {attributes["href"] for attributes in page.of("a")} - {f"#{name}" for name in SECTIONS}
-    assert links == {"clusters.csv", "imputed.csv", "uncertainty.csv", "model.joblib"}
+    assert links == {"clusters.csv", "imputed.csv", "uncertainty.csv", "model.npz"}
     assert all((report / link).is_file() for link in links)
     assert len(page.of("img")) == 3
     assert all(a["src"].startswith("data:image/png;base64,") and len(a["alt"]) > 30 for a in page.of("img"))
@@ -324,7 +324,7 @@ def check_interrupted(folder, times, status, out, error):
     assert "Traceback" not in error
     if times == 1:
         assert status == 0 and "Stopped early" in out
-        assert joblib.load(folder / "model.joblib").log_joint_.shape == (2, 1)
+        assert load(folder / "model.npz").log_joint_.shape == (2, 1)
         assert "The fit was interrupted" in (folder / "report.html").read_text(encoding="utf-8")
     else:
         assert status == 130 and "interrupted" in error

@@ -30,7 +30,7 @@ LEVELS = (
     ("variational", "tempering"),
     ("annealing",),
     ("tables",),
-    ("datasets",),
+    ("datasets", "portable"),
     ("_core",),
 )
 LEVEL_OF = {package: level for level, packages in enumerate(LEVELS) for package in packages}

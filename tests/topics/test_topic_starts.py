@@ -13,7 +13,7 @@ from support.topic_corpora import mixed_topics
 from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.document_groups import DocumentGroups, EvenSample
 from sklearn_subanneal.topics.measures import affinities, n_twins
-from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes
+from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes, default_word_prior
 from sklearn_subanneal.topics.word_statistics import OWN_WORDS, Topics
 
 
@@ -122,6 +122,14 @@ def test_random_start_is_left_to_itself():
         model = VariationalTemperingLDA(12, init="random", random_state=0).fit(X)
     assert model.n_iter_ == default_passes(900, X.sum() / 900)
     assert (affinities(truth, model.topic_word_).max(axis=1) > 0.9).sum() >= 8
+
+
+def test_the_prior_of_topics_grows_with_the_tokens_of_each_word_and_topic():
+    assert default_word_prior(200.0, 10, 10) == pytest.approx(0.06)
+    # Within limits, and from the number of topics alone if tokens are still to come.
+    assert default_word_prior(10.0, 10, 10) == 0.02
+    assert default_word_prior(1e6, 10, 10) == 0.1
+    assert default_word_prior(None, 20, 10) == 0.05
 
 
 def test_defaults_depend_on_the_corpus():

@@ -218,9 +218,9 @@ def expected_log_joints(X, logs, log_mixing, rho):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("n_words", "n_topics"), [(1, 1), (9, 5), (64, 8), (67, 13), (300, 40)])
+@pytest.mark.parametrize(("n_words", "n_topics"), [(1, 1), (9, 5), (64, 8), (67, 13), (110, 13), (300, 40), (400, 300)])
 def test_sums_over_words(n_words, n_topics, dtype):
-    """Whole and broken blocks of words, whole and broken vectors of topics, an empty document."""
+    """Whole and broken blocks of words, of four and of three vectors; broken vectors of topics; an empty document."""
     rng = np.random.default_rng(n_words)
     X = sparse.csr_matrix(rng.poisson(rng.choice([0.0, 0.3, 3.0], (70, 1)), (70, n_words)).astype(dtype))
     X = sparse.vstack([X, sparse.csr_matrix((1, n_words), dtype=dtype)], format="csr")

@@ -103,6 +103,18 @@ def test_any_number_of_topics_and_of_words(n_topics, dtype):
         np.testing.assert_allclose(sums, expected[1], rtol=bound, atol=bound)
 
 
+@pytest.mark.parametrize("n_topics", [300, 600, 1100])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_blocks_of_fewer_words_if_there_are_many_topics(n_topics, dtype):
+    documents, statistics = corpus(12, 200, n_topics)
+    logs, prior = reference.log_weights(statistics, 0.1, "plug-in"), np.full(n_topics, 0.1)
+    max_iter, bound = (5, 1e-11) if dtype == np.float64 else (2, 1e-5)
+    expected = truth(documents, logs, prior, 1.0, 0.0, max_iter)
+    gamma, sums, _ = fitted(documents, np.exp(logs), prior, 1.0, dtype, 0.0, max_iter, drop=0.0)
+    np.testing.assert_allclose(gamma, expected[0], rtol=bound, atol=bound)
+    np.testing.assert_allclose(sums, expected[1], rtol=bound, atol=bound)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_empty_documents_and_words(dtype):
     documents, statistics = corpus(n_words=400)
@@ -207,6 +219,61 @@ def test_the_bound_of_a_document_never_falls():
                 assert np.diff(bounds).min() > -1e-10 and bounds[-1] > bounds[0] + 0.1
 
 
+# --- Extrapolation ----------------------------------------------------------------------------------------------
+
+
+def undecided():
+    """(documents, weights, prior) whose plain updates converge slowly: two topics of three differ little."""
+    rng = np.random.default_rng(11)
+    beta = rng.dirichlet(np.full(50, 0.3), 3)
+    beta[1] = 0.8 * beta[0] + 0.2 * beta[1]
+    counts = [rng.multinomial(80, rng.dirichlet(np.ones(3)) @ beta * (1 - 1e-9)) for _ in range(30)]
+    return csr_matrix(np.array(counts)), np.ascontiguousarray(beta.T), np.full(3, 0.5)
+
+
+def test_extrapolated_updates():
+    documents, weights, prior = undecided()
+    jumps, shortened = 0, 0
+    for d in range(documents.shape[0]):
+        one = documents[d]
+        for max_iter in (1, 2, 3, 4, 7, 12, 16):
+            expected, lengths = reference.extrapolated_document(
+                one.data, np.log(weights)[one.indices], np.ones(3), prior, max_iter, 1e-9, 0.02
+            )
+            gamma, _, n_iter = fitted(one, weights, prior, 1.0, tol=1e-9, max_iter=max_iter, drop=0.0, settled=0.02)
+            np.testing.assert_allclose(gamma[0], expected, rtol=1e-6)
+            assert n_iter[0] <= max_iter
+        jumps, shortened = jumps + len(lengths), shortened + (np.diff(lengths) < 0).sum()
+    # Extrapolations were made, and some of the longest were made shorter.
+    assert jumps > 100 and shortened > 5
+
+
+@pytest.mark.parametrize("update", ["plug-in", "variational"])
+def test_extrapolation_ends_at_the_fixed_point_of_the_updates(update):
+    documents, statistics = corpus(60, 200, 30, seed=3)
+    logs, prior = reference.log_weights(statistics, 0.02, update), np.full(30, 0.05)
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    plain, _, many = fitted(documents, weights, prior, 1.0, tol=1e-10, max_iter=20000)
+    gamma, _, few = fitted(documents, weights, prior, 1.0, tol=1e-10, max_iter=20000, settled=0.005)
+    np.testing.assert_allclose(gamma, plain, atol=1e-5)
+    assert few.sum() < 0.7 * many.sum() and many.max() < 20000
+    # At the tolerance of users it is nearer to the fixed point than plain updates are.
+    loose, _, _ = fitted(documents, weights, prior, 1.0)
+    near, _, _ = fitted(documents, weights, prior, 1.0, settled=0.005)
+    assert np.abs(near - plain).sum() < 0.9 * np.abs(loose - plain).sum()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_updates_are_plain_until_they_settle(dtype):
+    documents, weights, prior = undecided()
+    for settled in (0.0, 1e-12):
+        plain = fitted(documents, weights, prior, 1.0, dtype, tol=1e-4, max_iter=40)
+        found = fitted(documents, weights, prior, 1.0, dtype, tol=1e-4, max_iter=40, settled=settled)
+        assert all(np.array_equal(one, other) for one, other in zip(plain, found, strict=True))
+    changed = fitted(documents, weights, prior, 1.0, dtype, tol=1e-4, max_iter=40, settled=0.02)
+    assert changed[2].sum() < plain[2].sum()
+
+
 @pytest.mark.parametrize("log_weights", [False, True])
 def test_numbers_that_float32_can_not_hold(log_weights):
     # exp(E log beta) of words unseen under a sparse prior is exp(-500): rows are relative to their largest weight.
@@ -231,31 +298,30 @@ def test_threads_change_no_bit(dtype, each):
     documents, statistics = corpus(300, 120, 20)
     logs, prior = reference.log_weights(statistics, 0.02, "plug-in"), np.full(20, 0.05)
     rho = np.random.default_rng(2).uniform(0.5, 1.0, 300) if each else 0.9
-    runs = [fitted(documents, logs, prior, rho, dtype, log_weights=True, n_threads=n) for n in (1, 2, 3, 7)]
-    for run in runs[1:]:
-        assert all(np.array_equal(one, other) for one, other in zip(runs[0], run, strict=True))
+    for settled in (0.0, 0.005):
+        options = {"log_weights": True, "settled": settled}
+        runs = [fitted(documents, logs, prior, rho, dtype, n_threads=n, **options) for n in (1, 2, 3, 7)]
+        for run in runs[1:]:
+            assert all(np.array_equal(one, other) for one, other in zip(runs[0], run, strict=True))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sweeps_add_in_the_stated_order(dtype):
     rng = np.random.default_rng(4)
-    for n, width in ((8, 8), (16, 16), (24, 40), (40, 104)):
-        table = rng.random((n, width)).astype(dtype)
-        counts, factors = rng.integers(0, 5, n).astype(dtype), rng.random(width).astype(dtype)
-        lanes = 8 if dtype == np.float32 else 4
-        products = (table * factors).reshape(n, -1, lanes)
-        sums = np.zeros((n, lanes), dtype)
-        for part in range(width // lanes):
-            sums = sums + products[:, part]
-        pairs = sums[:, 0::2] + sums[:, 1::2]
-        if lanes == 8:
-            across = sums.reshape(n, 2, 2, 2)
-            across = across[:, :, 0] + across[:, :, 1]
-            pairs = across[:, :, 0] + across[:, :, 1]
-        ratios = counts / (pairs[:, 0] + pairs[:, 1])
-        totals = np.zeros(width, dtype)
+    lanes = 8 if dtype == np.float32 else 4
+    for n, n_topics in ((1, 1), (8, 8), (15, 16), (24, 3), (33, 65), (40, 300)):
+        table = rng.random((n, n_topics)).astype(dtype)
+        counts, factors = rng.integers(0, 5, n).astype(dtype), rng.random(n_topics).astype(dtype)
+        normalisers = np.zeros(n, dtype)
+        for k in range(n_topics):
+            normalisers = normalisers + factors[k] * table[:, k]
+        ratios = counts / normalisers
+        sums = np.zeros((lanes, n_topics), dtype)
         for v in range(n):
-            totals = totals + ratios[v] * table[v]
+            sums[v % lanes] += ratios[v] * table[v]
+        totals = (sums[0] + sums[2]) + (sums[1] + sums[3])
+        if lanes == 8:
+            totals = totals + ((sums[4] + sums[6]) + (sums[5] + sums[7]))
         found = sweeps(table, counts, factors)
         assert np.array_equal(found[0], ratios) and np.array_equal(found[1], totals)
 
@@ -280,7 +346,7 @@ for dtype in (np.float32, np.float64):
             gamma, sums = np.ones((100, 37), dtype), np.zeros((500, 37), dtype)
             each = rho or rng.uniform(0.5, 1.0, 100)
             fit_documents(indptr, indices, counts, weights, gamma, np.full(37, 0.02), each, 100, 1e-3, sums,
-                          log_weights=rho is None)
+                          log_weights=rho is None, settled=0.0 if rho == 0.6 else 0.01)
             assert np.isfinite(sums).all()
             for array in (weights, gamma, sums):
                 digest.update(array.tobytes())

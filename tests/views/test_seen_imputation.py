@@ -139,3 +139,43 @@ def test_cells_with_atoms_are_imputed_by_the_other_rows(with_atoms):
     # The same rows, one by one.
     alone = [average.predict([a[[i]] for a in arrays], 2, seen=True, rows=np.array([i]))[0][0] for i in gaps]
     np.testing.assert_allclose(average.predict([a[gaps] for a in arrays], 2, seen=True, rows=gaps)[0], alone, rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_multiple_imputations_have_the_law_of_the_sampled_values(fitted):
+    model, X = fitted
+    values, gaps = sampled(model), np.isnan(X)
+    drawn = np.array([table[gaps] for table in model.sample_imputations(X, 4000, random_state=0)])
+    n = effective_sample_size(values, kind="mean")
+    for function in (np.abs, np.sign, lambda x: np.minimum(x, 3.0)):
+        sampled_ones, ours = function(values), function(drawn)
+        error = np.sqrt(sampled_ones.var(axis=(0, 1)) * 2.0 / n)
+        assert (np.abs(ours.mean(axis=0) - sampled_ones.mean(axis=(0, 1))) < 4.0 * error).all()
+    # The missing cells of different rows are drawn together.
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        exact = np.mean(np.sign(values[..., i] * values[..., j]))
+        found = np.mean(np.sign(drawn[:, i] * drawn[:, j]))
+        assert found == pytest.approx(exact, abs=4.0 * np.sqrt(2.0 / n.min()))
+
+
+def test_one_draw_gives_many_imputations(fitted):
+    """A Gibbs sweep of the missing cells each: if a block misses one cell, independent draws."""
+    _, X = fitted
+    X = X.copy()
+    X[1:3] = [[0.1, -0.2], [0.4, 0.3]]
+    one = CrossCat(
+        CRP(1e-6),
+        covariance_type="full",
+        feature_types=["real", "real"],
+        feature_params={"real": {"kappa": 0.1, "nu": 9.0}},
+        column_start="together",
+        learn_hyperparameters=False,
+        n_chains=1,
+        n_draws=1,
+        random_state=0,
+    ).fit(X)
+    assert one.n_views_ == one.n_clusters_ == 1
+    drawn = np.array([table[0, 1] for table in one.sample_imputations(X, 4000, random_state=1)])
+    filled, spread = one.impute(X, return_uncertainty=True)
+    assert drawn.mean() == pytest.approx(filled[0, 1], abs=4.0 * drawn.std() / np.sqrt(4000))
+    assert drawn.std() == pytest.approx(spread[0, 1], rel=0.1)

@@ -1,0 +1,87 @@
+"""Drift: whether new rows have another distribution than training rows, column by column."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import chi2_contingency, ks_2samp, ttest_ind
+
+from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.schema import Table
+
+# Training rows, evenly spaced, with which new ones are compared, at most.
+MOST_COMPARED = 5000
+# Larger surprisals of training cells count as much as this quantile of them.
+LARGEST_QUANTILE = 0.99
+
+
+class ColumnDrift(NamedTuple):
+    """How much a column of new rows differs from that of training rows.
+
+    Attributes
+    ----------
+    column : str
+    p_value : float
+        Of the hypothesis that the column does not differ: three times the least of the others, at most 1.
+    p_cells, p_missing, p_given_others : float
+        Of the observed cells (Kolmogorov-Smirnov, or chi-square for categories), of the share of missing cells
+        (chi-square), and of the mean surprisal of cells given the others of their rows (Welch's test): of dependence.
+    """
+
+    column: str
+    p_value: float
+    p_cells: float
+    p_missing: float
+    p_given_others: float
+
+
+def column_drifts(table: Table, training, new, surprisal, new_surprisal) -> list[ColumnDrift]:
+    """Each column of new rows against that of training rows, those that differ most first.
+
+    Parameters
+    ----------
+    table : Table
+    training, new : list of ndarray
+        Typed columns.
+    surprisal, new_surprisal : ndarray of shape (n_rows, n_columns) and (n_new, n_columns)
+        Training rows given the others; NaN where missing.
+    """
+    out = []
+    for j, (name, at) in enumerate(zip(table.names, table.places, strict=True)):
+        cells = min(_p_of_cells(training[p], new[p]) for p in at) * len(at)
+        gaps = _p_of_counts(*(np.bincount(is_missing(own[at[0]]), minlength=2) for own in (training, new)))
+        given = _p_of_means(*(own[~np.isnan(own[:, j]), j] for own in (surprisal, new_surprisal)))
+        found = [min(float(p), 1.0) for p in (cells, gaps, given)]
+        out.append(ColumnDrift(name, min(3.0 * min(found), 1.0), *found))
+    return sorted(out, key=lambda drift: drift.p_value)
+
+
+def _p_of_cells(cells, others):
+    cells, others = (own[~is_missing(own)] for own in (cells, others))
+    if cells.dtype.kind == "f":
+        return _p_of_numbers(cells, others)
+    n_values = max(cells.max(initial=0), others.max(initial=0)) + 1
+    return _p_of_counts(*(np.bincount(own, minlength=n_values) for own in (cells, others)))
+
+
+def _p_of_numbers(some, others):
+    return ks_2samp(some, others).pvalue if len(some) and len(others) else 1.0
+
+
+def _p_of_means(some, others):
+    """Of surprisals, of which a few may be very large, and many nearly equal."""
+    if min(len(some), len(others)) < 2:
+        return 1.0
+    most = np.quantile(some, LARGEST_QUANTILE)
+    some, others = np.minimum(some, most), np.minimum(others, most)
+    same = some.var() + others.var() == 0.0
+    return float(some.mean() == others.mean()) if same else ttest_ind(some, others, equal_var=False).pvalue
+
+
+def _p_of_counts(some, others):
+    counts = np.stack([some, others])
+    counts = counts[:, counts.sum(axis=0) > 0]
+    if counts.shape[1] < 2 or not counts.sum(axis=1).all():
+        return 1.0
+    return chi2_contingency(counts, correction=False).pvalue

@@ -1,0 +1,76 @@
+"""MixtureImputations, methods of a fitted mixture: missing cells filled by their prediction, or by several draws."""
+
+from __future__ import annotations
+
+from sklearn_subanneal.estimators._mcmc import sampling_generator
+from sklearn_subanneal.estimators._parts import uncertainty_of_columns
+from sklearn_subanneal.mixtures.ensemble import missing
+from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
+from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures, impute_rows
+
+NOTHING_TO_FILL = "{} has nothing to fill: a word that does not occur in a document has the count 0."
+
+
+class MixtureImputations:
+    """Single and multiple imputation of rows that count as new: a mixin for an estimator whose draws are mixtures.
+
+    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X)`` and ``_has_documents``.
+    """
+
+    def impute(self, X, return_uncertainty: bool = False):
+        """Fill the missing cells of X, given the other cells of their rows.
+
+        Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
+        column takes its place if its probability is at least 0.9), skewed columns by the median, counts by the mean
+        rounded, categories by the most probable one, dates by one near the mean that agrees with the other parts. Each
+        row counts as one that ``fit`` has not seen: its missing cells are predicted by the conditional of the density
+        that ``score_samples`` gives.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        return_uncertainty : bool, default=False
+
+        Returns
+        -------
+        filled : ndarray or DataFrame of shape (n_samples, n_features)
+        uncertainty : ndarray of shape (n_samples, n_features)
+            Only if ``return_uncertainty``: posterior standard deviation of reals, counts and, in days, dates (the
+            variance of a cluster with fewer than three degrees of freedom is taken as for three), and for categories
+            the probability that the value is another; 0 where the cell was observed.
+        """
+        if self._has_documents:
+            raise ValueError(NOTHING_TO_FILL.format("impute"))
+        arrays = self._encode(X)
+        filled, uncertainty = impute_rows(self._models, self._flat_draws(), arrays)
+        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
+        return (filled, uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
+
+    def sample_imputations(self, X, n_imputations: int = 20, random_state=None) -> list:
+        """Multiple imputation: copies of X in which missing cells are drawn from the posterior.
+
+        Each row counts as one that ``fit`` has not seen, and has its own draw, by the density of its observed cells.
+        :meth:`CrossCat.sample_imputations` is more exact: training rows share what is not known of their clusters.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        n_imputations : int, default=20
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        tables : list of ndarray or DataFrame of shape (n_samples, n_features)
+
+        Raises
+        ------
+        ValueError
+            If ``n_imputations`` is no positive integer, or X are documents.
+        """
+        if self._has_documents:
+            raise ValueError(NOTHING_TO_FILL.format("sample_imputations"))
+        arrays = self._encode(X)
+        generator = sampling_generator(n_imputations, random_state, "n_imputations")
+        average = ensemble_of_mixtures(self._models, self._flat_draws())
+        tables = (filled_by_draws(average, arrays, generator) for _ in range(n_imputations))
+        return [self._table.decode(filled, like=X, made=missing(arrays)) for filled in tables]

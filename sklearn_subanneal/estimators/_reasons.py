@@ -1,0 +1,109 @@
+"""Why a row is odd: its cells in the order of their surprisal, with what the rest of the row lets expect."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sklearn_subanneal.estimators import _parts
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out, without
+
+# Standard deviations between the expected value and the ends of its interval, for a coverage of 95 %.
+HALF_WIDTH = 1.96
+NANOSECONDS_A_DAY = 86_400_000_000_000.0
+
+
+class CellReason(NamedTuple):
+    """One odd cell.
+
+    Attributes
+    ----------
+    row : int
+    column : str
+    value : object
+        What is in the cell.
+    expected : object
+        What the other cells of the row let expect: the mean, or the most probable category.
+    low, high : object
+        The interval in which a number or a date would be expected, mean plus and minus 1.96 standard deviations; None
+        for a category.
+    surprisal : float
+        -log p(cell | the other cells of its row), in nats and the units of the data.
+    excess : float
+        Surprisal above the median of the column, divided by the distance of its 95 % quantile from the median, but at
+        least by 2 nats: above 1 it is among the 5 % of the column that are the most surprising.
+    """
+
+    row: int
+    column: str
+    value: Any
+    expected: Any
+    low: Any
+    high: Any
+    surprisal: float
+    excess: float
+
+
+def reasons_of_cells(model, X, arrays, known, rows, columns, surprisal, excess) -> list[CellReason]:
+    """A :class:`CellReason` for each of some cells.
+
+    Parameters
+    ----------
+    model : CrossCat
+    X : array-like or DataFrame
+        The table with the rows.
+    arrays : list of ndarray of shape (n_rows,)
+        Its typed columns.
+    known : TrainingRowIndex
+        Of the training rows, each of which is predicted by the others.
+    rows, columns : ndarray of int, shape (n_cells,)
+    surprisal, excess : ndarray of shape (n_cells,)
+
+    Returns
+    -------
+    reasons : list of CellReason
+        In the order of the cells.
+    """
+    found: list = [None] * len(rows)
+    for j in np.unique(columns):
+        at, is_new = np.flatnonzero(columns == j), known.places([array[rows] for array in arrays]) < 0
+        for cells, is_known in ((at[is_new[at]], False), (at[~is_new[at]], True)):
+            if not cells.size:
+                continue
+            expected = _expected(model, [array[rows[cells]] for array in arrays], j, known if is_known else None)
+            for cell, (value, low, high) in zip(cells, expected, strict=True):
+                own, odd = _cell(X, rows[cell], j), (float(surprisal[cell]), float(excess[cell]))
+                found[cell] = CellReason(int(rows[cell]), model._table.names[j], own, value, low, high, *odd)
+    return found
+
+
+def _expected(model, cells, j, known):
+    """Of one column in some rows given their other cells: values as the user has them, and the ends of intervals."""
+    column, at = model._table.columns[j], model._table.places[j]
+    average = ensemble_of_views(model._models, model._flat_draws())
+    if known is not None:
+        average = left_out(model._models, model._flat_draws(), known.seen.take(known.places(cells)), cells)
+    filled, spreads = _parts.filled_parts(model._table, average, without(cells, at), known is not None, columns=at)
+    made = np.ones((1, len(at)), bool)
+    made[0, len(column.parts) - (column.indicator is not None) :] = False
+    own = [spreads[p] for p in at]
+    values = column.decode([filled[p] for p in at], made, own)
+    if column.categories is not None:
+        return [(value, None, None) for value in column.categories[values].tolist()]
+    half = HALF_WIDTH * own[0]
+    if values.dtype.kind == "M":
+        half = (half * NANOSECONDS_A_DAY).astype("m8[ns]")
+        return list(zip(values, values - half, values + half, strict=True))
+    return list(zip(values.tolist(), (values - half).tolist(), (values + half).tolist(), strict=True))
+
+
+def _cell(X, row, j):
+    """One cell of the user's table as Python has it."""
+    if hasattr(X, "iloc"):
+        value = X.iloc[row, j]
+    elif hasattr(X, "columns"):
+        value = X[int(row), j]
+    else:
+        value = X[row][j]
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value

@@ -1,0 +1,313 @@
+"""CrossCatDetector, an outlier detector for tables of mixed types that says which cells make a row odd."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin, _fit_context, clone
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
+from sklearn_subanneal.estimators._evidence import row_indices
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._parts import surprisal_of_columns
+from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
+from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.views.training_row_index import TrainingRowIndex
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
+
+# Nats by which the cells of a column are taken to differ in surprisal, at least: of one that can nearly always be told
+# from the others, small differences say little.
+LEAST_SCALE = 2.0
+# Quantiles of training rows by which surprisal and improbability are measured.
+USUAL_AND_LARGE = (0.5, 0.95)
+LEAST_UNIT = 1e-6
+# In place of the excess of a missing cell.
+MISSING = -1e6
+
+
+class CrossCatDetector(OutlierMixin, BaseEstimator):
+    """Outliers of a table of mixed types: rows that are improbable given the others, and the cells that make them so.
+
+    A row is odd if it is improbable as a whole, or if one of its cells is, given the others. As a whole, it is compared
+    with the common clusters of a :class:`CrossCat`: the smallest clusters of each view, which together hold at most the
+    share ``contamination`` of the rows, do not count, so that rare groups are odd, too. A row that has the cells of a
+    training row is judged by the other training rows, so that training rows and new ones can be compared.
+
+    Parameters
+    ----------
+    estimator : CrossCat, default=None
+        The model, which is cloned. None: ``CrossCat()``.
+    contamination : float, default=0.1
+        Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
+        rows, the same share are outliers.
+    random_state : int, RandomState instance or None, default=None
+        Of the fit, in place of that of ``estimator``.
+
+    Attributes
+    ----------
+    crosscat_ : CrossCat
+        The fitted model.
+    offset_ : float
+        Rows with lower scores are outliers: the quantile ``contamination`` of the scores of training rows.
+    training_scores_ : ndarray of shape (n_samples,)
+        Scores of the training rows, each by the others.
+    usual_surprisal_, large_surprisal_ : ndarray of shape (n_features,)
+        Median and 95 % quantile of the surprisal of the training cells of each column, in nats.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    References
+    ----------
+    A. E. Gelfand, D. K. Dey, H. Chang (1992), Model determination using predictive distributions with implementation
+    via sampling-based methods, Bayesian Statistics 4, 147-167. V. Vovk, A. Gammerman, G. Shafer (2005), Algorithmic
+    Learning in a Random World, Springer, section 2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal import CrossCat, CrossCatDetector
+    >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+    >>> X = np.column_stack([x, x > 4.0])
+    >>> X[0, 1] = 1.0
+    >>> detector = CrossCatDetector(CrossCat(feature_types={1: "categorical"}, n_chains=2), random_state=0).fit(X)
+    >>> int(detector.score_samples(X).argmin())
+    0
+    >>> reason = detector.reasons(X, rows=[0])[0]
+    >>> reason.column, reason.value, reason.expected
+    ('x1', 1.0, 0.0)
+    """
+
+    _parameter_constraints: dict = {
+        "estimator": [HasMethods(["fit", "novelty", "surprisal"]), None],
+        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, estimator=None, *, contamination=0.1, random_state=None):
+        self.estimator = estimator
+        self.contamination = contamination
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y=None):
+        """Fit the model, and score each row by the others.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            NaN, None and NA are missing cells.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X is no table, or a parameter is not as described.
+        """
+        model = CrossCat() if self.estimator is None else clone(self.estimator)
+        if self.random_state is not None:
+            model.set_params(random_state=self.random_state)
+        with unchanged_on_failure(self):
+            self.crosscat_, self._rare_share = model.fit(X), self.contamination
+            self.n_features_in_ = model.n_features_in_
+            vars(self).pop("feature_names_in_", None)
+            if hasattr(model, "feature_names_in_"):
+                self.feature_names_in_ = model.feature_names_in_
+            arrays = model._encode(X, scored=True)
+            self._known = TrainingRowIndex.of(arrays, model._seen_rows(arrays))
+            surprisal = model.surprisal(X)
+            self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(surprisal, USUAL_AND_LARGE, axis=0)
+            parts = self._improbabilities(arrays, surprisal)
+            self._units = np.quantile(parts, USUAL_AND_LARGE, axis=0)
+            self.training_scores_ = self._scores(parts)
+            some = slice(None, None, -(-len(surprisal) // MOST_COMPARED))
+            self._compared = [array[some].copy() for array in arrays], surprisal[some].copy()
+            self.offset_ = float(np.quantile(self.training_scores_, self.contamination))
+        return self
+
+    def score_samples(self, X) -> np.ndarray:
+        """The less, the odder a row is.
+
+        Minus the larger of two measures, the row's improbability (-log density under the common clusters) and the
+        largest ``excess`` of its cells (see :meth:`reasons`). Each is given in units in which 0 is the median of the
+        training rows and 1 their 95 % quantile.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        arrays = self.crosscat_._encode(X, scored=True)
+        places = self._known.places(arrays)
+        scores, is_new = self.training_scores_[places], places < 0
+        if is_new.any():
+            cells = [array[is_new] for array in arrays]
+            scores[is_new] = self._scores(self._improbabilities(cells, self._surprisal(cells)))
+        return scores
+
+    def decision_function(self, X) -> np.ndarray:
+        """Scores less ``offset_``: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X) -> np.ndarray:
+        """-1 for outliers, 1 for all other rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int, shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) < 0.0, -1, 1)
+
+    def fit_predict(self, X, y=None) -> np.ndarray:
+        """The outliers of the table to which the model is fitted: ``fit(X).predict(X)``.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        labels : ndarray of int, shape (n_samples,)
+        """
+        return self.fit(X).predict(X)
+
+    def p_values(self, X) -> np.ndarray:
+        """Share of the training rows that are as odd as each row, or odder.
+
+        For a new row that is like the training rows it is uniform between 0 and 1: at most a share p of such rows has a
+        p-value of p or less.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_samples,)
+        """
+        n_odder = np.searchsorted(np.sort(self.training_scores_), self.score_samples(X), side="right")
+        return (n_odder + 1.0) / (len(self.training_scores_) + 1.0)
+
+    def reasons(self, X, rows=None, n_reasons: int = 3) -> list[CellReason]:
+        """The cells that make rows odd, with what the other cells of each row let expect.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        rows : array-like of int or bool, default=None
+            Indices of the rows, or a mask. None: the outliers, the oddest first.
+        n_reasons : int, default=3
+            Cells of each row, the most surprising first.
+
+        Returns
+        -------
+        reasons : list of CellReason
+            With ``row``, ``column``, ``value``, ``expected``, ``low``, ``high`` (None for a category), ``surprisal``
+            and ``excess``; ``pandas.DataFrame(reasons)`` is a table.
+
+        Raises
+        ------
+        ValueError
+            If ``rows`` are no rows of X, or ``n_reasons`` is no positive integer.
+        """
+        check_is_fitted(self)
+        if not isinstance(n_reasons, Integral) or n_reasons < 1:
+            raise ValueError(f"n_reasons must be an integer of at least 1, got {n_reasons!r}")
+        arrays = self.crosscat_._encode(X, scored=True)
+        if rows is None:
+            scores = self.score_samples(X)
+            rows = np.argsort(scores, kind="stable")[: int((scores < self.offset_).sum())]
+        else:
+            rows = row_indices("rows", rows, len(arrays[0]))
+        surprisal = self._surprisal([array[rows] for array in arrays])
+        excess = self._excess(surprisal)
+        order = np.argsort(-excess, axis=1, kind="stable")[:, :n_reasons]
+        at = np.repeat(np.arange(len(rows)), order.shape[1]), order.ravel()
+        at = tuple(index[excess[at] > MISSING] for index in at)
+        evidence = self.crosscat_._encode(X)
+        return reasons_of_cells(self.crosscat_, X, evidence, self._known, rows[at[0]], at[1], surprisal[at], excess[at])
+
+    def drift(self, X) -> list[ColumnDrift]:
+        """Whether a new table differs from the training table, column by column.
+
+        Three tests of each column compare the new rows with training rows: their cells, the share of missing cells, and
+        the surprisal of cells given the others of their rows, which differs where the dependence on other columns does.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        drifts : list of ColumnDrift
+            With ``column``, ``p_value`` (for the three tests together), ``p_cells``, ``p_missing`` and
+            ``p_given_others``, the columns that differ most first; ``pandas.DataFrame(drifts)`` is a table. With many
+            columns, multiply the p-values by their number.
+        """
+        check_is_fitted(self)
+        arrays = self.crosscat_._encode(X, scored=True)
+        training, surprisal = self._compared
+        return column_drifts(self.crosscat_._table, training, arrays, surprisal, self._surprisal(arrays))
+
+    def _scores(self, parts) -> np.ndarray:
+        """Scores from the improbabilities of rows as wholes and of their oddest cells, (n_rows, 2)."""
+        usual, large = self._units
+        return -((parts - usual) / np.maximum(large - usual, LEAST_UNIT)).max(axis=1)
+
+    def _improbabilities(self, arrays, surprisal) -> np.ndarray:
+        def judge(cells, seen):
+            if seen is None:
+                average = ensemble_of_views(model._models, model._flat_draws(), self._rare_share)
+            else:
+                average = left_out(model._models, model._flat_draws(), seen, cells, self._rare_share)
+            return average.least_score(cells)
+
+        model = self.crosscat_
+        return np.column_stack([-self._known.judged(arrays, judge), self._excess(surprisal).max(axis=1)])
+
+    def _excess(self, surprisal) -> np.ndarray:
+        """Surprisal in the units of each column; that of a missing cell is below all others."""
+        scale = np.maximum(self.large_surprisal_ - self.usual_surprisal_, LEAST_SCALE)
+        return np.nan_to_num((surprisal - self.usual_surprisal_) / scale, nan=MISSING)
+
+    def _surprisal(self, arrays) -> np.ndarray:
+        """Of the cells of rows, of training rows given the other rows."""
+
+        def judge(cells, seen):
+            return surprisal_of_columns(model._table, model._models, model._flat_draws(), cells, seen)
+
+        model = self.crosscat_
+        return self._known.judged(arrays, judge)

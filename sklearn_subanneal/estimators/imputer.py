@@ -1,0 +1,183 @@
+"""BayesianImputer, a transformer that fills the missing cells of tables of mixed types."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context, clone
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.tables.indicator_columns import with_indicators
+
+
+class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Imputation of missing cells by a nonparametric Bayesian model of the whole table.
+
+    The model describes how all columns depend on one another, whatever their types, and needs neither a column without
+    missing cells nor an encoding of categories. Single imputation predicts each missing cell; multiple imputation draws
+    it from the posterior, several times.
+
+    Parameters
+    ----------
+    estimator : CrossCat, SubsampleAnnealedDPMM or TreeGuidedNRMM, default=None
+        The model, which is cloned. None: ``CrossCat()``.
+    sample_posterior : bool, default=False
+        Whether ``transform`` draws missing cells from the posterior, in place of the mean or the most probable value.
+    n_imputations : int, default=20
+        Number of tables that :meth:`sample_imputations` gives.
+    add_indicator : bool, default=False
+        Whether the output has a column more for each one that misses cells in ``fit``, which is true (in arrays 1)
+        where a cell was missing.
+    random_state : int, RandomState instance or None, default=None
+        Of the fit, in place of that of ``estimator``, and of the draws.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    indicated_ : ndarray of int
+        Indices of the columns that miss cells in ``fit``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    See Also
+    --------
+    CrossCat.impute : The same imputations, with their uncertainty.
+    sklearn_subanneal.posterior.pool_fits : Analyses of several imputations, pooled.
+
+    References
+    ----------
+    D. B. Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal import BayesianImputer, CrossCat
+    >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+    >>> X = np.column_stack([x, x > 4.0])
+    >>> X[0, 1] = X[40, 1] = np.nan
+    >>> imputer = BayesianImputer(CrossCat(feature_types={1: "categorical"}, n_chains=2), random_state=0)
+    >>> imputer.fit_transform(X)[[0, 40], 1]
+    array([0., 1.])
+    """
+
+    _parameter_constraints: dict = {
+        "estimator": [HasMethods(["fit", "impute", "sample_imputations"]), None],
+        "sample_posterior": ["boolean"],
+        "n_imputations": [Interval(Integral, 1, None, closed="left")],
+        "add_indicator": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self, estimator=None, *, sample_posterior=False, n_imputations=20, add_indicator=False, random_state=None
+    ):
+        self.estimator = estimator
+        self.sample_posterior = sample_posterior
+        self.n_imputations = n_imputations
+        self.add_indicator = add_indicator
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y=None):
+        """Fit the model to the table.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            NaN, None and NA are missing cells.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X is no table, or a column has no value at all.
+        """
+        model = CrossCat() if self.estimator is None else clone(self.estimator)
+        if self.random_state is not None:
+            model.set_params(random_state=self.random_state)
+        with unchanged_on_failure(self):
+            self.estimator_ = model.fit(X)
+            self.n_features_in_ = model.n_features_in_
+            vars(self).pop("feature_names_in_", None)
+            if hasattr(model, "feature_names_in_"):
+                self.feature_names_in_ = model.feature_names_in_
+            self.indicated_ = np.flatnonzero(model._missing_columns(X).any(axis=0))
+        return self
+
+    def transform(self, X):
+        """Fill the missing cells.
+
+        Of the table that ``fit`` was given, each row is imputed by the other rows (`CrossCat`).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        filled : ndarray or DataFrame of shape (n_samples, n_features_out)
+            In the container of ``fit``, with its types.
+        """
+        check_is_fitted(self)
+        if self.sample_posterior:
+            (filled,) = self.estimator_.sample_imputations(X, 1, self.random_state)
+        else:
+            filled = self.estimator_.impute(X)
+        return self._finished(filled, X)
+
+    def sample_imputations(self, X) -> list:
+        """Multiple imputation: ``n_imputations`` tables whose missing cells are drawn from the posterior.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        tables : list of ndarray or DataFrame of shape (n_samples, n_features_out)
+            For :func:`~sklearn_subanneal.posterior.pool_fits`.
+        """
+        check_is_fitted(self)
+        tables = self.estimator_.sample_imputations(X, self.n_imputations, self.random_state)
+        return [self._finished(table, X) for table in tables]
+
+    def _finished(self, filled, X):
+        if not self.add_indicator:
+            return filled
+        missing = self.estimator_._missing_columns(X)[:, self.indicated_]
+        return with_indicators(filled, missing, self.get_feature_names_out()[self.n_features_in_ :])
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the columns of the output.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            As in scikit-learn: None, or the names of ``fit``.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            Those of the input, and for indicators "missingindicator_" before the name.
+        """
+        names = super().get_feature_names_out(input_features)
+        if not self.add_indicator:
+            return names
+        return np.append(names, [f"missingindicator_{name}" for name in names[self.indicated_]]).astype(object)

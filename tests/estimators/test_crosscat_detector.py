@@ -1,0 +1,178 @@
+"""CrossCatDetector: outliers, p-values, reasons, drift; rows of the training table are judged by the others."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kstest
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+
+from sklearn_subanneal import BayesianImputer, CrossCat, CrossCatDetector
+from sklearn_subanneal.annealing import SubsampleAnneal
+
+BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5)
+
+
+def rows(n, seed):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(2, size=n)
+    return pd.DataFrame(
+        {
+            "height": 6.0 * group + rng.normal(size=n),
+            "weight": -6.0 * group + rng.normal(size=n),
+            "colour": np.where(rng.random(n) < 0.98, np.where(group == 1, "red", "blue"), "green"),
+            "since": pd.Timestamp("2024-01-01") + pd.to_timedelta(100 * group + rng.integers(10, size=n), "D"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    table = rows(300, 0)
+    table.loc[3, "height"], table.loc[4, "weight"], table.loc[7, "height"] = 30.0, np.nan, np.nan
+    table.loc[5, "colour"] = {"red": "blue", "blue": "red"}[table.loc[6, "colour"]]
+    table.loc[5, ["height", "weight", "since"]] = table.loc[6, ["height", "weight", "since"]]
+    return CrossCatDetector(BRIEF, random_state=0).fit(table), table
+
+
+def test_outliers_are_the_share_that_is_asked_for(fitted):
+    detector, table = fitted
+    labels = detector.predict(table)
+    assert (labels == -1).sum() == 30
+    assert labels[3] == labels[5] == -1
+    np.testing.assert_array_equal(labels == -1, detector.decision_function(table) < 0.0)
+    np.testing.assert_allclose(detector.decision_function(table), detector.score_samples(table) - detector.offset_)
+    np.testing.assert_array_equal(CrossCatDetector(BRIEF, random_state=0).fit_predict(table), labels)
+
+
+def test_training_rows_are_judged_by_the_others_wherever_they_come(fitted):
+    detector, table = fitted
+    scores = detector.score_samples(table)
+    order = np.random.default_rng(0).permutation(300)[:40]
+    mixed = pd.concat([rows(20, 1), table.iloc[order]], ignore_index=True)
+    np.testing.assert_allclose(detector.score_samples(mixed)[20:], scores[order])
+    np.testing.assert_allclose(detector.score_samples(mixed)[:20], detector.score_samples(rows(20, 1)))
+    # In the measure of rows as wholes an outlier is not explained by a cluster of its own.
+    assert scores.argmin() == 3
+
+
+def test_scores_are_the_larger_of_two_measures():
+    """With all clusters, the log density given the other rows, and the surprisal of the oddest cell."""
+    table = rows(150, 4)
+    detector = CrossCatDetector(BRIEF, contamination=1e-9, random_state=0).fit(table)
+    model = detector.crosscat_
+    surprisal = model.surprisal(table)
+    usual, large = np.quantile(surprisal, [0.5, 0.95], axis=0)
+    measures = np.column_stack(
+        [model.novelty(table), ((surprisal - usual) / np.maximum(large - usual, 2.0)).max(axis=1)]
+    )
+    usual, large = np.quantile(measures, [0.5, 0.95], axis=0)
+    np.testing.assert_allclose(detector.score_samples(table), -((measures - usual) / (large - usual)).max(axis=1))
+
+
+def test_a_rare_group_is_an_outlier():
+    table = rows(300, 2)
+    group = rows(6, 3).assign(height=60.0 + np.arange(6.0), weight=60.0 + np.arange(6.0))
+    table = pd.concat([table, group], ignore_index=True)
+    detector = CrossCatDetector(BRIEF, random_state=0).fit(table)
+    is_odd = np.arange(306) >= 300
+    assert roc_auc_score(is_odd, -detector.score_samples(table)) > 0.99
+    assert roc_auc_score(is_odd, detector.crosscat_.novelty(table)) < 0.99
+
+
+@pytest.mark.slow
+def test_p_values_of_new_rows_are_uniform():
+    """Over fits: of one fit, they share the error of its training rows."""
+    found = []
+    for seed in range(40):
+        detector = CrossCatDetector(BRIEF, random_state=seed).fit(rows(150, 10 + seed))
+        found.append(detector.p_values(rows(20, 1000 + seed)))
+    assert kstest(np.concatenate(found), "uniform").pvalue > 0.01
+    assert np.mean([(own <= 0.1).mean() for own in found]) == pytest.approx(0.1, abs=0.05)
+
+
+def test_p_values_are_ranks_among_training_rows(fitted):
+    detector, table = fitted
+    p_values = detector.p_values(table)
+    assert p_values.argmin() == detector.score_samples(table).argmin()
+    assert 0.0 < p_values.min() < 0.02
+    assert p_values.max() == 1.0
+
+
+def test_reasons_name_the_odd_cell_and_what_was_expected(fitted):
+    detector, table = fitted
+    first = {reason.row: reason for reason in detector.reasons(table, rows=[3, 5], n_reasons=1)}
+    height = first[3]
+    assert (height.column, height.value) == ("height", 30.0)
+    group = table.loc[3, "weight"] < -3.0
+    assert height.expected == pytest.approx(6.0 * group, abs=1.5)
+    assert height.low < 6.0 * group < height.high < 30.0
+    colours = table.loc[[5, 6], "colour"].tolist()
+    assert (first[5].column, first[5].value, first[5].expected) == ("colour", *colours)
+    assert first[5].low is None
+    assert min(height.excess, first[5].excess) > 1.0
+    # A missing cell is no reason.
+    assert {reason.column for reason in detector.reasons(table, rows=[4], n_reasons=9)} == {"height", "colour", "since"}
+
+
+def test_reasons_of_new_rows(fitted):
+    detector, _ = fitted
+    new = rows(3, 7)
+    new.loc[0, "colour"] = "violet"
+    new.loc[1, "since"] = pd.Timestamp("2031-01-01")
+    reasons = detector.reasons(new, rows=[True, True, False], n_reasons=1)
+    assert [(reason.row, reason.column) for reason in reasons] == [(0, "colour"), (1, "since")]
+    assert reasons[0].value == "violet"
+    low, expected, high = (pd.Timestamp(day) for day in (reasons[1].low, reasons[1].expected, reasons[1].high))
+    assert pd.Timestamp("2023-06-01") < low < expected < high < pd.Timestamp("2025-06-01")
+    table = pd.DataFrame(detector.reasons(new))
+    assert table.columns.tolist() == ["row", "column", "value", "expected", "low", "high", "surprisal", "excess"]
+    assert set(table["row"]) == set(np.flatnonzero(detector.predict(new) == -1))
+
+
+def test_drift_is_found_in_the_column_that_drifts(fitted):
+    detector, _ = fitted
+    same = detector.drift(rows(200, 20))
+    assert min(drift.p_value for drift in same) > 1e-3
+    moved = rows(200, 21)
+    moved["height"] += 1.0
+    assert detector.drift(moved)[0].column == "height"
+    assert detector.drift(moved)[0].p_cells < 1e-4
+    holes = rows(200, 22)
+    holes.loc[::5, "weight"] = np.nan
+    worst = detector.drift(holes)[0]
+    assert worst.column == "weight"
+    assert worst.p_missing == pytest.approx(worst.p_value / 3.0)
+    assert worst.p_missing < 1e-6
+    # Every column as before, but colours without regard to the group.
+    shuffled = rows(200, 23)
+    shuffled["colour"] = np.random.default_rng(0).permutation(shuffled["colour"])
+    drifts = {drift.column: drift for drift in detector.drift(shuffled)}
+    assert drifts["colour"].p_cells > 1e-3
+    assert drifts["colour"].p_given_others < 1e-6
+
+
+def test_arrays_pickles_and_pipelines():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    X[0, 0], X[1, 1] = 9.0, np.nan
+    detector = CrossCatDetector(BRIEF, contamination=0.1, random_state=0).fit(X)
+    assert (detector.predict(X) == -1).sum() == 8
+    copy = pickle.loads(pickle.dumps(detector))
+    np.testing.assert_array_equal(copy.score_samples(X), detector.score_samples(X))
+    assert detector.reasons(X, rows=[0])[0].column == "x0"
+    pipeline = make_pipeline(BayesianImputer(BRIEF, random_state=0), CrossCatDetector(BRIEF, random_state=0)).fit(X)
+    assert pipeline.predict(X)[0] == -1
+
+
+def test_arguments_are_checked(fitted):
+    detector, table = fitted
+    with pytest.raises(ValueError, match="contamination"):
+        CrossCatDetector(contamination=0.6).fit(table)
+    with pytest.raises(ValueError, match="n_reasons must be an integer"):
+        detector.reasons(table, n_reasons=0)
+    with pytest.raises(ValueError, match="rows must be indices"):
+        detector.reasons(table, rows=[300])
