@@ -18,10 +18,15 @@ METHODS = {
     "AVI, 50 iterations": {"tempering": "annealed", "temperature_schedule": LinearCooling(6.0, 50 / MAX_ITER)},
     "VT": {"tempering": "global"},
 }
-GIVEN = {"noise_variance": VARIANCE, "component_variance": VARIANCE, "activation_probability": PROBABILITY}
+GIVEN = {
+    "init": "random",
+    "noise_variance": VARIANCE,
+    "component_variance": VARIANCE,
+    "activation_probability": PROBABILITY,
+}
 RUNS = {
     **{name: {**method, **GIVEN} for name, method in METHODS.items()},
-    "VI, learned variances": {"tempering": "none"},
+    "VI, learned variances": {"init": "random", "tempering": "none"},
     "default": {},
 }
 BARS = {"held-out bound": "VI < VT, VT about the best AVI"}

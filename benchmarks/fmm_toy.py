@@ -26,7 +26,7 @@ METHODS = {
     "AVI, 100 iterations": {"tempering": "annealed", "temperature_schedule": LinearCooling(10.0, 100 / MAX_ITER)},
     "VT": {"tempering": "global"},
 }
-GIVEN = {"noise_variance": NOISE, "component_variance": PRIOR, "activation_probability": PROBABILITY}
+GIVEN = {"init": "random", "noise_variance": NOISE, "component_variance": PRIOR, "activation_probability": PROBABILITY}
 RUNS = {
     **{
         f"{name}, cyclic": {**method, **GIVEN, "component_update": "cyclic", "n_sweeps": 1}

@@ -8,6 +8,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from sklearn_subanneal._core.blas import one_blas_thread
+from sklearn_subanneal.factorial.row_search import infer_rows
 
 # Far from where squares of cells, or their reciprocals, leave the range of floating point.
 LARGEST_CELL = 1e30
@@ -42,7 +43,7 @@ class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         X = validate_rows(self, X, reset=False)
         rows = X.astype(np.float64, copy=False)
         with one_blas_thread():
-            return rows, self._components.infer(rows), X.dtype
+            return rows, infer_rows(self._components, rows, self._search), X.dtype
 
     def transform(self, X) -> np.ndarray:
         """Probability that each component is active in each row, given the components.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,14 +13,17 @@ from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._fmm_convergence import has_converged
 from sklearn_subanneal.estimators._fmm_queries import FactorialModel, validate_rows
 from sklearn_subanneal.factorial.factorial_fit import fit_factorial
+from sklearn_subanneal.factorial.factorial_search import search_factorial
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
 from sklearn_subanneal.factorial.factorial_stream import FactorialStream
 from sklearn_subanneal.variational import CoolingSchedule, PassFraction, RobbinsMonro, StepSize
 
 # Step sizes of minibatches in ``fit`` and in ``partial_fit``.
 FIT_STEPS, STREAM_STEPS = PassFraction(10.0, 2.0), RobbinsMonro(1.0, 0.7)
+DEFAULT_PASSES = {"ica": 500, "random": 200}
 
 
 class VariationalTemperingFMM(FactorialModel):
@@ -44,6 +46,11 @@ class VariationalTemperingFMM(FactorialModel):
     temperatures : array-like of float or None, default=None
         For "global", the grid of temperatures, increasing from 1; None: 100 from 1 to 6 by equal factors. The fit
         starts at the highest.
+    init : {"ica", "random"}, default="ica"
+        How components start. "ica": from the independent components of the rows, and from random activations, with
+        tempering, in a fifth of the passes; the start with the higher bound goes on. At temperature 1 the activations
+        of single rows are searched, and components that seem to be mixed up are fitted anew, as long as the bound
+        rises. "random": from random activations alone, by coordinate ascent alone, also in ``transform``, as published.
     temperature_step : float, default=0.05
         For "global", the step of the factor of the temperature in an iteration over all rows; 1 is coordinate ascent,
         which leaves the highest temperature at once. Minibatches take the step of the other factors.
@@ -59,18 +66,19 @@ class VariationalTemperingFMM(FactorialModel):
         Whether all components are updated jointly, or one given the others, as published. Both are coordinate ascent
         on the same bound; "joint" finds better optima.
     batch_size : int or None, default=None
-        Rows after which the components are updated. None: all.
+        Rows after which the components are updated in passes from a random start. None: all.
     step_size : StepSize or None, default=None
         Weight of a minibatch, such as :class:`~sklearn_subanneal.variational.RobbinsMonro`. None:
         ``PassFraction(10.0, 2.0)`` in ``fit`` and ``RobbinsMonro(1.0, 0.7)`` in ``partial_fit``.
-    max_iter : int, default=200
-        Most passes through the rows; the schedule extends over so many.
+    max_iter : int or None, default=None
+        Most passes through the rows. None: 500, or 200 with ``init="random"``. The schedule extends over a fifth, or
+        with ``init="random"`` over all.
     n_sweeps : int, default=2
         Sweeps through the components of a row at each visit of ``fit``.
     tol : float, default=1e-5
         ``fit`` ends when an iteration at temperature 1 gains less than this in the bound of a row.
     n_init : int, default=1
-        Random starts, of which the one with the highest bound is kept.
+        Fits, of which the one with the highest bound is kept.
     verbose : int, default=0
         Whether to print a line for each iteration.
     random_state : int, RandomState instance or None, default=None
@@ -87,11 +95,15 @@ class VariationalTemperingFMM(FactorialModel):
     bound_ : float
         Lower bound of the log evidence of the training rows, at temperature 1.
     bounds_ : ndarray of shape (n_iter,)
-        The same divided by the number of rows, after each iteration.
+        The same divided by the number of rows, after each iteration; with ``init="ica"``, after tempering, that of the
+        best state so far.
     inverse_temperatures_ : ndarray of shape (n_iter,)
         E[1/T] in each iteration.
     n_iter_ : int
         Passes of ``fit``, and calls of ``partial_fit`` since.
+    converged_ : bool
+        Whether ``fit`` ended by ``tol``, and no component is dead, that is, could be left out without a lower bound, or
+        doubled: two could be replaced by a single one.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -100,6 +112,8 @@ class VariationalTemperingFMM(FactorialModel):
     ----------
     S. Mandt, J. McInerney, F. Abrol, R. Ranganath, D. Blei (2016), Variational Tempering, AISTATS, section 4.
     Z. Ghahramani (1995), Factorial learning and the EM algorithm, NIPS 7.
+    P. Comon (1994), Independent component analysis, a new concept?, Signal Processing 36.
+    F. Glover (1989), Tabu search, part I, ORSA Journal on Computing 1.
 
     Examples
     --------
@@ -124,6 +138,7 @@ class VariationalTemperingFMM(FactorialModel):
         "tempering": [StrOptions({"annealed", "global", "none"})],
         "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
+        "init": [StrOptions({"ica", "random"})],
         "temperature_step": [Interval(Real, 0, 1, closed="right")],
         "activation_probability": [StrOptions({"learn"}), Interval(Real, 0, 1, closed="neither")],
         "noise_variance": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
@@ -131,7 +146,7 @@ class VariationalTemperingFMM(FactorialModel):
         "component_update": [StrOptions({"joint", "cyclic"})],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "step_size": [StepSize, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -146,6 +161,7 @@ class VariationalTemperingFMM(FactorialModel):
         tempering: str = "annealed",
         temperature_schedule=None,
         temperatures=None,
+        init: str = "ica",
         temperature_step: float = 0.05,
         activation_probability="learn",
         noise_variance="learn",
@@ -153,7 +169,7 @@ class VariationalTemperingFMM(FactorialModel):
         component_update: str = "joint",
         batch_size: int | None = None,
         step_size=None,
-        max_iter: int = 200,
+        max_iter: int | None = None,
         n_sweeps: int = 2,
         tol: float = 1e-5,
         n_init: int = 1,
@@ -164,6 +180,7 @@ class VariationalTemperingFMM(FactorialModel):
         self.tempering = tempering
         self.temperature_schedule = temperature_schedule
         self.temperatures = temperatures
+        self.init = init
         self.temperature_step = temperature_step
         self.activation_probability = activation_probability
         self.noise_variance = noise_variance
@@ -201,7 +218,7 @@ class VariationalTemperingFMM(FactorialModel):
         make_temperature, step_size = self._temperatures(), self._steps(FIT_STEPS)
         with unchanged_on_failure(self):
             X = validate_rows(self, X, reset=True)
-            with ProgressReporter.of_fit(self, X, n_subtasks=self.n_init * self.max_iter) as fit:
+            with ProgressReporter.of_fit(self, X, n_subtasks=self.n_init * self._most_passes()) as fit:
                 self._fit(X, make_temperature, step_size, fit)
         return self
 
@@ -248,14 +265,15 @@ class VariationalTemperingFMM(FactorialModel):
 
     def _fit(self, X, make_temperature, step_size, fit=None):
         settings, best = self._settings(), None
-        for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
-            with one_blas_thread():
-                fitted = fit_factorial(
+        learn = fit_factorial if self.init == "random" else search_factorial
+        with one_blas_thread():
+            for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
+                fitted = learn(
                     X,
                     settings,
                     make_temperature,
                     generator,
-                    max_iter=self.max_iter,
+                    max_iter=self._most_passes(),
                     tol=self.tol,
                     n_sweeps=self.n_sweeps,
                     temperature_step=self.temperature_step,
@@ -263,13 +281,17 @@ class VariationalTemperingFMM(FactorialModel):
                     step_size=step_size,
                     tell=self._reporter(fit, X.dtype, number),
                 )
-            if best is None or fitted.bound > best.bound:
-                best = fitted
+                if best is None or fitted.bound > best.bound:
+                    best = fitted
+            self.converged_ = has_converged(X, settings, best, self._most_passes())
         vars(self).update(self._attributes(best.components, X.dtype))
         self._stream = FactorialStream(settings, best.components, best.statistics)
         self.bound_, self.bounds_ = best.bound, best.trace["bound"].copy()
         self.inverse_temperatures_ = best.trace["inverse_temperature"].copy()
         self.n_iter_ = len(best.trace)
+
+    def _most_passes(self) -> int:
+        return self.max_iter or DEFAULT_PASSES[self.init]
 
     def _settings(self):
         def given(value):
@@ -281,6 +303,7 @@ class VariationalTemperingFMM(FactorialModel):
             given(self.noise_variance),
             self.component_variance,
             self.component_update == "cyclic",
+            search=self.init != "random",
         )
 
     def _temperatures(self):
@@ -296,15 +319,14 @@ class VariationalTemperingFMM(FactorialModel):
 
         def report(record, components):
             if self.verbose:
-                temperature = f"E[1/T]: {record['inverse_temperature']:.4f}, bound of a row: {record['bound']:.6g}"
-                print(
-                    f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self.max_iter}, {temperature}"
-                )
+                numbers = f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self._most_passes()}"
+                temperature = f"E[1/T]: {record['inverse_temperature']:.4f}"
+                print(f"{numbers}, {temperature}, bound of a row: {record['bound']:.6g}")
             if fit is None:
                 return False
             return fit.step(
                 {"chain": number, **record},
-                lambda: self._attributes(deepcopy(components), dtype),
+                lambda: self._attributes(components, dtype),
                 name="iteration",
             )
 
@@ -313,6 +335,7 @@ class VariationalTemperingFMM(FactorialModel):
     def _attributes(self, components, dtype):
         return {
             "_components": components,
+            "_search": self.init != "random",
             "components_": components.means.astype(dtype),
             "component_variances_": components.variances.astype(dtype),
             "activation_probability_": components.activation_probability,

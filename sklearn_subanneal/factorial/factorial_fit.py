@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
 from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
+from sklearn_subanneal.factorial.pass_trace import PassTrace
 from sklearn_subanneal.variational import FixedTemperature, StepSize
 
 # An inferred temperature that is still above 1 at this progress is set to 1: the fitted model is that of T = 1.
 LAST_OF_TEMPERING = 0.9
 # E[1/T] is settled where it changes by less in an iteration.
 SETTLED = 1e-4
-TRACE = np.dtype([("seconds", "f8"), ("inverse_temperature", "f8"), ("tempered_bound", "f8"), ("bound", "f8")])
 
 
 @dataclass
@@ -32,12 +31,18 @@ class FactorialFit:
         Lower bound of the log evidence of all rows.
     trace : structured ndarray of shape (n_iterations,)
         The bounds are per row; "tempered_bound" is the annealed bound, with the terms of q(y) where there are any.
+    activations : ndarray of shape (n_components, n)
+        Probabilities, of the rows of the fit.
+    settled : bool
+        Whether the last iteration, at T = 1, gained less than the tolerance.
     """
 
     components: Components
     statistics: ActivationStatistics
     bound: float
     trace: np.ndarray
+    activations: np.ndarray
+    settled: bool
 
 
 class FactorialRun:
@@ -99,6 +104,7 @@ def fit_factorial(
     batch_size: int | None = None,
     step_size: StepSize | None = None,
     tell: Callable | None = None,
+    trace: PassTrace | None = None,
 ) -> FactorialFit:
     """Fit from one random start.
 
@@ -122,12 +128,15 @@ def fit_factorial(
     step_size : StepSize or None
         Step sizes of minibatches.
     tell : callable or None
-        Called with the trace record (dict) and the components after each iteration; a True result ends the fit.
+        Called after each iteration, see :class:`~sklearn_subanneal.factorial.pass_trace.PassTrace`.
+    trace : PassTrace or None
+        Where iterations are recorded, if they are the first of several; ``tell`` is then not used.
     """
     n_rows = len(X)
     activations = random_activations(settings.n_components, n_rows, X.dtype, generator)
     run = FactorialRun(X, activations, settings, make_temperature, n_rows)
-    trace, n_batches, started = [], 0, perf_counter()
+    trace = PassTrace(max_iter, tell) if trace is None else trace
+    n_batches, settled, rho, last = 0, False, 0.0, -np.inf
 
     def whole_pass(iteration):
         nonlocal activations
@@ -158,18 +167,18 @@ def fit_factorial(
         if inferred and progress_at(iteration) >= LAST_OF_TEMPERING:
             run.freeze()
         one_pass(iteration)
-        rho = run.temperature.inverse_temperature
+        before, rho = rho, run.temperature.inverse_temperature
         bounds = run.tempered_bound() / n_rows, run.components.bound(run.statistics) / n_rows
-        trace.append((perf_counter() - started, rho, *bounds))
-        record = {"sweep": iteration, "progress": 1.0 if rho == 1.0 else progress_at(iteration)}
-        if tell and tell(record | dict(zip(TRACE.names, trace[-1], strict=True)), run.components):
-            break
         # Bounds at different temperatures can't be compared.
-        settled = iteration > 0 and abs(rho - trace[-2][1]) < SETTLED and bounds[0] - trace[-2][2] < tol
+        settled = iteration > 0 and abs(rho - before) < SETTLED and bounds[0] - last < tol
+        last = bounds[0]
+        if trace.add(rho, bounds, progress_at(iteration), run.components):
+            break
         if settled and rho == 1.0:
             break
         if settled and inferred:
             run.freeze()
     # The last update is at T = 1, also if a callback or max_iter ended the fit earlier.
     settings.improve(run.components, run.statistics, 1.0)
-    return FactorialFit(run.components, run.statistics, run.components.bound(run.statistics), np.array(trace, TRACE))
+    bound = run.components.bound(run.statistics)
+    return FactorialFit(run.components, run.statistics, bound, trace.array(), activations, bool(settled and rho == 1.0))

@@ -39,6 +39,8 @@ class FactorialSettings:
         None: such that the components account for the mean square of the data.
     cyclic : bool
         Whether the means of the components are updated one after the other.
+    search : bool
+        Whether the activations of rows are searched, beyond coordinate ascent.
     """
 
     n_components: int
@@ -46,6 +48,7 @@ class FactorialSettings:
     noise_variance: float | None = None
     component_variance: float | None = None
     cyclic: bool = False
+    search: bool = False
 
     def start(self, X: np.ndarray, activations: np.ndarray) -> tuple[Components, ActivationStatistics]:
         """Components fitted to rows with given activations (n_components, n), and the statistics of these rows."""

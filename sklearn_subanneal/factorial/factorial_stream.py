@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
+from sklearn_subanneal.factorial.row_search import infer_rows
 from sklearn_subanneal.variational import StepSize
 
 
@@ -38,7 +39,7 @@ class FactorialStream:
         """
         n_seen = self.statistics.n_rows + len(X)
         step = step_size.checked_step(self.n_batches, 1.0, len(X) / n_seen)
-        batch = ActivationStatistics.of(X, self.components.infer(X))
+        batch = ActivationStatistics.of(X, infer_rows(self.components, X, self.settings.search))
         statistics, components = self.statistics.blend(batch, step, n_seen), deepcopy(self.components)
         self.settings.improve(components, statistics, 1.0)
         return replace(

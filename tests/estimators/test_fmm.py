@@ -95,9 +95,8 @@ def test_tempering_recovers_more_than_variational_inference(seeds):
         counts[tempering] = []
         for seed in seeds:
             data, truth, _ = images(10_000, seed)
-            model = VariationalTemperingFMM(
-                8, tempering=tempering, component_update="cyclic", n_sweeps=1, random_state=seed, **GIVEN, **more
-            )
+            published = {"init": "random", "component_update": "cyclic", "n_sweeps": 1, **GIVEN}
+            model = VariationalTemperingFMM(8, tempering=tempering, random_state=seed, **published, **more)
             counts[tempering].append(recovered(model.fit(data), truth))
     assert np.median(counts["annealed"]) >= 7
     assert np.median(counts["global"]) >= 7
@@ -150,7 +149,7 @@ def test_a_temperature_that_does_not_cool_ends_at_one(max_iter):
     """Data of twice the noise that is given stay at T = 2: until the fit is almost over, or has settled there."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(500, 10))
-    parameters = {**GIVEN, "noise_variance": 0.5, "temperature_step": 0.3, "max_iter": max_iter}
+    parameters = {**GIVEN, "noise_variance": 0.5, "temperature_step": 0.3, "max_iter": max_iter, "init": "random"}
     model = VariationalTemperingFMM(2, tempering="global", random_state=0, **parameters).fit(data)
     hot = model.inverse_temperatures_ < 1.0
     assert model.inverse_temperatures_[-1] == 1.0
@@ -217,7 +216,7 @@ def test_what_step_sizes_are_told():
         model.partial_fit(X[at : at + 100])
     assert steps.told == [(1, 1.0, 0.5), (2, 1.0, 1 / 3)]
     steps.told = []
-    small(step_size=steps, batch_size=600, tol=0.0, tempering="none").set_params(max_iter=2).fit(X)
+    small(step_size=steps, batch_size=600, tol=0.0, tempering="none", init="random").set_params(max_iter=2).fit(X)
     assert steps.told == [
         (t, pytest.approx(min(1.0, progress)), share)
         for t, progress, share in zip(range(6), (0.0, 0.4, 0.8, 1.0, 1.4, 1.8), (0.4, 0.4, 0.2) * 2, strict=True)
