@@ -142,7 +142,7 @@ def main() -> None:
             results[key] = {}
             for method in found[0]:
                 inside = np.array([run[method][0] for run in found])
-                widths = np.mean([run[method][1] / run["complete"][1] for run in found], axis=0)
+                widths = np.median([run[method][1] / run["complete"][1] for run in found], axis=0)
                 results[key][method] = {
                     "coverage": round(float(inside.mean()), 4),
                     "coverage of each": inside.mean(axis=0).round(3).tolist(),
