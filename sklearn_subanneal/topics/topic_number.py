@@ -11,7 +11,7 @@ from sklearn_subanneal.topics.corpus import MemoryCorpus, Totals
 from sklearn_subanneal.topics.latent_dirichlet import LatentDirichlet
 from sklearn_subanneal.topics.topic_learner import learn_passes
 from sklearn_subanneal.topics.topic_scores import split_words
-from sklearn_subanneal.topics.topic_settings import TopicSettings, default_batch_size
+from sklearn_subanneal.topics.topic_settings import LEAST_WORD_PRIOR, TopicSettings, default_batch_size
 
 # Topics at the start of the first fit; each further fit has twice as many.
 FIRST = 10
@@ -53,6 +53,9 @@ def learned_number(documents: sparse.csr_matrix, settings: TopicSettings, genera
     if settings.doc_topic_prior is None:
         # Too small a prior would count against many topics, of which each document has several.
         settings = replace(settings, doc_topic_prior="learn")
+    if settings.topic_word_prior is None:
+        # With a larger prior, none of far too few topics may be supported.
+        settings = replace(settings, topic_word_prior=LEAST_WORD_PRIOR)
     held = np.arange(documents.shape[0]) % HELD_OUT_STRIDE == HELD_OUT_STRIDE - 1
     train, (observed, rest) = documents[~held], split_words(documents[held], generator)
     limit, best, number, n_worse = min(FIRST, settings.max_components), None, 1, 0
