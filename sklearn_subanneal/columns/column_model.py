@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
+from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.columns.parameters import Hyperparameter, draw_on_grid, nearest_on_grid
 from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 
@@ -248,6 +250,15 @@ class ColumnModel:
         ``value`` is that of ``summary``, (n_rows, width), and ``first`` that of ``expectations``.
         """
         return value
+
+    def interval_probabilities(
+        self, column: ColumnStatistics, intervals: Sequence[Interval], n_clusters: int
+    ) -> np.ndarray:
+        """Predictive probabilities (n_intervals, n_clusters) that a cell is in an interval; no discrete type has them.
+
+        The ``intervals`` are in the units of the data.
+        """
+        raise TypeError(f"{type(self).__name__} must say how probable intervals of its cells are")
 
     def log_masses(self, column: ColumnStatistics, values: np.ndarray, n_clusters: int) -> np.ndarray:
         """The part of the log scores that is a log probability, for reports in which it stands apart from densities.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import betainc
 
 from sklearn_subanneal.columns._count import CountData, CountStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
@@ -31,5 +32,21 @@ class Count(ColumnModel):
         axes = {"shape": SHAPE_GRID, "rate": RATE_GRID / mean} if learn else {}
         return cls(name, sources, start, axes)
 
+    def interval_probabilities(self, column, intervals, n_clusters):
+        # The integers of an interval are those from `least` to before `end`.
+        least = [np.ceil(own.low) if own.has_low else np.floor(own.low) + 1.0 for own in intervals]
+        end = [np.floor(own.high) + 1.0 if own.has_high else np.ceil(own.high) for own in intervals]
+        state = column.get_state(n_clusters)
+        shape = state["parameters"]["shape"] + state["total"]
+        share = 1.0 / (1.0 + state["parameters"]["rate"] + state["count"])
+        return np.maximum(_at_least(least, shape, share) - _at_least(end, shape, share), 0.0)
+
     def imputed(self, value, first):
         return np.rint(value)
+
+
+def _at_least(least, shape, share):
+    """Probabilities (n, n_clusters) of at least so much of gamma mixtures of Poisson counts: negative binomial ones."""
+    least = np.array(least)[:, None]
+    tail = betainc(np.where(np.isfinite(least), np.maximum(least, 1.0), 1.0), shape, share)
+    return np.where(least <= 0.0, 1.0, np.where(least < np.inf, tail, 0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ive
 
 from sklearn_subanneal.columns._vonmises import VonMisesData, VonMisesStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
@@ -13,6 +14,9 @@ from sklearn_subanneal.columns.units import rounding_variance
 TURN = 2.0 * np.pi
 KAPPA_GRID = np.geomspace(0.05, 1e4, 24)
 R_GRID = np.geomspace(0.02, 200.0, 16)
+# The Fourier coefficient p of a von Mises density is about exp(-p^2 / (2 kappa)): beyond this many standard deviations
+# and this many terms, it is nothing to the precision of a double.
+MOST_DEVIATIONS, MOST_TERMS = 9.0, 30
 MU_GRID = np.arange(16) * (TURN / 16)
 
 
@@ -81,6 +85,22 @@ class Cyclic(ColumnModel):
         """The expected unit vector: angles have no mean of their own."""
         mean, variance = (moment[0, :, 0] for moment in column.conditional_moments(values[:1], weights.shape[1]))
         return weights @ ((1.0 - variance) * np.array([np.cos(mean), np.sin(mean)])).T, None
+
+    def interval_probabilities(self, column, intervals, n_clusters):
+        # A cell is the direction of its cluster, von Mises, plus a von Mises deviation: Fourier coefficients multiply.
+        state = column.get_state(n_clusters)
+        kappa, r, mu = (state["parameters"][key] for key in ("kappa", "r", "mu"))
+        x, y = r * np.cos(mu) + kappa * state["cosines"], r * np.sin(mu) + kappa * state["sines"]
+        length, direction = np.hypot(x, y)[:, None], np.arctan2(y, x)[:, None]
+        p = np.arange(1.0, MOST_DEVIATIONS * np.sqrt(kappa) + MOST_TERMS)
+        sizes = ive(p, length) / ive(0, length) * (ive(p, kappa) / ive(0, kappa)) / (np.pi * p)
+        out = np.zeros((len(intervals), n_clusters))
+        for i, own in enumerate(intervals):
+            low, high = np.clip((np.array([own.low, own.high]) - self.center) / self.scale, 0.0, TURN)
+            if low < high:
+                waves = sizes * (np.sin(p * (high - direction)) - np.sin(p * (low - direction)))
+                out[i] = np.clip((high - low) / TURN + waves.sum(axis=1), 0.0, 1.0)
+        return out
 
     def summary(self, first, second):
         """Circular mean, and circular standard deviation sqrt(-2 log |expected unit vector|)."""

@@ -6,11 +6,15 @@ equivariant. Hyperparameters are given and reported in the units of the data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.columns.parameters import Hyperparameter
+from sklearn_subanneal.columns.t_boxes import t_interval_probabilities
 from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.columns.units import check_reach, rounding_variance, standard_units
 
@@ -64,6 +68,19 @@ class Real(ColumnModel):
         if name == "mu":
             return (values - self.center[0]) / self.scale[0]
         return values / self.scale[0] / self.scale[0] if name == "sigma2" else values
+
+    def standard_ends(self, intervals: Sequence[Interval]) -> np.ndarray:
+        """The lower and the upper ends of intervals of cells, (2, n_intervals), in standard units."""
+        ends = np.array([[own.low for own in intervals], [own.high for own in intervals]])
+        out, known = np.where(ends <= self.transform.lowest, -np.inf, np.inf), np.isfinite(ends)
+        known &= ends > self.transform.lowest
+        out[known] = (self.transform.forward(ends[known]) - self.center[0]) / self.scale[0]
+        return out
+
+    def interval_probabilities(self, column, intervals, n_clusters):
+        location, square, free = (a[0] for a in column.conditional_t(np.empty((1, 1)), n_clusters))
+        low, high = self.standard_ends(intervals)[:, :, None]
+        return t_interval_probabilities(location[:, 0], np.sqrt(square[:, 0]), free, low, high)
 
     def report(self, parameters):
         return {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
 from sklearn_subanneal.columns.atoms import find_atoms
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
@@ -117,6 +118,13 @@ class Semicontinuous(Real):
         """The mean, or an atom that is almost sure."""
         sure = sure_atoms(first[:, 1:])
         return np.where(sure[:, None] < 0, value, self.atoms[sure][:, None])
+
+    def interval_probabilities(self, column, intervals, n_clusters):
+        state, shares = column.get_state(n_clusters), column.shares(n_clusters)
+        rest = NormalStatistics(None, state["parameters"])
+        rest.set_state(state)
+        out = shares[:, 0] * super().interval_probabilities(rest, intervals, n_clusters)
+        return out + np.array([own.contains(self.atoms) for own in intervals]) @ shares[:, 1:].T
 
     def log_masses(self, column, values, n_clusters):
         return column.log_masses(values, n_clusters)

@@ -136,6 +136,23 @@ def unknown_where_given(table: Table, arrays: list[np.ndarray], given: list[np.n
     return out
 
 
+def checked_quantiles(quantiles) -> np.ndarray:
+    """Probabilities between 0 and 1, both excluded, as an array.
+
+    Raises
+    ------
+    ValueError
+        If they are no list of such numbers.
+    """
+    levels = np.asarray(quantiles, np.float64)
+    if levels.ndim != 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
+        raise ValueError(
+            "quantiles must be a list of probabilities between 0 and 1, both excluded, got "
+            f"{levels.tolist()!r}; for the median alone give [0.5]"
+        )
+    return levels
+
+
 def refuse_common(table: Table, groups: dict[str, list[int]]):
     """Refuse a column in two of the groups."""
     owner: dict[int, str] = {}

@@ -8,12 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._evidence import column_index, evidence, unknown_where_given
 from sklearn_subanneal.estimators._imputations import Imputations
+from sklearn_subanneal.estimators._questions import Questions
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given
 
 
-class PredictiveQueries(Imputations):
+class PredictiveQueries(Imputations, Questions):
     """Conditional and predictive distributions: a mixin for an estimator whose draws are those of views.
 
     It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X, scored=)`` and ``_are_seen(arrays, seen)``. Every

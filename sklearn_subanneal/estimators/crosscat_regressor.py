@@ -10,6 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_subanneal.estimators._evidence import checked_quantiles
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._target_column import TargetColumn, weighted_rows
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
@@ -141,14 +142,9 @@ class CrossCatRegressor(RegressorMixin, TargetColumn):
         True
         """
         check_is_fitted(self)
-        quantiles = np.asarray(quantiles, np.float64)
-        if quantiles.ndim != 1 or not quantiles.size or not ((quantiles > 0.0) & (quantiles < 1.0)).all():
-            raise ValueError(
-                "quantiles must be a list of probabilities between 0 and 1, both excluded, got "
-                f"{quantiles.tolist()!r}; for the median alone give [0.5]"
-            )
+        levels = checked_quantiles(quantiles)
         average, arrays, target = self._average(X)
-        return predicted_quantiles(average, arrays, target, quantiles)
+        return predicted_quantiles(average, arrays, target, levels)
 
     def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
         """An interval that contains the target with this probability, between two quantiles.

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns._mvnormal import GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.intervals import Interval
+from sklearn_subanneal.columns.t_boxes import t_box_probabilities, t_interval_probabilities
+
+# The values that an event leaves to a cell: codes of categories, or disjoint intervals of numbers.
+Values = frozenset[int] | tuple[Interval, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,81 @@ class Part:
         location, square, free = self.statistics.conditional_t(np.ascontiguousarray(values), n_clusters)
         at = self.members.index(member)
         return location[:, :, at], np.sqrt(square[:, :, at]), free
+
+    def box_probabilities(
+        self, models: list[ColumnModel], boxes: Sequence[Mapping[int, Values]], row: np.ndarray, n_clusters: int
+    ) -> np.ndarray:
+        """Probabilities in each cluster that missing cells are in boxes of values, given the observed cells.
+
+        Exact, but for two or more cells of a block; see :func:`t_box_probabilities`.
+
+        Parameters
+        ----------
+        models : list of ColumnModel
+        boxes : sequence of mapping of int to set of codes, or to tuple of Interval
+            Each has the values, in the units of the data, of some members whose cells are missing; other cells are
+            free. A cell of a discrete type is supposed to have one of the known categories.
+        row : ndarray of shape (1, width)
+            The observed cells of the members.
+        n_clusters : int
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_boxes, n_clusters)
+        """
+        out, alone = np.ones((len(boxes), n_clusters)), {}
+        for i, box in enumerate(boxes):
+            if len(box) == 1:
+                alone.setdefault(next(iter(box)), []).append(i)
+            elif box:
+                members = [m for m in self.members if m in box]
+                t = self._t_of_members([self.members.index(m) for m in members], row[0], n_clusters)
+                corners = product(*(models[m].standard_ends(box[m]).T for m in members))
+                out[i] = sum(t_box_probabilities(*t, *np.transpose(corner)) for corner in corners)
+        for m, at in alone.items():
+            out[at] = self._of_member(models[m], m, [boxes[i][m] for i in at], row, n_clusters)
+        return out
+
+    def _of_member(self, model, m, values, row, n_clusters):
+        """Probabilities (n_values, n_clusters) of some sets of values of one member."""
+        if model.discrete:
+            known = model.probabilities(self.statistics.probabilities(n_clusters))
+            return [known[:, sorted(codes)].sum(axis=1) for codes in values]
+        intervals = [own for some in values for own in some]
+        if self.is_block:
+            location, scale, free = self.t_of_member(m, row, n_clusters)
+            low, high = model.standard_ends(intervals)[:, :, None]
+            each = t_interval_probabilities(location, scale, free, low, high)
+        else:
+            each = model.interval_probabilities(self.statistics, intervals, n_clusters)
+        return np.add.reduceat(each, np.cumsum([0, *map(len, values)])[:-1])
+
+    def _t_of_members(self, at, row, n_clusters):
+        """Location, scale matrix and degrees of freedom of the cells of a block at some places, in each cluster."""
+        given = np.flatnonzero(~np.isnan(row))
+        places = np.sort([*given, *at])
+        state = marginal_of_block(self.statistics.get_state(n_clusters), places)
+        prior, count = state["parameters"], state["count"]
+        kappa, free = prior["kappa"] + count, prior["nu"] + count - len(places) + 1.0
+        location = (prior["kappa"] * prior["mu"] + state["total"]) / kappa[:, None]
+        square = np.tril(state["square"])
+        square = square + np.tril(square, -1).transpose(0, 2, 1)
+        square = prior["psi"] + square + prior["kappa"] * np.outer(prior["mu"], prior["mu"])
+        square = square - kappa[:, None, None] * location[:, :, None] * location[:, None, :]
+        scale = square * ((kappa + 1.0) / (kappa * free))[:, None, None]
+        if not len(given):
+            return location, scale, free
+        # P. Ding (2016), On the conditional distribution of the multivariate t distribution, American Statistician 70.
+        known, asked = np.isin(places, given), np.isin(places, at)
+        slope = np.linalg.solve(scale[:, known][:, :, known], scale[:, known][:, :, asked])
+        off = row[given] - location[:, known]
+        distance = np.einsum("ki,kij,kj->k", off, np.linalg.inv(scale[:, known][:, :, known]), off)
+        rest = scale[:, asked][:, :, asked] - scale[:, asked][:, :, known] @ slope
+        return (
+            location[:, asked] + np.einsum("ki,kij->kj", off, slope),
+            rest * ((free + distance) / (free + len(given)))[:, None, None],
+            free + len(given),
+        )
 
 
 def joint_members(models: list[ColumnModel], members: Sequence[int]) -> list[int]:

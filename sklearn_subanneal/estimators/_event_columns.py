@@ -1,0 +1,129 @@
+"""EventColumns: comparisons of columns of the user's table with values, as events about the modelled columns."""
+
+from __future__ import annotations
+
+import math
+import operator
+from difflib import get_close_matches
+
+import numpy as np
+
+from sklearn_subanneal.columns.atom_split import REST, AtomSplit
+from sklearn_subanneal.columns.intervals import Interval
+from sklearn_subanneal.estimators._evidence import MOST_NAMES, column_index
+from sklearn_subanneal.mixtures.events import AllOf, AnyOf, Condition, Event
+from sklearn_subanneal.tables.column import ABSENT, PRESENT, Column
+from sklearn_subanneal.tables.schema import Table
+from sklearn_subanneal.tables.value_order import is_number
+
+ORDERED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+class EventColumns:
+    """The columns of a table, and the events of comparisons of them.
+
+    Parameters
+    ----------
+    table : Table
+    """
+
+    def __init__(self, table: Table):
+        self.table, self.places = table, table.places
+
+    def compare(self, name: str, operation: str, value, place: str) -> Event:
+        """The event of one comparison, as :func:`parsed_event` asks for it.
+
+        A cell that is missing fulfils no comparison but "is missing", where its column has a missing indicator; where
+        it has none, the event is about the value that the cell has.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or the comparison does not suit its type.
+        """
+        j = column_index(self.table, "event", name)
+        column, at, place = self.table.columns[j], self.places[j], f"event has {_shortened(place)!r}"
+        if operation == "is missing":
+            if column.indicator is None:
+                raise ValueError(
+                    f"{place}, but no missing cells are modelled in column {name!r}: fit with "
+                    f"missing_indicator=[{name!r}] or 'missing-only'."
+                )
+            return Condition(at[-1], frozenset([ABSENT]))
+        if column.split is not None and not isinstance(column.split, AtomSplit):
+            raise ValueError(
+                f"{place}, but column {name!r} is {column.kind}, modelled by several parts that do not determine one "
+                "another: such columns can only be evidence. For questions about it, fit with the numbers of days as a "
+                "column of reals."
+            )
+        if operation == "is true":
+            if column.kind != "boolean":
+                raise ValueError(
+                    f"{place}, but column {name!r} is {column.kind}, not boolean: compare it with a value."
+                )
+            operation, value = "==", True
+        values = value if operation == "in" else [value]
+        if operation == "in":
+            operation = "=="
+        if column.categories is not None:
+            own = frozenset().union(*(_codes(column, operation, one, place) for one in values))
+            event = Condition(at[0], own)
+        else:
+            event = AnyOf(tuple(_within(column, at, _interval(column, operation, one, place)) for one in values))
+        if column.indicator is None:
+            return event
+        return AllOf((Condition(at[-1], frozenset([PRESENT])), event))
+
+
+def _shortened(text):
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _within(column: Column, at: list[int], interval: Interval) -> Event:
+    """That a number is in an interval; a semicontinuous one is an atom that is in it, or the rest that is."""
+    if column.split is None:
+        return Condition(at[0], interval)
+    atoms = np.flatnonzero(interval.contains(column.split.atoms)) + REST + 1
+    rest = AllOf((Condition(at[0], frozenset([REST])), Condition(at[1], interval)))
+    return AnyOf((Condition(at[0], frozenset(atoms.tolist())), rest))
+
+
+def _interval(column, operation, value, place):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(
+            f"{place}, but column {column.name!r} is {column.kind} and {value!r} is no number: compare it with one."
+        )
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{place}, with a number that is too large: leave the comparison out.")
+    if operation == "==":
+        return Interval(number, number, True, True)
+    if operation in ("<", "<="):
+        return Interval(high=number, has_high=operation == "<=")
+    return Interval(low=number, has_low=operation == ">=")
+
+
+def _codes(column, operation, value, place):
+    """Codes of the categories of which a comparison is true."""
+    categories = column.categories.tolist()
+    if operation in ORDERED and not column.type.ordered:
+        raise ValueError(
+            f"{place}, but column {column.name!r} is {column.kind}, whose categories have no order: use == or in, or "
+            "declare it 'ordinal' in feature_types."
+        )
+    codes = range(len(categories))
+    if value in categories:
+        compare = ORDERED.get(operation, operator.eq)
+        return {code for code in codes if compare(code, categories.index(value))}
+    if operation in ORDERED and is_number(value) and all(map(is_number, categories)):
+        return {code for code in codes if ORDERED[operation](categories[code], value)}
+    near = get_close_matches(str(value), [str(one) for one in categories], MOST_NAMES, cutoff=0.0)
+    # The categories most like the value, as they are written in an event.
+    listed = [repr(one) for text in near for one in categories if str(one) == text]
+    more = ", ..." * (len(listed) < len(categories))
+    raise ValueError(
+        f"{place}, but {value!r} is no category of column {column.name!r}. Categories are {', '.join(listed)}{more}."
+    )

@@ -1,0 +1,98 @@
+"""The probabilities of events about the cells of a row, averaged over draws, given some cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import softmax
+
+from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, missing
+from sklearn_subanneal.mixtures.events import Event, disjoint_boxes
+
+
+def event_probabilities(average: Ensemble, events: Sequence[Event], given: list[np.ndarray]) -> np.ndarray:
+    """The probabilities of events, given the observed cells of a row: without sampling.
+
+    Of a box of values, one set for each of some models, each draw gives the product over its factors of
+    sum_k w_k prod_j p(x_j in its set | cluster k), where w are the probabilities of the clusters given the observed
+    cells; j is a model, or the models of a block. A draw counts by the density that it gives to the observed cells. As
+    with :meth:`Ensemble.sample`, categories that `fit` did not see are left out.
+
+    Parameters
+    ----------
+    average : Ensemble
+    events : sequence of Event
+    given : list of ndarray of shape (1,)
+        Typed columns of one row, missing where nothing is given.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_events,)
+
+    Raises
+    ------
+    ValueError
+        If an event has too many parts; see :func:`disjoint_boxes`.
+    """
+    models = average.models
+    observed = ~missing(given)[0]
+    known = {
+        m: float(given[model.sources[0]][0])
+        for m, model in enumerate(models)
+        if model.single and observed[model.sources[0]]
+    }
+    n_values = {m: model.n_values for m, model in enumerate(models) if model.discrete}
+    found = [disjoint_boxes(event, n_values, known) for event in events]
+    boxes = [box for own in found for box in own]
+    cells = DistinctRows.of(models, given)
+    rows = [model.admissible(values) for model, values in zip(models, cells.values, strict=True)]
+    cells = replace(cells, values=rows)
+    shares = softmax(average.log_densities(cells)[:, 0] + average.log_weights)
+    values, places = _distinct(boxes)
+    total = np.zeros(len(boxes))
+    for factors, share in zip(average.products, shares, strict=True):
+        probabilities = np.full(len(boxes), share)
+        for factor in factors:
+            asked = [m for m in factor.members if m in values]
+            if asked:
+                touched = np.flatnonzero(np.any([places[m] >= 0 for m in asked], axis=0))
+                own = {m: places[m][touched] for m in asked}
+                weights = softmax(factor.log_joint(cells)[0])
+                probabilities[touched] *= _in_clusters(models, factor, values, own, cells) @ weights
+        total += probabilities
+    owner = np.repeat(np.arange(len(events)), [len(own) for own in found])
+    # Sums of many boxes may be beyond 1 by rounding.
+    return np.minimum(np.bincount(owner, total, len(events)), 1.0)
+
+
+def _distinct(boxes):
+    """The distinct sets of values of each model in the boxes, and which of them each box has; -1: none, it is free."""
+    numbers: dict[int, dict] = {}
+    places: dict[int, np.ndarray] = {}
+    for i, box in enumerate(boxes):
+        for m, own in box.items():
+            number = numbers.setdefault(m, {}).setdefault(own, len(numbers[m]))
+            places.setdefault(m, np.full(len(boxes), -1))[i] = number
+    return {m: list(own) for m, own in numbers.items()}, places
+
+
+def _in_clusters(models, factor, values, places, cells):
+    """Probability (n_boxes, n_clusters + 1) of each box in each cluster of a factor; arguments as of ``_distinct``."""
+    n_clusters, out = factor.n_clusters + 1, 1.0
+    for part in factor.parts:
+        asked = [m for m in part.members if m in places]
+        if not asked:
+            continue
+        if len(asked) == 1:
+            (m,) = asked
+            boxes, at = [{m: own} for own in values[m]], places[m]
+        else:
+            rows = np.column_stack([places[m] for m in asked])
+            distinct, at = np.unique(rows, axis=0, return_inverse=True)
+            boxes = [{m: values[m][v] for m, v in zip(asked, row, strict=True) if v >= 0} for row in distinct]
+        found = part.box_probabilities(models, boxes, cells.of_part(part)[0], n_clusters)
+        # Boxes that leave the part free have the last row.
+        out = out * np.vstack([found, np.ones((1, n_clusters))])[at]
+    return out

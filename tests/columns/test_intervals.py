@@ -1,0 +1,154 @@
+"""Probabilities of intervals: against sums and integrals of the densities, and scipy's multivariate t."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from sklearn_subanneal.columns.binding import bind_columns
+from sklearn_subanneal.columns.intervals import Interval
+from sklearn_subanneal.columns.t_boxes import t_box_probabilities, t_interval_probabilities
+
+N_CLUSTERS = 4
+
+
+def fitted(kind, cells, **params):
+    """The model of a column, and its statistics with the rows in three clusters; the last slot is empty."""
+    given = {kind: params} if params else None
+    (model,) = bind_columns(["x"], [kind], [0], [cells], covariance_type="diag", feature_params=given)
+    statistics = model.statistics(model.data([cells]))
+    statistics.rebuild(np.arange(len(cells), dtype=np.int32) % 3)
+    return model, statistics
+
+
+def density(model, statistics, values):
+    """Densities (n_values, n_clusters) of cells, in the units of the data."""
+    own = model.values([np.asarray(values)])
+    logs = statistics.log_densities(own, N_CLUSTERS)
+    return np.exp(logs + np.reshape(model.log_jacobian(own), (-1, 1)))
+
+
+RNG = np.random.default_rng(0)
+REALS = {
+    "real": (5.0 + 3.0 * RNG.normal(size=60), {}, 5.0, (-7.0, 30.0)),
+    "skewed": (np.exp(RNG.normal(size=60)), {"transform": "log"}, 1.0, (1e-3, 400.0)),
+    "yeo-johnson": (RNG.normal(size=60) ** 3, {"transform": "yeo-johnson"}, -0.3, (-40.0, 40.0)),
+    "cyclic": (RNG.normal(22.0, 3.0, size=60) % 24.0, {"period": 24.0}, 21.0, (0.0, 24.0)),
+    "cyclic, concentrated": (RNG.normal(12.0, 0.05, size=60), {"period": 24.0}, 12.02, (11.0, 13.0)),
+}
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_reals_against_integrals_of_the_density(name):
+    cells, params, middle, ends = REALS[name]
+    kind = name.partition(",")[0].replace("yeo-johnson", "skewed")
+    model, statistics = fitted(kind, cells, **params)
+    for low, high in [(middle, middle + 1.0), (ends[0], middle), (middle, ends[1])]:
+        found = model.interval_probabilities(statistics, [Interval(low, high)], N_CLUSTERS)[0]
+        grid = np.linspace(low, high, 200_001)
+        grid[-1] = np.nextafter(high, low)
+        expected = integrate.simpson(density(model, statistics, grid), x=grid, axis=0)
+        np.testing.assert_allclose(found, expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", REALS)
+def test_the_whole_line_is_sure_and_points_are_impossible(name):
+    cells, params, middle, _ = REALS[name]
+    model, statistics = fitted(name.partition(",")[0].replace("yeo-johnson", "skewed"), cells, **params)
+    parts = Interval(high=middle), Interval(middle, middle, True, True), Interval(low=middle)
+    below, point, above = (model.interval_probabilities(statistics, [part], N_CLUSTERS)[0] for part in parts)
+    np.testing.assert_allclose(below + above, 1.0, atol=1e-12)
+    np.testing.assert_allclose(point, 0.0, atol=1e-15)
+
+
+def test_below_the_domain_of_a_logarithm():
+    model, statistics = fitted("skewed", np.exp(RNG.normal(size=60)), transform="log")
+    below, whole = (Interval(-3.0, 0.0, True, True), Interval(low=-3.0))
+    assert not model.interval_probabilities(statistics, [below], N_CLUSTERS)[0].any()
+    np.testing.assert_allclose(model.interval_probabilities(statistics, [whole], N_CLUSTERS)[0], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("interval", "included"),
+    [
+        (Interval(high=2.0), [0, 1]),
+        (Interval(high=2.0, has_high=True), [0, 1, 2]),
+        (Interval(1.0, 4.0), [2, 3]),
+        (Interval(1.0, 4.0, True, True), [1, 2, 3, 4]),
+        (Interval(0.5, 3.5, True, True), [1, 2, 3]),
+        (Interval(2.0, 2.0, True, True), [2]),
+        (Interval(2.5, 2.5, True, True), []),
+        (Interval(-4.0, 0.0, True, False), []),
+        (Interval(low=3.0), range(4, 4000)),
+    ],
+    ids=str,
+)
+def test_counts_against_sums(interval, included):
+    model, statistics = fitted("count", RNG.poisson(3.0, 60).astype(np.int32))
+    found = model.interval_probabilities(statistics, [interval], N_CLUSTERS)[0]
+    expected = density(model, statistics, np.array(included, np.int32)).sum(axis=0) if len(included) else 0.0
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_semicontinuous_has_its_atoms():
+    cells = np.where(RNG.random(60) < 0.4, 0.0, 2.0 + RNG.normal(size=60))
+    model, statistics = fitted("semicontinuous", cells, atoms=[0.0, 9.0])
+    atoms = density(model, statistics, [0.0, 9.0])
+    grid = np.linspace(-5.0, 12.0, 200_000)
+    rest = density(model, statistics, grid)
+    for interval in (Interval(0.0, 9.0), Interval(0.0, 9.0, True, True), Interval(-1.0, 3.0), Interval(8.0, 10.0)):
+        at = (grid > interval.low) & (grid < interval.high)
+        expected = interval.contains([0.0, 9.0]) @ atoms + integrate.trapezoid(rest[at], x=grid[at], axis=0)
+        found = model.interval_probabilities(statistics, [interval], N_CLUSTERS)[0]
+        np.testing.assert_allclose(found, expected, atol=2e-4)
+    np.testing.assert_allclose(model.interval_probabilities(statistics, [Interval()], N_CLUSTERS)[0], 1.0)
+
+
+def test_upper_tails_are_not_lost():
+    lower = t_interval_probabilities(0.0, 1.0, 100.0, -30.0, -25.0)
+    assert 0.0 < lower < 1e-30
+    assert t_interval_probabilities(0.0, 1.0, 100.0, 25.0, 30.0) == lower
+
+
+@pytest.mark.parametrize("correlation", [-0.99, 0.0, 0.6, 0.99])
+@pytest.mark.parametrize("free", [0.7, 4.0, 300.0])
+def test_boxes_of_two_coordinates(correlation, free):
+    """Against an integral over the first coordinate of the conditional probability of the second."""
+    low, high = np.array([0.2, -0.5]), np.array([1.5, 0.8])
+
+    def integrand(x):
+        spread = np.sqrt((free + x * x) / (free + 1.0) * (1.0 - correlation**2))
+        ends = (high[1] - correlation * x) / spread, (low[1] - correlation * x) / spread
+        return stats.t.pdf(x, free) * np.subtract(*stats.t.cdf(ends, free + 1.0))
+
+    expected = sum(integrate.quad(integrand, a, a + 0.1, epsabs=1e-13)[0] for a in np.arange(0.2, 1.45, 0.1))
+    scale, center = np.array([[1.0, correlation], [correlation, 1.0]]), np.array([2.0, -1.0])
+    units = np.array([3.0, 0.5])
+    found = t_box_probabilities(
+        center[None],
+        (scale * np.outer(units, units))[None],
+        np.array([free]),
+        center + units * low,
+        center + units * high,
+    )
+    assert found[0] == pytest.approx(expected, abs=1e-8)
+
+
+def test_boxes_of_four_coordinates():
+    rng = np.random.default_rng(2)
+    root = rng.normal(size=(2, 4, 4))
+    scale, free = root @ root.transpose(0, 2, 1), np.array([3.0, 40.0])
+    location, low, high = (
+        rng.normal(size=(2, 4)),
+        np.array([-1.0, -np.inf, -2.0, 0.0]),
+        np.array([np.inf, 1.0, 2.0, 3.0]),
+    )
+    found = t_box_probabilities(location, scale, free, low, high)
+    for i in range(2):
+        expected = stats.multivariate_t.cdf(
+            high, location[i], scale[i], free[i], lower_limit=low, maxpts=400_000, random_state=0
+        )
+        assert found[i] == pytest.approx(expected, abs=3e-4)
+    whole = np.full(4, np.inf)
+    np.testing.assert_allclose(t_box_probabilities(location, scale, free, -whole, whole), 1.0, rtol=1e-12)

@@ -1,0 +1,368 @@
+"""Questions about events: against samples, laws of probability and a value by hand; texts that are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.views.views_predictive import ensemble_of_views
+
+pd = pytest.importorskip("pandas")
+
+EVIDENCE = [
+    None,
+    {"smoker": "yes", "kids": 2},
+    {"body height": 172.0, "spent": 0.0},
+    {"age": 30.0, "ok": True, "hour": 7.0},
+    {"grade": "B", "income": 4.0, "spent": 1.5},
+]
+# In full blocks, an event may have conditions on up to four joint columns, whose boxes have an error of about 1e-4.
+ERROR = {"diag": 1e-9, "full": 5e-4}
+
+
+def people(n_rows=200):
+    """Columns of all types, of which some follow one hidden group of the rows and the others another one."""
+    rng = np.random.default_rng(0)
+    g, h = rng.integers(3, size=n_rows), rng.integers(2, size=n_rows)
+    grades = np.array(list("ABCD"))[np.clip(g + rng.integers(-1, 2, n_rows), 0, 3)]
+    size = rng.normal(size=n_rows)
+    frame = pd.DataFrame(
+        {
+            "age": 20.0 + 15.0 * g + 4.0 * size,
+            "body height": 170.0 + 5.0 * g + 3.0 * size + rng.normal(size=n_rows),
+            "income": np.exp(2.0 * h + rng.normal(0.0, 0.5, n_rows)),
+            "smoker": np.where(rng.random(n_rows) < 0.2 + 0.3 * g, "yes", np.where(size > 1.0, "it's past", "no")),
+            "kids": rng.poisson(1.0 + 2.0 * h),
+            "ok": rng.random(n_rows) < 0.3 + 0.4 * h,
+            "grade": pd.Categorical(grades, categories=list("ABCD"), ordered=True),
+            "hour": (6.0 + 8.0 * h + rng.normal(0.0, 2.0, n_rows)) % 24.0,
+            "spent": np.where(rng.random(n_rows) < 0.4, 0.0, np.exp(0.5 * g + rng.normal(0.0, 0.4, n_rows))),
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n_rows), unit="D"),
+        }
+    )
+    frame.loc[::7, "age"] = np.nan
+    frame.loc[::5, "smoker"] = None
+    return frame
+
+
+TYPES = {"kids": "count", "hour": "cyclic", "spent": "semicontinuous", "income": "skewed"}
+NUMBERS = {
+    "age": (10, 60),
+    "body height": (160, 190),
+    "income": (0, 12),
+    "kids": (-1, 7),
+    "hour": (0, 24),
+    "spent": (-1, 4),
+}
+WORDS = {"smoker": ["yes", "no", "it's past"], "grade": list("ABCD")}
+
+
+@pytest.fixture(scope="module", params=["diag", "full"])
+def model(request):
+    return CrossCat(
+        n_chains=2,
+        n_draws=3,
+        covariance_type=request.param,
+        feature_types=TYPES,
+        feature_params={"hour": {"period": 24.0}},
+        missing_indicator=["age"],
+        random_state=0,
+    ).fit(people())
+
+
+def random_comparison(rng):
+    """The text of a comparison, and a function that says of which rows of a DataFrame it is true."""
+    name = rng.choice([*NUMBERS, *WORDS, "ok"])
+    quoted = f"`{name}`" if " " in name else name
+    if name == "ok":
+        return rng.choice(["ok", "ok == true", "ok != False"]), lambda X: X["ok"].to_numpy(bool)
+    if name in WORDS:
+        some = [str(word) for word in rng.choice(WORDS[name], 2, replace=False)]
+        if rng.random() < 0.5:
+            return f"{quoted} in {some!r}", lambda X: X[name].isin(some).to_numpy()
+        if name == "grade":
+            return f"grade >= {some[0]!r}", lambda X: (X["grade"] >= some[0]).to_numpy(bool)
+        return f"{some[0]!r} != {quoted}", lambda X: (X[name] != some[0]).to_numpy(bool)
+    low, high = np.sort(rng.integers(*NUMBERS[name], 2)).tolist()
+    if name == "age" and rng.random() < 0.3:
+        return "age is missing", lambda X: X["age"].isna().to_numpy()
+    if rng.random() < 0.5:
+        return f"{low} <= {quoted} < {high}", lambda X: ((X[name] >= low) & (X[name] < high)).to_numpy()
+    if name == "spent":
+        return "spent == 0", lambda X: (X["spent"] == 0.0).to_numpy()
+    return f"{quoted} > {low}", lambda X: (X[name] > low).to_numpy()
+
+
+def random_question(rng, n_parts):
+    """The text of an event, and a function as of a comparison."""
+    text, truth = random_comparison(rng)
+    for _ in range(n_parts - 1):
+        other_text, other = random_comparison(rng)
+        if rng.random() < 0.3:
+            other_text, other = f"not ({other_text})", lambda X, one=other: ~one(X)
+        if rng.random() < 0.5:
+            text, truth = f"({text}) and {other_text}", lambda X, a=truth, b=other: a(X) & b(X)
+        else:
+            text, truth = f"({text}) or {other_text}", lambda X, a=truth, b=other: a(X) | b(X)
+    return text, truth
+
+
+def check_against_samples(model, n_samples, n_questions):
+    rng = np.random.default_rng(1)
+    for given in EVIDENCE:
+        X = model.sample(n_samples, given=given, random_state=0)
+        for _ in range(n_questions // len(EVIDENCE)):
+            text, truth = random_question(rng, rng.integers(1, 5))
+            found, frequency = model.probability(text, given=given), truth(X).mean()
+            deviation = np.sqrt(found * (1.0 - found) / n_samples)
+            error = 4.0 * deviation + 4.0 / n_samples + ERROR[model.covariance_type]
+            assert abs(found - frequency) < error, (text, given, found, frequency)
+
+
+def test_against_samples(model):
+    check_against_samples(model, 100_000, 25)
+
+
+@pytest.mark.slow
+def test_200_questions_against_a_million_samples(model):
+    check_against_samples(model, 1_000_000, 200)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_laws_of_probability(model, seed):
+    rng = np.random.default_rng(seed)
+    (a, _), (b, _) = random_question(rng, 2), random_question(rng, 2)
+    given = EVIDENCE[seed % len(EVIDENCE)]
+    error = ERROR[model.covariance_type]
+    of = {
+        text: model.probability(text, given=given)
+        for text in (a, b, f"not ({a})", f"({a}) or ({b})", f"({a}) and ({b})")
+    }
+    p_a, p_b, p_not, p_or, p_and = of.values()
+    assert p_a + p_not == pytest.approx(1.0, abs=error)
+    assert p_or + p_and == pytest.approx(p_a + p_b, abs=error)
+
+
+def test_complements_of_pairs_in_a_block_are_exact():
+    X = people()[["age", "body height"]].dropna()
+    model = CrossCat(n_chains=1, n_draws=3, covariance_type="full", random_state=0).fit(X)
+    text = "age > 35 and `body height` < 176"
+    assert model.probability(text) + model.probability(f"not ({text})") == pytest.approx(1.0, abs=1e-9)
+    one, other = model.probability("age > 35"), model.probability("`body height` < 176")
+    joined = model.probability("age > 35 or `body height` < 176")
+    assert joined + model.probability(text) == pytest.approx(one + other, abs=1e-9)
+
+
+@pytest.mark.parametrize("z", [0.0, 3.0])
+def test_boxes_of_a_block_given_others_are_integrals_of_the_density(z):
+    """Few rows, so that degrees of freedom matter, and evidence in the middle of the table and beyond it."""
+    X = np.random.default_rng(0).normal(size=(12, 3)) @ np.array([[1.0, 0.5, 0.7], [0.0, 1.0, -0.4], [0.0, 0.0, 1.0]])
+    model = CrossCat(
+        n_chains=1, n_draws=2, covariance_type="full", column_start="together", moves=["gibbs"], random_state=0
+    ).fit(X)
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    x, y = 1.5 * nodes + 0.5, 1.0 * nodes - 0.5
+    rows = np.column_stack([np.repeat(x, 60), np.tile(y, 60), np.full(3600, np.nan)])
+    density = np.exp(model.score_samples(rows, given={2: z}))
+    expected = 1.5 * np.outer(weights, weights).ravel() @ density
+    found = model.probability("-1 < x0 < 2 and -1.5 < x1 < 0.5", given={2: z})
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_conditional_probability_of_evidence_in_the_event(model):
+    """By the evidence itself, and by the ratio of two probabilities, where the evidence has one."""
+    both, alone = model.probability("kids == 2 and age > 30"), model.probability("kids == 2")
+    assert model.probability("age > 30", given={"kids": 2}) == pytest.approx(both / alone, abs=1e-9)
+    assert model.probability("kids == 2 and age > 30", given={"kids": 2}) == pytest.approx(both / alone, abs=1e-9)
+    assert model.probability("kids > 2", given={"kids": 2}) == 0.0
+    assert model.probability("1.5 < spent <= 2", given={"spent": 2.0}) == pytest.approx(1.0, abs=1e-12)
+    assert model.probability("age is missing", given={"age": 30.0}) == 0.0
+
+
+def test_a_table_of_one_row_as_evidence(model):
+    row = people()[:1].assign(**{name: None for name in people().columns if name != "kids"})
+    assert model.probability("ok", given=row) == model.probability("ok", given={"kids": row["kids"][0]})
+
+
+def test_by_hand():
+    """Hyperparameters fixed: t distributions and shares from the rows of each cluster of the only draw."""
+    x, z = np.array([1.0, 2.0, 4.0, 30.0, 31.0, 33.0, 29.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    model = CrossCat(
+        row_partition="dp",
+        covariance_type="diag",
+        column_start="together",
+        moves=["gibbs"],
+        feature_types=["real", "categorical"],
+        feature_params={"real": {"mu": 10.0, "kappa": 0.1, "sigma2": 4.0, "nu": 2.0}, "categorical": {"alpha": 0.5}},
+        learn_hyperparameters=False,
+        n_chains=1,
+        n_draws=1,
+        random_state=0,
+    ).fit(np.column_stack([x, z]))
+    ((view,),) = ensemble_of_views(model._models, model._flat_draws()).products
+    labels = model.posterior_labels_[0, 0]
+    assert labels.max() + 2 == len(view.log_weights) > 2
+
+    def by_hand(given=None):
+        below = total = 0.0
+        for k, weight in enumerate(np.exp(view.log_weights)):
+            own, ones = x[labels == k], z[labels == k].sum()
+            n, kappa, nu = len(own), 0.1 + len(own), 2.0 + len(own)
+            mean = (0.1 * 10.0 + own.sum()) / kappa
+            spread = 2.0 * 4.0 + 0.1 * 10.0**2 + own @ own - kappa * mean**2
+            scale = np.sqrt(spread / nu * (1.0 + 1.0 / kappa))
+            # Of the categories that fit has seen.
+            weight *= (1.0 + n) / (1.01 + n) * (1.0 if given is None else (0.5 + ones) / (1.0 + n))
+            below, total = below + weight * stats.t.cdf((3.0 - mean) / scale, nu), total + weight
+        return below / total
+
+    assert model.probability("x0 < 3") == pytest.approx(by_hand(), abs=1e-6)
+    assert model.probability("x0 < 3", given={"x1": 1}) == pytest.approx(by_hand(1), abs=1e-6)
+
+
+def test_conditional_quantiles(model):
+    for column, given in [("income", {"kids": 4}), ("age", {"body height": 178.0, "grade": "B"}), (0, None)]:
+        levels = [0.02, 0.3, 0.5, 0.9]
+        found = model.conditional_quantiles(column, levels, given=given)
+        assert found.shape == (4,) and np.all(np.diff(found) > 0.0)
+        name = column if isinstance(column, str) else "age"
+        present = " and age is not missing" if name == "age" else ""
+        below = [model.probability(f"{name} <= {value!r}{present}", given=given) for value in found.tolist()]
+        whole = model.probability("age is not missing", given=given) if present else 1.0
+        if not present:
+            # Those of a column with an indicator are of the value that the cell has, missing or not.
+            np.testing.assert_allclose(np.array(below) / whole, levels, atol=2e-3)
+        assert np.all(np.diff(below) > 0.0)
+
+
+def test_quantiles_that_are_refused(model):
+    with pytest.raises(ValueError, match=r"'smoker' is categorical.*only real and skewed"):
+        model.conditional_quantiles("smoker")
+    with pytest.raises(ValueError, match="given has column 'income'"):
+        model.conditional_quantiles("income", given={"income": 2.0})
+    with pytest.raises(ValueError, match="both excluded"):
+        model.conditional_quantiles("income", [0.0, 0.5])
+
+
+def test_categories_that_are_numbers():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(3, size=60), rng.normal(size=60)]).astype(float)
+    model = CrossCat(n_chains=1, n_draws=2, feature_types=["categorical", "real"], random_state=0).fit(X)
+    shares = model.predict_column_proba(0, [[np.nan, np.nan]])[0]
+    assert model.probability("x0 == 1") == pytest.approx(shares[1], abs=1e-3)
+    assert model.probability("x0 in (0, 1, 2)") == pytest.approx(1.0, abs=1e-12)
+    ordinal = CrossCat(n_chains=1, n_draws=2, feature_types=["ordinal", "real"], random_state=0).fit(X)
+    assert ordinal.probability("x0 < 1.5") == pytest.approx(ordinal.probability("x0 in [0, 1]"), abs=1e-12)
+
+
+REFUSED = {
+    "agee > 3": "unknown column 'agee'. Columns are 'age', ",
+    "age > 'old'": "column 'age' is real and 'old' is no number",
+    "age > true": "True is no number",
+    "age = 3": "event is not understood: .*==",
+    "age > 3 & ok": "and, or, not",
+    "age > 1e999": "too large",
+    f"age > {'9' * 400}": "too large",
+    "smoker < 'yes'": "'smoker' is categorical, whose categories have no order.*'ordinal'",
+    "smoker == 'yess'": "'yess' is no category of column 'smoker'. Categories are 'yes', ",
+    "smoker == yes": "compares two columns",
+    "grade < 'E'": "'E' is no category of column 'grade'",
+    "grade < 3": "3 is no category of column 'grade'",
+    "income is missing": "missing_indicator=\\['income'\\]",
+    "age == missing": "`is missing`",
+    "age == None": "`is missing`",
+    "age is None": "'is'",
+    "age is 3": "'is'",
+    "smoker in 'yes'": "in brackets",
+    "'yes' in smoker": "wrong side",
+    "age < income": "compares two columns",
+    "3 < 4": "without a column",
+    "age": "'age' is real, not boolean",
+    "smoker": "'smoker' is categorical, not boolean",
+    "day > '2020-03-01'": "'day' is datetime.*evidence",
+    "`body height > 3": "backtick that is not closed",
+    "age > 3 # or ok": "comments",
+    "": "not understood",
+    "ok and": "not understood",
+    "true": "is no comparison",
+    "age > 3 if ok else ok": "is no comparison",
+    "age > [3]": "is no value",
+    "age > 3j": "is no value",
+    "smoker == b'yes'": "is no value",
+    "smoker == f'{ok}'": "is no value",
+    "age > -ok": "is no value",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:30])
+def test_questions_that_are_refused(model, text):
+    with pytest.raises(ValueError, match=REFUSED[text]):
+        model.probability(text)
+
+
+HOSTILE = [
+    "__import__('os').mkdir('planted')",
+    "age > __import__('os').mkdir('planted')",
+    "age > (lambda: open('planted', 'w'))()",
+    'smoker == f\'{open("planted", "w")}\'',
+    "age > [open('planted', 'w') for x in (1,)][0]",
+    "age.__class__ > 3",
+    "age[0] > 3",
+    "(age := 3) > 2",
+    "`__import__('os').mkdir('planted')` > 1",
+    "age > 3; import os",
+    "age > 3\nimport os",
+    "await age > 3",
+    "*age > 3",
+    "age > 9**9**9**9",
+    "age > 'a' * 10**9",
+    "(" * 9000 + "ok" + ")" * 900,
+    "(" * 100 + "ok" + ")" * 100 + " and " + "not " * 90 + "ok",
+    "not " * 2400 + "ok",
+    "age > " + "-" * 9000 + "1",
+    "age > " + "9" * 9000,
+    "age" + ".x" * 4000 + " > 1",
+    "lambda:" * 1400 + "ok",
+    "ok or " * 5000 + "ok",
+    "age > 3\0",
+    "age > '\ud800'",
+    "\u202eage > 3",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_texts_are_refused_and_not_run(model, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="event"):
+        model.probability(text)
+    assert not list(tmp_path.iterdir())
+
+
+def test_several_events_at_once(model):
+    rng = np.random.default_rng(3)
+    texts = [random_question(rng, rng.integers(1, 4))[0] for _ in range(12)] + ["ok or not ok", "ok and not ok"]
+    found = model.probability(texts, given={"kids": 2})
+    np.testing.assert_allclose(found, [model.probability(text, given={"kids": 2}) for text in texts], rtol=1e-12)
+    assert model.probability([]).shape == (0,)
+
+
+@pytest.mark.parametrize("event", [None, 3, b"age > 3", [3], ["ok", None]])
+def test_only_strings(model, event):
+    with pytest.raises(ValueError, match="event must be a string"):
+        model.probability(event)
+
+
+def test_many_comparisons_of_one_column(model):
+    ages = list(range(20, 120))
+    assert model.probability(f"kids in {ages!r} or kids not in {ages!r}") == pytest.approx(1.0, abs=1e-12)
+    assert model.probability("ok and " * 1000 + "ok") == model.probability("ok")
+
+
+def test_a_question_of_odd_names():
+    X = pd.DataFrame({"a b": [1.0, 2.0, 3.0, 4.0], "true": [True, False, True, True], "missing": [0.5, 1.0, 2.0, 1.5]})
+    model = CrossCat(n_chains=1, n_draws=1, feature_types=["real", "boolean", "real"], random_state=0).fit(X)
+    assert 0.0 < model.probability("`a b` > 2 and true and `missing` < 1") < 1.0
+    with pytest.raises(ValueError, match="unknown column 'a c'"):
+        model.probability("`a c` > 2")
