@@ -5,16 +5,16 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
 from sklearn_subanneal.estimators._evidence import row_indices
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
-from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.views.training_row_index import TrainingRowIndex
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
@@ -118,15 +118,9 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         ValueError
             If X is no table, or a parameter is not as described.
         """
-        model = CrossCat() if self.estimator is None else clone(self.estimator)
-        if self.random_state is not None:
-            model.set_params(random_state=self.random_state)
         with unchanged_on_failure(self):
-            self.crosscat_, self._rare_share = model.fit(X), self.contamination
-            self.n_features_in_ = model.n_features_in_
-            vars(self).pop("feature_names_in_", None)
-            if hasattr(model, "feature_names_in_"):
-                self.feature_names_in_ = model.feature_names_in_
+            self.crosscat_ = model = fitted_inner(self, X)
+            self._rare_share = self.contamination
             arrays = model._encode(X, scored=True)
             self._known = TrainingRowIndex.of(arrays, model._seen_rows(arrays))
             surprisal = model.surprisal(X)

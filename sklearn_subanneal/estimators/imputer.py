@@ -5,12 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.tables.indicator_columns import with_indicators
 
 
@@ -109,16 +109,9 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ValueError
             If X is no table, or a column has no value at all.
         """
-        model = CrossCat() if self.estimator is None else clone(self.estimator)
-        if self.random_state is not None:
-            model.set_params(random_state=self.random_state)
         with unchanged_on_failure(self):
-            self.estimator_ = model.fit(X)
-            self.n_features_in_ = model.n_features_in_
-            vars(self).pop("feature_names_in_", None)
-            if hasattr(model, "feature_names_in_"):
-                self.feature_names_in_ = model.feature_names_in_
-            self.indicated_ = np.flatnonzero(model._missing_columns(X).any(axis=0))
+            self.estimator_ = fitted_inner(self, X)
+            self.indicated_ = np.flatnonzero(self.estimator_._missing_columns(X).any(axis=0))
         return self
 
     def transform(self, X):

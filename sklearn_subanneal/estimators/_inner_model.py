@@ -1,0 +1,27 @@
+"""The model inside an estimator that adds another interface to it."""
+
+from __future__ import annotations
+
+from sklearn.base import clone
+
+from sklearn_subanneal.estimators.crosscat import CrossCat
+
+
+def fitted_inner(outer, X):
+    """The model of ``outer.estimator``, cloned and fitted; ``outer`` gets its features.
+
+    Parameters
+    ----------
+    outer : estimator
+        With the parameters ``estimator`` (None: ``CrossCat()``) and ``random_state``, which replaces that of the model.
+    X : array-like or DataFrame of shape (n_samples, n_features)
+    """
+    model = CrossCat() if outer.estimator is None else clone(outer.estimator)
+    if outer.random_state is not None:
+        model.set_params(random_state=outer.random_state)
+    model.fit(X)
+    outer.n_features_in_ = model.n_features_in_
+    vars(outer).pop("feature_names_in_", None)
+    if hasattr(model, "feature_names_in_"):
+        outer.feature_names_in_ = model.feature_names_in_
+    return model
