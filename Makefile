@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
 	$(shell find sklearn_subanneal -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.csv' -o -name '*.css')
-BENCHMARKS := row_kernel gaussian_mixture scaling kdd census_like strategies against_lace \
+BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strategies against_lace \
 	crosscat_agreement crosscat_planted crosscat_hospitals crosscat_imputation missing_cells crosscat_kdd crosscat_strategies \
 	stratified_kdd \
 	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density \

@@ -19,7 +19,7 @@ from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
 from sklearn_subanneal.mixtures.mixture_chain import mixture_state
-from sklearn_subanneal.mixtures.predictive import score_rows
+from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.posterior import log_mean_exp
 from sklearn_subanneal.tempering.ladders import adapted_ladder
@@ -134,7 +134,7 @@ def run(fixed: dict, kind: str, betas: np.ndarray, seconds: float, held_out: lis
         if spent > WARM_UP * seconds:
             draws.append(mixture_state(levels[0].mixture))
     kept = [draws[i] for i in np.unique(np.linspace(0, len(draws) - 1, 20).astype(int))]
-    scores = [score_rows(fixed["models"], [draw], held_out) for draw in kept]
+    scores = [ensemble_of_mixtures(fixed["models"], [draw]).score(held_out) for draw in kept]
     return {
         "held_out": float(log_mean_exp(np.array(scores), axis=0).mean()),
         "log_joint": float(np.mean([draw.log_joint for draw in draws])),

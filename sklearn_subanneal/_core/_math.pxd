@@ -10,6 +10,10 @@ cdef extern from "sklearn_subanneal/_core/multiversion.h":
     # A function of this "type" is compiled once for each level of the x86-64 instruction set and chosen at load time;
     # only once with CFLAGS=-DSUBANNEAL_BASELINE.
     ctypedef void simd_void "SUBANNEAL_MULTIVERSION void"
+    # A part of such functions.
+    ctypedef void inlined_void "SUBANNEAL_INLINED void"
+    # An argument that no other one overlaps: compilers check a few pairs of arguments only.
+    ctypedef double* own_doubles "double* SUBANNEAL_RESTRICT"
 
 # Coefficients are padded to this many clusters, so that loops over clusters have no scalar remainder.
 cdef enum:

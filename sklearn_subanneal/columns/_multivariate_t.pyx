@@ -5,42 +5,20 @@ from numpy.random cimport bitgen_t
 import numpy as np
 
 from sklearn_subanneal._core._linalg cimport cholesky, times_lower
-from sklearn_subanneal._core._math cimport exp_double, log_double, simd_void
+from sklearn_subanneal._core._math cimport exp_double, log_double
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.columns._marginal_t cimport MarginalT
+from sklearn_subanneal.columns._complete_rows cimport ROWS, score_complete_rows
 from sklearn_subanneal.columns._normal cimport variance_factor
 from sklearn_subanneal.columns._wishart cimport NormalWishart, pivot_floor, safe_downdate
-
-# Rows that are whitened side by side.
-cdef enum:
-    WHITENED = 8
-
-
-cdef simd_void whiten_rows(const double* w, const double* e, double* q, Py_ssize_t d) noexcept nogil:
-    # q = |w e|^2 of WHITENED rows; w is lower triangular, e (d, WHITENED).
-    cdef Py_ssize_t i, c, lane
-    cdef double[WHITENED] u
-    cdef double factor
-    for lane in range(WHITENED):
-        q[lane] = 0.0
-    for i in range(d):
-        for lane in range(WHITENED):
-            u[lane] = 0.0
-        for c in range(i + 1):
-            factor = w[i * d + c]
-            for lane in range(WHITENED):
-                u[lane] += factor * e[c * WHITENED + lane]
-        for lane in range(WHITENED):
-            q[lane] += u[lane] * u[lane]
-
 
 cdef class MultivariateT(NormalWishart):
     """Predictive densities, draws and conditional moments of rows, given by their values; NaN is a missing cell."""
 
     def __init__(self, parameters, Py_ssize_t capacity=16):
         self.order = np.arange(len(parameters["mu"]), dtype=np.intp)
-        self.lanes = np.zeros(WHITENED * len(parameters["mu"]))
+        self.lanes = np.zeros(2 * ROWS * len(parameters["mu"]))
         self.precision = np.zeros((len(parameters["mu"]), len(parameters["mu"])))
         super().__init__(parameters, capacity)
 
@@ -193,42 +171,48 @@ cdef class MultivariateT(NormalWishart):
     cdef void score_values(
         self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
-        # Complete rows are whitened side by side; the others are scored in all clusters side by side.
-        cdef Py_ssize_t i, j, k, group, first, lane, n_lanes, n_complete = 0, d = self.width
+        # Complete rows are scored side by side; the others in all clusters side by side.
+        cdef Py_ssize_t i, j, k, group, first, lane, n_lanes, n_complete, d = self.width
         cdef double constant, power, shrink
-        cdef double[WHITENED] q
-        cdef double* e = &self.lanes[0]
-        cdef const double* x
-        for i in range(n_rows):
-            j = self.sort_missing(values + i * d)
-            n_complete += j == d
-            if j == 0 or j == d:
+        cdef bint[ROWS] complete
+        cdef double[ROWS] log_density
+        cdef double* x = &self.lanes[0]
+        cdef double* e = x + ROWS * d
+        for group in range((n_rows + ROWS - 1) // ROWS):
+            first = group * ROWS
+            n_lanes, n_complete = min(n_rows - first, <Py_ssize_t> ROWS), 0
+            for lane in range(n_lanes):
+                i = first + lane
+                complete[lane] = True
+                for j in range(d):
+                    x[j * ROWS + lane] = values[i * d + j]
+                    complete[lane] &= values[i * d + j] == values[i * d + j]
+                n_complete += complete[lane]
+                if not complete[lane]:
+                    self.add_marginal(values + i * d, n_clusters, out + i * n_clusters)
+            if not n_complete:
                 continue
-            if self.marginal is None:
-                with gil:
-                    self.follow_marginal()
-            self.marginal.score(self, values + i * d, &self.order[0], j, n_clusters)
             for k in range(n_clusters):
-                out[i * n_clusters + k] += self.marginal.log_densities[k]
-        if not n_complete:
+                constant = self.constant_of(k, d) - 0.5 * self.log_det[k]
+                power = 0.5 * (self.nu + self.count[k] + 1.0)
+                shrink = (self.kappa + self.count[k]) / (self.kappa + self.count[k] + 1.0)
+                score_complete_rows(&self.factor[k, 0, 0], &self.mean[k, 0], x, e, constant, power, shrink, log_density,
+                                    d, n_lanes)
+                for lane in range(n_lanes):
+                    if complete[lane]:
+                        out[(first + lane) * n_clusters + k] += log_density[lane]
+
+    cdef void add_marginal(self, const double* x, Py_ssize_t n_clusters, double* out) noexcept nogil:
+        # The log densities of the observed cells of a row in all clusters are added.
+        cdef Py_ssize_t k, n_observed = self.sort_missing(x)
+        if n_observed == 0:
             return
+        if self.marginal is None:
+            with gil:
+                self.follow_marginal()
+        self.marginal.score(self, x, &self.order[0], n_observed, n_clusters)
         for k in range(n_clusters):
-            constant = self.constant_of(k, d) - 0.5 * self.log_det[k]
-            power = 0.5 * (self.nu + self.count[k] + 1.0)
-            shrink = (self.kappa + self.count[k]) / (self.kappa + self.count[k] + 1.0)
-            for group in range((n_rows + WHITENED - 1) // WHITENED):
-                first = group * WHITENED
-                n_lanes = min(n_rows - first, <Py_ssize_t> WHITENED)
-                for lane in range(n_lanes):
-                    x = values + (first + lane) * d
-                    for j in range(d):
-                        e[j * WHITENED + lane] = x[j] - self.mean[k, j]
-                whiten_rows(&self.factor[k, 0, 0], e, q, d)
-                for lane in range(n_lanes):
-                    # Not a number where a cell is missing; of a complete row that would be an overflow, which shows.
-                    i = first + lane
-                    if q[lane] == q[lane] or self.sort_missing(values + i * d) == d:
-                        out[i * n_clusters + k] += constant - power * log_double(1.0 + q[lane] * shrink)
+            out[k] += self.marginal.log_densities[k]
 
     def predictive(self, Py_ssize_t n_clusters):
         """The multivariate t of a new row in each slot: locations, scale matrices and degrees of freedom.

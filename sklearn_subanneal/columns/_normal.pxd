@@ -40,6 +40,9 @@ cdef class NormalStatistics(AdditiveStatistics):
     cdef double tabulated_nu                # of the table above
     cdef float update(self, Py_ssize_t k, float* offset) noexcept nogil
     cdef void prepare_own(self, Py_ssize_t k) noexcept nogil
+    cdef void take_coefficients(
+        self, Py_ssize_t n, double* location, double* precision, double* power, double* constant
+    ) noexcept nogil
     cdef double ratio(self, double count) noexcept nogil
 
 

@@ -1,5 +1,5 @@
 """Normal likelihood with a normal-inverse-chi-square prior: m | s2 ~ N(mu, s2 / kappa), s2 ~ Inv-chi2(nu, sigma2)."""
-from libc.math cimport sqrt
+from libc.math cimport NAN, sqrt
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -38,6 +38,18 @@ cdef simd_void add_student_t_double(
     for k in range(n):
         d = x - location[k]
         scores[k] += constant[k] - power[k] * log_double(1.0 + d * d * precision[k])
+
+
+cdef simd_void take_student_t(double* precision, double* power, double* constant, Py_ssize_t n) noexcept nogil:
+    # From the squared reach, the degrees of freedom and the tabulated constant, if there is one, to what
+    # ``add_student_t_double`` takes.
+    cdef Py_ssize_t k
+    cdef double ratio
+    for k in range(n):
+        ratio = constant[k] if constant[k] == constant[k] else gamma_ratio(power[k])
+        constant[k] = ratio - 0.5 * (LOG_PI + log_double(precision[k]))
+        precision[k] = 1.0 / precision[k]
+        power[k] = 0.5 * (power[k] + 1.0)
 
 
 cdef simd_void take_evidence(
@@ -214,21 +226,27 @@ cdef class NormalStatistics(AdditiveStatistics):
     ) noexcept nogil:
         add_over_normal_prior(self, axis, grid, n_grid, n_clusters, out)
 
+    cdef void take_coefficients(
+        self, Py_ssize_t n, double* location, double* precision, double* power, double* constant
+    ) noexcept nogil:
+        # Student's t of the first n slots in float64: constant - power * log(1 + precision * (x - location)^2)
+        cdef Py_ssize_t k
+        for k in range(n):
+            location[k] = self.moments[k].mean
+            precision[k] = self.moments[k].spread * (1.0 + 1.0 / (self.prior.kappa + self.moments[k].count))
+            power[k] = self.prior.nu + self.moments[k].count
+            constant[k] = self.gamma_ratios[<int> self.moments[k].count] if self.moments[k].count < TABLE else NAN
+        take_student_t(precision, power, constant, n)
+
     cdef void score_values(
         self, const double* values, Py_ssize_t n_rows, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
-        cdef Py_ssize_t i, k
-        cdef double reach
+        cdef Py_ssize_t i
         cdef double* location = self.room
         cdef double* precision = self.room + self.capacity
         cdef double* power = self.room + 2 * self.capacity
         cdef double* constant = self.room + 3 * self.capacity
-        for k in range(n_clusters):
-            reach = self.moments[k].spread * (1.0 + 1.0 / (self.prior.kappa + self.moments[k].count))
-            location[k] = self.moments[k].mean
-            precision[k] = 1.0 / reach
-            power[k] = 0.5 * (self.prior.nu + self.moments[k].count + 1.0)
-            constant[k] = self.ratio(self.moments[k].count) - 0.5 * (LOG_PI + log_double(reach))
+        self.take_coefficients(n_clusters, location, precision, power, constant)
         for i in range(n_rows):
             if values[i] == values[i]:
                 add_student_t_double(values[i], location, precision, power, constant, out + i * n_clusters, n_clusters)

@@ -62,13 +62,13 @@ class Imputations:
         True
         """
         arrays = self._encode(X)
-        average = ensemble_of_views(self._models, self._flat_draws())
         # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
         is_whole = seen is not False and self._are_seen(arrays, None)
-        if is_whole:
-            filled, uncertainty = self._impute_left_out(average, arrays)
-        else:
-            filled, uncertainty = _parts.filled_parts(self._table, average, arrays, bool(seen))
+        with self._average() as average:
+            if is_whole:
+                filled, uncertainty = self._impute_left_out(average, arrays)
+            else:
+                filled, uncertainty = _parts.filled_parts(self._table, average, arrays, bool(seen))
         filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         return (filled, _parts.uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 
@@ -138,10 +138,10 @@ class Imputations:
         generator = sampling_generator(n_imputations, random_state, "n_imputations")
         if self._are_seen(arrays, None):
             numbers = spread_draws(self._draw_weights().ravel(), n_imputations, generator)
-            tables = (self._imputed_table(arrays, number, generator) for number in numbers)
+            tables = [self._imputed_table(arrays, number, generator) for number in numbers]
         else:
-            average = ensemble_of_views(self._models, self._flat_draws())
-            tables = (filled_by_draws(average, arrays, generator) for _ in range(n_imputations))
+            with self._average() as average:
+                tables = [filled_by_draws(average, arrays, generator) for _ in range(n_imputations)]
         return [self._table.decode(filled, like=X, made=missing(arrays)) for filled in tables]
 
     def _imputed_table(self, arrays, number, generator):

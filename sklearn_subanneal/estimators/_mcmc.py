@@ -24,8 +24,10 @@ from sklearn_subanneal.annealing.stationarity import still_rises
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
+from sklearn_subanneal.estimators._distillation import Distillation
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._kept_ensemble import KeptEnsemble
 from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.mixtures.ensemble import missing
@@ -35,7 +37,16 @@ from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
 
 
-class MCMCEstimator(PriorSimulation, ChainCallbacksMixin, ClusterMixin, DensityMixin, Responsibilities, BaseEstimator):
+class MCMCEstimator(
+    PriorSimulation,
+    ChainCallbacksMixin,
+    ClusterMixin,
+    DensityMixin,
+    Responsibilities,
+    Distillation,
+    KeptEnsemble,
+    BaseEstimator,
+):
     """Base of the estimators whose posterior is sampled by annealed chains.
 
     A subclass gives ``_bind`` (the models of the columns), ``_spec`` (the chains) and ``_summarize`` (the fitted

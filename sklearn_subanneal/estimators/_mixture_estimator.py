@@ -17,14 +17,14 @@ from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
+from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
     assign_rows,
+    ensemble_of_mixtures,
     nearest_groups,
     nearest_of_training,
     sample_bags,
-    sample_rows,
-    score_rows,
 )
 from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, chain_weights_of_mixtures, weighted
 from sklearn_subanneal.posterior import representative_draw
@@ -273,7 +273,10 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         log_density : ndarray of shape (n_samples,)
         """
         arrays = self._encode(X, scored=True)
-        return score_rows(self._models, self._flat_draws(), arrays)
+        return self._by_rows(Ensemble.score, arrays)
+
+    def _new_average(self):
+        return ensemble_of_mixtures(self._models, self._flat_draws())
 
     def sample(self, n_samples: int = 1, random_state=None):
         """Draw rows from the posterior predictive distribution.
@@ -294,5 +297,6 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
             # The lengths of documents are not modelled: they are drawn from those of the training documents.
             lengths = generator.choice(self._lengths, n_samples)
             return sample_bags(self._models, self._flat_draws(), lengths, generator)
-        rows = sample_rows(self._models, self._flat_draws(), n_samples, len(self._table.parts), generator)
+        with self._average() as average:
+            rows = average.sample(n_samples, generator)[: len(self._table.parts)]
         return self._table.decode(rows, made=np.ones((1, len(rows)), bool))

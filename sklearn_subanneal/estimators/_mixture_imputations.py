@@ -6,7 +6,6 @@ from sklearn_subanneal.estimators._parts import uncertainty_of_columns
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
-from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures, impute_rows
 
 NOTHING_TO_FILL = "{} has nothing to fill: a word that does not occur in a document has the count 0."
 
@@ -14,7 +13,7 @@ NOTHING_TO_FILL = "{} has nothing to fill: a word that does not occur in a docum
 class MixtureImputations:
     """Single and multiple imputation of rows that count as new: a mixin for an estimator whose draws are mixtures.
 
-    It reads ``_table``, ``_models``, ``_flat_draws()``, ``_encode(X)`` and ``_has_documents``.
+    It reads ``_table``, ``_average()``, ``_encode(X)`` and ``_has_documents``.
     """
 
     def impute(self, X, return_uncertainty: bool = False):
@@ -42,7 +41,8 @@ class MixtureImputations:
         if self._has_documents:
             raise ValueError(NOTHING_TO_FILL.format("impute"))
         arrays = self._encode(X)
-        filled, uncertainty = impute_rows(self._models, self._flat_draws(), arrays)
+        with self._average() as average:
+            filled, uncertainty = average.impute(arrays)
         filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         return (filled, uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 
@@ -71,6 +71,6 @@ class MixtureImputations:
             raise ValueError(NOTHING_TO_FILL.format("sample_imputations"))
         arrays = self._encode(X)
         generator = sampling_generator(n_imputations, random_state, "n_imputations")
-        average = ensemble_of_mixtures(self._models, self._flat_draws())
-        tables = (filled_by_draws(average, arrays, generator) for _ in range(n_imputations))
+        with self._average() as average:
+            tables = [filled_by_draws(average, arrays, generator) for _ in range(n_imputations)]
         return [self._table.decode(filled, like=X, made=missing(arrays)) for filled in tables]

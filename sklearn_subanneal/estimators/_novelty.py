@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._absent_rows import judge_training_rows
 from sklearn_subanneal.estimators._evidence import column_indices
-from sklearn_subanneal.views.views_predictive import score_rows_given, score_seen_rows, without
+from sklearn_subanneal.views.views_predictive import score_seen_rows, without
 
 
 class NoveltyQueries:
@@ -98,7 +98,8 @@ class NoveltyQueries:
         def judge(rows=slice(None), known=None):
             own, cells = [array[rows] for array in arrays], [array[rows] for array in asked]
             if known is None:
-                return -score_rows_given(self._models, self._flat_draws(), cells)
+                with self._average() as average:
+                    return -average.score(cells)
             return -score_seen_rows(self._models, self._flat_draws(), known, own, cells)
 
         return self._judged(judge, arrays, seen)

@@ -19,7 +19,6 @@ from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import (
     ensemble_of_views,
     predict_column,
-    score_rows_given,
     score_seen_rows,
     surprisal,
     without,
@@ -37,15 +36,13 @@ def uncertainty_of_columns(table: Table, uncertainty: list[np.ndarray]) -> np.nd
     return np.column_stack([uncertainty[at[0]] for at in table.places])
 
 
-def predicted_column(
-    table: Table, models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray], column: int
-) -> np.ndarray:
+def predicted_column(table: Table, average: Ensemble, arrays: list[np.ndarray], column: int) -> np.ndarray:
     """One column given the others: what :func:`predict_column` gives, or cells joined of their parts."""
     arrays, found, at = without(arrays, table.places[column]), table.columns[column], table.places[column]
     if found.split is None:
-        return predict_column(models, draws, arrays, at[0])[0]
+        return predict_column(average, arrays, at[0])[0]
     at = at[: len(found.split.parts)]
-    filled, spreads = filled_parts(table, ensemble_of_views(models, draws), arrays, columns=at)
+    filled, spreads = filled_parts(table, average, arrays, columns=at)
     return found.split.join([filled[p] for p in at], np.ones(len(arrays[0]), bool), [spreads[p] for p in at])
 
 
@@ -107,9 +104,11 @@ def surprisal_of_columns(
         return out
     out = out[:, [at[0] for at in places]]
 
+    average = ensemble_of_views(models, draws) if seen is None else None
+
     def score(cells):
         if seen is None:
-            return score_rows_given(models, draws, cells)
+            return average.score(cells)
         return score_seen_rows(models, draws, seen, arrays, cells)
 
     whole = score(arrays)

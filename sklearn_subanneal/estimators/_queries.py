@@ -10,8 +10,8 @@ from sklearn_subanneal.estimators._evidence import column_index, evidence, unkno
 from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._questions import Questions
 from sklearn_subanneal.estimators._sampling import sampling_generator
-from sklearn_subanneal.mixtures.ensemble import missing
-from sklearn_subanneal.views.views_predictive import ensemble_of_views, score_rows_given
+from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
+from sklearn_subanneal.views.views_predictive import ensemble_of_views, united
 
 
 class PredictiveQueries(Imputations, Questions):
@@ -68,7 +68,9 @@ class PredictiveQueries(Imputations, Questions):
         if given is not None:
             cells = evidence(self, self._table, given, len(arrays[0]))
             arrays = unknown_where_given(self._table, arrays, cells)
-        return score_rows_given(self._models, self._flat_draws(), arrays, cells)
+        if cells is None:
+            return self._by_rows(Ensemble.score, arrays)
+        return self._by_rows(Ensemble.score, united(self._models, arrays, cells)) - self._by_rows(Ensemble.score, cells)
 
     def sample(self, n_samples: int = 1, given=None, random_state=None):
         """Draw rows from the posterior predictive distribution, given some cells.
@@ -104,8 +106,8 @@ class PredictiveQueries(Imputations, Questions):
         check_is_fitted(self)
         generator = sampling_generator(n_samples, random_state)
         cells = None if given is None else evidence(self, self._table, given, 1)
-        average = ensemble_of_views(self._models, self._flat_draws())
-        rows = average.sample(n_samples, generator, cells)
+        with self._average() as average:
+            rows = average.sample(n_samples, generator, cells)
         return self._table.decode(rows, made=np.ones((1, len(rows)), bool) if cells is None else missing(cells))
 
     def predict_column(self, column, X) -> np.ndarray:
@@ -214,8 +216,12 @@ class PredictiveQueries(Imputations, Questions):
             )
         return found.categories.copy()
 
+    def _new_average(self):
+        return ensemble_of_views(self._models, self._flat_draws())
+
     def _given_others(self, column, X):
         """Index of a column, and its predictive distribution given the other columns."""
         arrays = self._encode(X)
         j = column_index(self._table, "column", column)
-        return j, _parts.predicted_column(self._table, self._models, self._flat_draws(), arrays, j)
+        with self._average() as average:
+            return j, _parts.predicted_column(self._table, average, arrays, j)

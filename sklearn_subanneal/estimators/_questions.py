@@ -13,13 +13,12 @@ from sklearn_subanneal.estimators._evidence import checked_quantiles, column_ind
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.event_probabilities import event_probabilities
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
-from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 
 class Questions:
     """Probabilities of events and quantiles: a mixin for an estimator whose draws are those of views.
 
-    It reads ``_table``, ``_models`` and ``_flat_draws()``.
+    It reads ``_table`` and ``_average()``.
     """
 
     def probability(self, event: str | Sequence[str], given=None) -> float | np.ndarray:
@@ -81,7 +80,8 @@ class Questions:
             raise ValueError(f"event must be a string, or a list of strings, got {event!r}.")
         asked = [parsed_event(one, self._table.names, columns.compare) for one in ([event] if is_single else event)]
         cells = evidence(self, self._table, {} if given is None else given, 1)
-        found = event_probabilities(ensemble_of_views(self._models, self._flat_draws()), asked, cells)
+        with self._average() as average:
+            found = event_probabilities(average, asked, cells)
         return float(found[0]) if is_single else found
 
     def conditional_quantiles(self, column, quantiles=(0.05, 0.5, 0.95), given=None) -> np.ndarray:
@@ -132,5 +132,5 @@ class Questions:
         cells = evidence(self, self._table, {} if given is None else given, 1)
         if not missing(cells)[0, target]:
             raise ValueError(f"given has column {found.name!r}, whose quantiles are asked for: leave it out.")
-        average = ensemble_of_views(self._models, self._flat_draws())
-        return predicted_quantiles(average, cells, target, levels)[0]
+        with self._average() as average:
+            return predicted_quantiles(average, cells, target, levels)[0]

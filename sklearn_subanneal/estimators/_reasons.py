@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sklearn_subanneal.estimators import _parts
-from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out, without
+from sklearn_subanneal.views.views_predictive import left_out, without
 
 # Standard deviations between the expected value and the ends of its interval, for a coverage of 95 %.
 HALF_WIDTH = 1.96
@@ -81,10 +82,11 @@ def reasons_of_cells(model, X, arrays, known, rows, columns, surprisal, excess) 
 def _expected(model, cells, j, known):
     """Of one column in some rows given their other cells: values as the user has them, and the ends of intervals."""
     column, at = model._table.columns[j], model._table.places[j]
-    average = ensemble_of_views(model._models, model._flat_draws())
+    used = model._average()
     if known is not None:
-        average = left_out(model._models, model._flat_draws(), known.seen.take(known.places(cells)), cells)
-    filled, spreads = _parts.filled_parts(model._table, average, without(cells, at), known is not None, columns=at)
+        used = nullcontext(left_out(model._models, model._flat_draws(), known.seen.take(known.places(cells)), cells))
+    with used as average:
+        filled, spreads = _parts.filled_parts(model._table, average, without(cells, at), known is not None, columns=at)
     made = np.ones((1, len(at)), bool)
     made[0, len(column.parts) - (column.indicator is not None) :] = False
     own = [spreads[p] for p in at]

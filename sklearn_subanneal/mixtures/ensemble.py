@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.parts import Part
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.tables.cells import is_missing
 
 # Rows times clusters held at once in one float64 array: 1 MB, which stays in the cache from column to column.
@@ -20,54 +20,6 @@ def chunks(n_rows: int, n_clusters: int) -> Iterator[slice]:
     """Slices of the rows that keep arrays of (rows, clusters) small."""
     step = max(CELLS_PER_CHUNK // max(n_clusters, 1), 1)
     return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
-
-
-@dataclass(frozen=True)
-class DistinctRows:
-    """Some rows of a table as models take them; values that occur in many rows are kept once.
-
-    Attributes
-    ----------
-    n_rows : int
-    values : list of ndarray, shape (n_rows, width) or (n_distinct, width)
-        Values for each model, as returned by :meth:`ColumnModel.values`. A single row stands for all rows.
-    places : list of (ndarray of int, shape (n_rows,)) or None
-        For each model, the index in its values of each row; None if it is i for row i, or if there is one value.
-    rows : ndarray of int, shape (n_rows,), or None
-        Positions of these rows in the table that an ensemble knows; None: they are the first ones.
-    """
-
-    n_rows: int
-    values: list[np.ndarray]
-    places: list[np.ndarray | None]
-    rows: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, models: list[ColumnModel], arrays: list[np.ndarray], rows: np.ndarray | None = None) -> DistinctRows:
-        """The cells of typed columns."""
-        n_rows = len(arrays[0])
-        values, places = [], []
-        for model in models:
-            cells, place = model.values(arrays), None
-            if model.single:
-                distinct, inverse = np.unique(cells[:, 0], return_inverse=True)
-                if 2 * len(distinct) <= n_rows or len(distinct) == 1:
-                    cells, place = distinct[:, None], inverse if len(distinct) > 1 else None
-            values.append(cells)
-            places.append(place)
-        return cls(n_rows, values, places, rows)
-
-    def of_part(self, part: Part) -> tuple[np.ndarray, np.ndarray | None]:
-        """Values of the members of one part side by side, and the place of each row in them, as in ``places``."""
-        if not part.is_block:
-            (m,) = part.members
-            return self.values[m], self.places[m]
-        columns = [self.spread(m, self.values[m][:, 0]) for m in part.members]
-        return np.column_stack(np.broadcast_arrays(*columns)), None
-
-    def spread(self, model: int, table: np.ndarray) -> np.ndarray:
-        """From one row for each value to one for each row of the table; one row alone stays so."""
-        return table if self.places[model] is None else table[self.places[model]]
 
 
 class Ensemble:
@@ -104,7 +56,8 @@ class Ensemble:
 
     def log_densities(self, cells: DistinctRows) -> np.ndarray:
         """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if rows are equal."""
-        return np.array([sum(log_sum_exp(f.log_joint(cells)) for f in factors) for factors in self.products])
+        total = [sum(factor.log_density(cells) for factor in factors) for factors in self.products]
+        return np.array(total)
 
     def log_jacobians(self, cells: DistinctRows) -> list[np.ndarray | float]:
         """log |dz / dx| of the observed cells of each model, for each row or one for all."""

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import softmax
 
-from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, missing
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
+from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.mixtures.events import Event, disjoint_boxes
 
 

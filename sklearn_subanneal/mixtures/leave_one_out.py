@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sklearn_subanneal._core.log_space import log_sum_exp
 from sklearn_subanneal.columns._block_cells import cells_left_out, moments_left_out, rows_left_out, t_left_out
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.tables.cells import is_missing
@@ -45,6 +46,15 @@ class LeaveOneOut(Predictive):
         self.labels, self.alone = labels.astype(np.int32), draw.sizes[labels] == 1
         offset, base, self.slope = draw.weights
         self.weights = np.append(draw.sizes + offset, base + self.slope * self.n_clusters)
+
+    def log_joint(self, cells: DistinctRows) -> np.ndarray:
+        out = self.log_shares(cells)
+        for _, densities, _ in self.scored(cells):
+            out += densities
+        return out
+
+    def log_marginal(self, cells: DistinctRows) -> np.ndarray:
+        return log_sum_exp(self.log_joint(cells))
 
     def log_shares(self, cells: DistinctRows) -> np.ndarray:
         rows = self._rows(cells)

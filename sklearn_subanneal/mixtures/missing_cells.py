@@ -8,7 +8,8 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, missing
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
+from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 
 
 def filled_by_draws(average: Ensemble, arrays: list[np.ndarray], generator: np.random.Generator) -> list[np.ndarray]:

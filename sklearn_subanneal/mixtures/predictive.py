@@ -1,9 +1,10 @@
-"""Predictive, the predictive distribution of one draw; scores, samples, imputations and clusters of rows by draws."""
+"""Predictive, the predictive distribution of one draw; averages over draws, and clusters of rows by a draw."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,9 @@ from scipy.special import logsumexp
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns._block_cells import cell_densities
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, chunks
+from sklearn_subanneal.mixtures._mixture_scores import MixtureScores
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
+from sklearn_subanneal.mixtures.ensemble import Ensemble, chunks
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.parts import Part, marginal_states, parts_of
 
@@ -60,14 +63,28 @@ class Predictive:
             out += part.statistics.log_densities(part.side_by_side(values), self.n_clusters + 1)
         return out
 
+    @cached_property
+    def scores(self) -> MixtureScores:
+        """The mixture as it is now, compiled."""
+        return MixtureScores([part.statistics for part in self.parts], self.log_weights)
+
     def log_joint(self, cells: DistinctRows) -> np.ndarray:
         """Log joint density of each row and its cluster, (n_rows, n_clusters + 1); one row if all rows are equal."""
-        out = self.log_shares(cells)
-        for _, densities, places in self.scored(cells):
-            part = densities if places is None else densities[places]
-            # The first array of all rows is new, and may be added to in place; the weights may not.
-            out = np.add(out, part, out=out if len(out) > 1 else None)
+        return self.scores.log_joint(*cells.of_parts(self.parts))
+
+    def log_density(self, cells: DistinctRows) -> np.ndarray:
+        """Log density of each row, (n_rows,); one if all rows are equal. Rows without a cell are left out if many."""
+        rows = None if self.rare.size else cells.rows_with(self.members)
+        if rows is None:
+            return self.log_marginal(cells)
+        out = np.zeros(cells.n_rows if rows.size else 1)
+        if rows.size:
+            out[rows] = self.log_marginal(cells.take(rows, self.members))
         return out
+
+    def log_marginal(self, cells: DistinctRows) -> np.ndarray:
+        """As :meth:`log_density`, all rows alike."""
+        return self.scores.log_densities(*cells.of_parts(self.parts))
 
     def log_shares(self, cells: DistinctRows) -> np.ndarray:
         """Log probability of each cluster and of a new one before a row is looked at, one for all rows or for each."""
@@ -133,18 +150,6 @@ def ensemble_of_mixtures(models: list[ColumnModel], draws: list[Draw]) -> Ensemb
     return Ensemble(models, [[Predictive(models, draw)] for draw in draws], np.array([draw.weight for draw in draws]))
 
 
-def score_rows(models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]) -> np.ndarray:
-    """Log posterior predictive density of each row, averaged over draws, in the units of the data."""
-    return ensemble_of_mixtures(models, draws).score(arrays)
-
-
-def sample_rows(
-    models: list[ColumnModel], draws: list[Draw], n_rows: int, n_columns: int, generator: np.random.Generator
-) -> list[np.ndarray]:
-    """Rows drawn from the posterior predictive: typed arrays, one for each of ``n_columns``."""
-    return ensemble_of_mixtures(models, draws).sample(n_rows, generator)[:n_columns]
-
-
 def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarray, generator: np.random.Generator):
     """Bags of words of these lengths drawn from the posterior predictive, a CSR array (n_rows, n_words)."""
     weights = np.array([draw.weight for draw in draws])
@@ -157,13 +162,6 @@ def sample_bags(models: list[ColumnModel], draws: list[Draw], lengths: np.ndarra
         parts.append(predictive.parts[0].statistics.draw_bags(clusters, lengths[own], generator))
         rows.append(own)
     return sparse.vstack(parts, format="csr")[np.argsort(np.concatenate(rows))]
-
-
-def impute_rows(
-    models: list[ColumnModel], draws: list[Draw], arrays: list[np.ndarray]
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The missing cells of each row given its observed ones, and their uncertainty, as :meth:`Ensemble.impute`."""
-    return ensemble_of_mixtures(models, draws).impute(arrays)
 
 
 def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], groups: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_mean_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.stacking import PRIOR_DEVIATION, left_out_scores, stacking_weights
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.seen_rows import SeenRows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 
 
 @dataclass(frozen=True, eq=False)

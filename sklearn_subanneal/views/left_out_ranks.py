@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax, stdtr
 
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import left_out, without

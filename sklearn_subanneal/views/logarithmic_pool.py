@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
+from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.views.class_densities import ClassDensities
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
 from sklearn_subanneal.mixtures.parts import joint_members
 from sklearn_subanneal.views.class_densities import ClassDensities

@@ -8,7 +8,8 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import DistinctRows, Ensemble, missing
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
+from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
 from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.views.draws import ViewsDraw
@@ -112,41 +113,6 @@ def score_seen_rows(
     return out
 
 
-def score_rows_given(
-    models: list[ColumnModel],
-    draws: list[ViewsDraw],
-    arrays: list[np.ndarray],
-    given: list[np.ndarray] | None = None,
-) -> np.ndarray:
-    """Log posterior predictive density of each row, averaged over draws, in the units of the data.
-
-    With evidence it is log p(row, given) - log p(given), both averaged over draws: the weight of a draw is the
-    density that it gives to the evidence.
-
-    Parameters
-    ----------
-    models : list of ColumnModel
-    draws : list of ViewsDraw
-    arrays : list of ndarray of shape (n_rows,)
-        Typed columns; missing cells are marginalised.
-    given : list of ndarray of shape (n_rows,) or (1,), or None
-        Typed columns of the evidence, missing where nothing is given.
-
-    Returns
-    -------
-    log_density : ndarray of shape (n_rows,)
-
-    Raises
-    ------
-    ValueError
-        If a cell of a row and the evidence differ.
-    """
-    average = ensemble_of_views(models, draws)
-    if given is None:
-        return average.score(arrays)
-    return average.score(united(models, arrays, given)) - average.score(given)
-
-
 def united(models: list[ColumnModel], arrays: list[np.ndarray], given: list[np.ndarray]) -> list[np.ndarray]:
     """The rows with the evidence, (n_rows,) each; refused where the two differ."""
     own, evident = missing(arrays), missing(given)
@@ -169,15 +135,12 @@ def without(arrays: list[np.ndarray], columns: Iterable[int]) -> list[np.ndarray
     return [nothing.get(j, a) for j, a in enumerate(arrays)]
 
 
-def predict_column(
-    models: list[ColumnModel], draws: list[ViewsDraw], arrays: list[np.ndarray], column: int
-) -> tuple[np.ndarray, np.ndarray]:
+def predict_column(average: Ensemble, arrays: list[np.ndarray], column: int) -> tuple[np.ndarray, np.ndarray]:
     """One column given the others.
 
     Parameters
     ----------
-    models : list of ColumnModel
-    draws : list of ViewsDraw
+    average : Ensemble
     arrays : list of ndarray of shape (n_rows,)
         Typed columns. The cells of the column itself are ignored.
     column : int
@@ -187,7 +150,7 @@ def predict_column(
     values, uncertainty : ndarray
         As of :meth:`Ensemble.predict`.
     """
-    return ensemble_of_views(models, draws).predict(without(arrays, [column]), column)
+    return average.predict(without(arrays, [column]), column)
 
 
 def surprisal(

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
-from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures, score_rows
+from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
 from sklearn_subanneal.mixtures.stacking import chain_weights_of_mixtures, left_out_scores, stacking_weights
 
 
@@ -70,7 +70,7 @@ def test_left_out_densities_are_those_of_the_clusters_without_the_row(fitted):
     for row in range(0, len(labels), 3):
         one = [array[[row]] for array in arrays]
         less = without_row(model, draw, arrays, labels, row)
-        wanted = score_rows(model._models, [replace(less, weight=1.0)], one)[0]
+        wanted = ensemble_of_mixtures(model._models, [replace(less, weight=1.0)]).score(one)[0]
         units = sum(np.sum(part) for part in jacobian.log_jacobians(next(jacobian.cells(one, 1))[1]))
         assert found[row] == pytest.approx(wanted - units, abs=2e-4), row
 
@@ -96,10 +96,14 @@ def test_weights_are_those_of_the_left_out_densities(fitted):
 
 def test_answers_use_the_weights(fitted):
     model, arrays = fitted
-    single = [score_rows(model._models, [replace(draw, weight=1.0)], arrays) for draw in model._flat_draws()]
+    single = [
+        ensemble_of_mixtures(model._models, [replace(draw, weight=1.0)]).score(arrays) for draw in model._flat_draws()
+    ]
     shares = np.repeat(model.chain_weights_ / 4, 4)
     wanted = np.log(shares @ np.exp(single))
-    np.testing.assert_allclose(score_rows(model._models, model._flat_draws(), arrays), wanted, rtol=1e-9)
+    np.testing.assert_allclose(
+        ensemble_of_mixtures(model._models, model._flat_draws()).score(arrays), wanted, rtol=1e-9
+    )
     together = model.posterior_labels_.reshape(12, -1)[:, :3]
     np.testing.assert_allclose(
         model.co_clustering([0, 1, 2])[0], shares @ (together == together[:, :1]), rtol=1e-9, atol=1e-12

@@ -14,6 +14,7 @@ from support.view_draws import block_state
 
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.columns.joint_real import bind_joint_reals
+from sklearn_subanneal.estimators._kept_ensemble import KeptEnsemble
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
 from sklearn_subanneal.estimators._structure import StructureQueries
@@ -37,10 +38,10 @@ STATES = [
 ]
 
 
-class Fitted(PredictiveQueries, NoveltyQueries, StructureQueries, BaseEstimator):
+class Fitted(PredictiveQueries, NoveltyQueries, StructureQueries, KeptEnsemble, BaseEstimator):
     """Draws made by hand, and the same as views of the reference."""
 
-    _copies = RowCopies()
+    _copies, n_jobs = RowCopies(), None
 
     def fit(self, X, states=STATES, joint=True):
         rng = np.random.default_rng(7)
@@ -192,7 +193,8 @@ def test_reals_given_others(fitted):
         mean, variance = reference.moments(fitted.views, fitted.row(gap), column)
         mean, deviation = mean * model.scale[0] + model.center[0], np.sqrt(variance) * model.scale[0]
         assert fitted.predict_column(column, [row])[0] == pytest.approx(mean, rel=1e-7, abs=1e-7 * deviation)
-        found = predict_column(fitted._models, fitted._draws, fitted._encode([row, row]), column)
+        average = ensemble_of_views(fitted._models, fitted._draws)
+        found = predict_column(average, fitted._encode([row, row]), column)
         assert_allclose(found, [[mean] * 2, [deviation] * 2], rtol=1e-7, atol=1e-7 * deviation)
         # All missing cells of the row at once, within the range of the training cells.
         ends = fitted.ends(column)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from sklearn_subanneal import CrossCat, CrossCatRegressor
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.views.left_out_ranks import left_out_ranks
 from sklearn_subanneal.views.views_predictive import left_out, score_seen_rows, without
 

@@ -10,7 +10,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.views import pool_learning
 from sklearn_subanneal.views.class_densities import ClassDensities
 from sklearn_subanneal.views.logarithmic_pool import EXTRA_ROWS

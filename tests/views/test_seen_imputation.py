@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.diagnostics import effective_sample_size
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.partitions import CRP
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out

@@ -82,7 +82,7 @@ def test_weights_of_draws_are_multiplied_by_the_density_of_the_other_cells(fitte
     probabilities, _ = ensemble_of_views(model._models, draws).predict(without(arrays, [2]), 2)
     rest, numerator, denominator = without(arrays, [2]), 0.0, 0.0
     for weight, draw in zip(weights, model._flat_draws(), strict=True):
-        one, _ = predict_column(model._models, [draw], arrays, 2)
+        one, _ = predict_column(ensemble_of_views(model._models, [draw]), arrays, 2)
         share = weight * np.exp(ensemble_of_views(model._models, [replace(draw, weight=1.0)]).score(rest))
         numerator, denominator = numerator + share[:, None] * one, denominator + share
     np.testing.assert_allclose(probabilities, numerator / denominator[:, None], rtol=1e-6)

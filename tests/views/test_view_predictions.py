@@ -19,9 +19,10 @@ from support.view_draws import make_draw
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.columns.binding import KINDS, bind_columns
 from sklearn_subanneal.estimators._evidence import column_index
+from sklearn_subanneal.estimators._kept_ensemble import KeptEnsemble
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
-from sklearn_subanneal.mixtures.ensemble import DistinctRows
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
@@ -41,10 +42,10 @@ STATES = [
 ]
 
 
-class Fitted(PredictiveQueries, NoveltyQueries, BaseEstimator):
+class Fitted(PredictiveQueries, NoveltyQueries, KeptEnsemble, BaseEstimator):
     """Draws made by hand."""
 
-    _copies = RowCopies()
+    _copies, n_jobs = RowCopies(), None
 
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)
@@ -417,7 +418,8 @@ def test_reals_given_others():
             deviation = np.sqrt(mass @ (x - mean) ** 2)
             assert abs(fitted.predict_column(column, [row])[0] - mean) < 1e-3 * deviation
             arrays = fitted._encode([row])
-            spread = views_predictive.predict_column(fitted._models, fitted._draws, arrays, column)[1][0]
+            average = views_predictive.ensemble_of_views(fitted._models, fitted._draws)
+            spread = views_predictive.predict_column(average, arrays, column)[1][0]
             assert spread == pytest.approx(deviation, rel=2e-3)
             gap = np.array([row])
             gap[0, column] = NAN

@@ -18,7 +18,6 @@ from sklearn_subanneal.views.views_predictive import (
     ensemble_of_views,
     left_out,
     predict_column,
-    score_rows_given,
     score_seen_rows,
     surprisal,
     without,
@@ -46,7 +45,8 @@ def fitted():
 
 
 def densities(models, arrays, draws, seen):
-    return score_rows_given(models, draws, arrays), score_rows_given(models, draws, arrays, without(arrays, [0, 2]))
+    average = ensemble_of_views(models, draws)
+    return average.score(arrays), average.score(without(arrays, [0, 2]))
 
 
 def left_out_densities(models, arrays, draws, seen):
@@ -62,7 +62,8 @@ def masses(models, arrays, draws, seen):
 
 
 def predictions(models, arrays, draws, seen):
-    return predict_column(models, draws, arrays, 0) + predict_column(models, draws, arrays, 2)
+    average = ensemble_of_views(models, draws)
+    return predict_column(average, arrays, 0) + predict_column(average, arrays, 2)
 
 
 def imputations(models, arrays, draws, seen):
