@@ -102,7 +102,8 @@ class Imputations:
         If X is the table that ``fit`` was given, each copy belongs to one draw of the posterior, evenly spaced over the
         chains by their weights, and the missing cells of all rows are drawn together: they share what is not known of
         their clusters. New rows are independent of one another: each has its own draw, by the density of its observed
-        cells.
+        cells. Real and skewed cells with full covariance are drawn within the range of the training cells of their
+        column: a row with a cell beyond it is drawn again.
 
         Parameters
         ----------

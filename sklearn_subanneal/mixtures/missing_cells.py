@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,9 @@ from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
+
+# Of cells beyond the range of the training cells.
+N_TRIES = 20
 
 
 def filled_by_draws(average: Ensemble, arrays: list[np.ndarray], generator: np.random.Generator) -> list[np.ndarray]:
@@ -48,7 +52,15 @@ def filled_by_draws(average: Ensemble, arrays: list[np.ndarray], generator: np.r
                 clusters = _drawn_places(joint, generator).astype(np.int32)
                 for block in factor.parts:
                     drawn = np.ascontiguousarray(block.side_by_side(own.values))
+                    asked = np.isnan(drawn)
                     block.statistics.draws(clusters, drawn, generator)
+                    if block.is_block:
+
+                        def again(at, block=block, asked=asked, drawn=drawn, clusters=clusters):
+                            cells = np.where(asked[at], np.nan, drawn[at])
+                            return block.statistics.draws(clusters[at], cells, generator)
+
+                        drawn = drawn_within(drawn, asked, [average.models[m] for m in block.members], again)
                     for m, column in zip(block.members, np.hsplit(drawn, len(block.members)), strict=True):
                         whole[m][some] = column
         for m, model in enumerate(average.models):
@@ -58,6 +70,38 @@ def filled_by_draws(average: Ensemble, arrays: list[np.ndarray], generator: np.r
                 for i, (j, column) in enumerate(zip(model.sources, model.typed(whole[m][at]), strict=True)):
                     filled[j][rows[at[asked[at, i]]]] = column[asked[at, i]]
     return filled
+
+
+def drawn_within(
+    values: np.ndarray, asked: np.ndarray, models: list[ColumnModel], again: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Drawn cells of joint reals within the ranges of their training cells.
+
+    In a cluster of few rows the tails are those of a t with few degrees of freedom, in the logarithm if the column is
+    skewed: a single draw may then be larger than all cells of the table together. Rows with such cells are drawn again,
+    at most 20 times, and what is outside then takes the end of the range.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_members)
+        In standard units.
+    asked : ndarray of bool of this shape
+        The cells that were drawn.
+    models : list of JointReal
+    again : callable
+        ``again(rows)`` are these rows, drawn once more.
+
+    Returns
+    -------
+    values : ndarray of shape (n_rows, n_members)
+    """
+    low, high = np.array([[model.low, model.high] for model in models]).T
+    for _ in range(N_TRIES):
+        rows = np.flatnonzero((asked & ((values < low) | (values > high))).any(axis=1))
+        if not rows.size:
+            return values
+        values[rows] = again(rows)
+    return np.where(asked, np.clip(values, low, high), values)
 
 
 def _drawn_places(logs: np.ndarray, generator: np.random.Generator) -> np.ndarray:

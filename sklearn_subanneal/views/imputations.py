@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.missing_cells import drawn_in_turn
+from sklearn_subanneal.mixtures.missing_cells import drawn_in_turn, drawn_within
 from sklearn_subanneal.mixtures.parts import parts_of
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.row_copies import RowCopies
@@ -51,7 +51,8 @@ def imputed_table(
                 continue
             if part.is_block:
                 cells = seen.cells[:, [seen.joint.index(m) for m in part.members]]
-                values = _redrawn(part, cells, seen.completed(draw)(part.members, rows), slots, generator)
+                completed, own = seen.completed(draw)(part.members, rows), [models[m] for m in part.members]
+                values = _redrawn(part, own, cells, completed, slots, generator)
                 for m, gap, own in zip(part.members, gaps, values.T, strict=True):
                     (typed,) = models[m].typed(own[gap, None])
                     filled[models[m].sources[0]][gap] = typed
@@ -62,9 +63,16 @@ def imputed_table(
     return filled
 
 
-def _redrawn(part, cells, completed, slots, generator) -> np.ndarray:
+def _redrawn(part, models, cells, completed, slots, generator) -> np.ndarray:
     """The completed rows of a block after a Gibbs sweep over the missing cells, given the clusters."""
-    gaps = np.isnan(cells).any(axis=1)
+    asked = np.isnan(cells)
     statistics = GaussianStatistics(GaussianData(cells), part.statistics.parameters)
     statistics.set_state(part.statistics.get_state(slots.max() + 1))
-    return statistics.redrawn(completed[gaps], np.flatnonzero(gaps).astype(np.int32), slots[gaps], generator)
+    values = np.array(completed)
+
+    def sweep(rows):
+        return statistics.redrawn(values[rows], rows.astype(np.int32), slots[rows], generator)[rows]
+
+    rows = np.flatnonzero(asked.any(axis=1))
+    values[rows] = sweep(rows)
+    return drawn_within(values, asked, models, sweep)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.diagnostics import effective_sample_size
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
+from sklearn_subanneal.mixtures.missing_cells import drawn_within
 from sklearn_subanneal.partitions import CRP
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
@@ -141,9 +147,67 @@ def test_cells_with_atoms_are_imputed_by_the_other_rows(with_atoms):
     np.testing.assert_allclose(average.predict([a[gaps] for a in arrays], 2, seen=True, rows=gaps)[0], alone, rtol=1e-9)
 
 
+def unlimited(model):
+    """A copy whose drawn cells may be anywhere."""
+    out = copy(model)
+    out._models = [replace(own, low=-np.inf, high=np.inf) for own in model._models]
+    return out
+
+
+def test_drawn_cells_of_training_rows_are_within_the_range_of_the_others(fitted):
+    model, X = fitted
+    gaps = np.isnan(X)
+    drawn, free = (
+        np.array([table[gaps] for table in own.sample_imputations(X, 300, random_state=0)])
+        for own in (model, unlimited(model))
+    )
+    low, high = (end(X, axis=0)[np.nonzero(gaps)[1]] for end in (np.nanmin, np.nanmax))
+    assert ((drawn >= low - 1e-9) & (drawn <= high + 1e-9)).all()
+    assert ((free < low) | (free > high)).mean() > 0.01
+
+
+def test_new_rows_are_within_the_range_too(fitted):
+    model, X = fitted
+    few = copy(model)
+    few._draws = [chain[::200] for chain in model._draws]
+    low, high = np.nanmin(X[:, 1]), np.nanmax(X[:, 1])
+    rows = np.tile([2.5, np.nan], (4000, 1))
+    drawn, free = (own.sample_imputations(rows, 1, random_state=0)[0][:, 1] for own in (few, unlimited(few)))
+    assert low - 1e-9 <= drawn.min() < drawn.max() <= high + 1e-9
+    assert 0.1 < np.mean((free < low) | (free > high)) < 0.8
+
+
+def test_cells_beyond_the_range_are_drawn_again():
+    rng, n = np.random.default_rng(0), 20_000
+    models, asked = [SimpleNamespace(low=-1.0, high=2.0)] * 2, np.tile([True, False], (n, 1))
+    values = rng.standard_t(3, size=(n, 2))
+    others = values[:, 1].copy()
+    found = drawn_within(
+        values, asked, models, lambda rows: np.column_stack([rng.standard_t(3, len(rows)), others[rows]])
+    )
+    inside = stats.t(3).cdf([-1.0, 2.0])
+    law = stats.uniform(inside[0], np.diff(inside)[0])
+    assert stats.kstest(stats.t(3).cdf(found[:, 0]), law.cdf).pvalue > 1e-3
+    np.testing.assert_array_equal(found[:, 1], others)
+
+
+def test_a_cell_that_is_never_within_its_range_takes_the_end():
+    models = [SimpleNamespace(low=-1.0, high=1.0), SimpleNamespace(low=0.0, high=2.0)]
+    values, asked = np.array([[5.0, 9.0], [0.5, -3.0]]), np.array([[True, False], [False, True]])
+    tries = []
+
+    def again(rows):
+        tries.append(rows)
+        return values[rows]
+
+    found = drawn_within(values.copy(), asked, models, again)
+    np.testing.assert_array_equal(found, [[1.0, 9.0], [0.5, 0.0]])
+    assert len(tries) == 20
+
+
 @pytest.mark.slow
 def test_multiple_imputations_have_the_law_of_the_sampled_values(fitted):
-    model, X = fitted
+    model, X = unlimited(fitted[0]), fitted[1]
     values, gaps = sampled(model), np.isnan(X)
     drawn = np.array([table[gaps] for table in model.sample_imputations(X, 4000, random_state=0)])
     n = effective_sample_size(values, kind="mean")
@@ -175,7 +239,7 @@ def test_one_draw_gives_many_imputations(fitted):
         random_state=0,
     ).fit(X)
     assert one.n_views_ == one.n_clusters_ == 1
-    drawn = np.array([table[0, 1] for table in one.sample_imputations(X, 4000, random_state=1)])
+    drawn = np.array([table[0, 1] for table in unlimited(one).sample_imputations(X, 4000, random_state=1)])
     filled, spread = one.impute(X, return_uncertainty=True)
     assert drawn.mean() == pytest.approx(filled[0, 1], abs=4.0 * drawn.std() / np.sqrt(4000))
     assert drawn.std() == pytest.approx(spread[0, 1], rel=0.1)
