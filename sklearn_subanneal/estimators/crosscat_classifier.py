@@ -10,11 +10,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._target_column import TargetColumn, weighted_rows
+from sklearn_subanneal.estimators._target_columns import TargetColumns, weighted_rows
 from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
+from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 
-class CrossCatClassifier(ClassifierMixin, TargetColumn):
+class CrossCatClassifier(ClassifierMixin, TargetColumns):
     """Classification by cross-categorization.
 
     The class is a categorical column beside those of X in a :class:`CrossCat` of the joint table. Each view of a draw
@@ -117,7 +118,7 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         with unchanged_on_failure(self):
             # Before the fit, in which callbacks may predict.
             self.classes_ = classes
-            return self._fit(X, codes.astype(np.int32), weights, "categorical", classes.astype(object))
+            return self._fit(X, [codes.astype(np.int32)], weights, "categorical", classes.astype(object))
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class given the observed cells of each row.
@@ -131,7 +132,9 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        average, arrays, target = self._average(X)
+        arrays, inner = self._encoded(X), self.crosscat_
+        (target,) = self._targets()
+        average = ensemble_of_views(inner._models, inner._flat_draws())
         if self.chain_weights_ is None:
             return average.predict(arrays, target)[0]
         return self._pool.probabilities(average, arrays)
