@@ -284,7 +284,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         Parameters
         ----------
         n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
 
         Returns
         -------

@@ -80,7 +80,7 @@ class PredictiveQueries(Imputations, Questions):
         n_samples : int, default=1
         given : dict, or array-like or DataFrame of shape (1, n_features), default=None
             Evidence, as in :meth:`score_samples`: all rows have these cells.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
 
         Returns
         -------

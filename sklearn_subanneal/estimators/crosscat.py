@@ -126,7 +126,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
         Chains run at once; where there are more jobs than chains, also views swept at once.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         The same number gives the same chains bit for bit, whatever ``n_jobs`` is, unless ``time_limit`` ends them.
 
     Attributes

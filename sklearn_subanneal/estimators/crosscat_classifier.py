@@ -34,7 +34,7 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
     ----------
     estimator : CrossCat or None, default=None
         The model of the joint table; its ``feature_types`` are those of X. None: ``CrossCat()``.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Takes the place of the estimator's, unless None.
 
     Attributes

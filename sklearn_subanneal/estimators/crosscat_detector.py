@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
 from sklearn_subanneal.estimators._evidence import row_indices
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
@@ -43,7 +44,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
     contamination : float, default=0.1
         Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
         rows, the same share are outliers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Of the fit, in place of that of ``estimator``.
 
     Attributes
@@ -84,7 +85,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "novelty", "surprisal"]), None],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(self, estimator=None, *, contamination=0.1, random_state=None):

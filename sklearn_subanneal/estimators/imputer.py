@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.tables.indicator_columns import with_indicators
@@ -32,7 +33,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     add_indicator : bool, default=False
         Whether the output has a column more for each one that misses cells in ``fit``, which is true (in arrays 1)
         where a cell was missing.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Of the fit, in place of that of ``estimator``, and of the draws.
 
     Attributes
@@ -71,7 +72,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "sample_posterior": ["boolean"],
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
         "add_indicator": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(
