@@ -22,6 +22,7 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressRe
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.annealing.stationarity import still_rises
+from sklearn_subanneal.annealing.subsampling import checked_strata
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
@@ -92,7 +93,7 @@ class MCMCEstimator(
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, strata=None):
         """Run the chains.
 
         Parameters
@@ -105,6 +106,9 @@ class MCMCEstimator(
             Integers: a row of weight w is modelled as w equal rows, exactly as if X had them, and takes as long. A row
             of weight 0 is left out, and its clusters are predicted. Equal rows are exchangeable: labels of draws are
             those of the first. None: all weights are 1.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of each row: strata have shares of their own in the subsample, as
+            :class:`~sklearn_subanneal.annealing.StratifiedSubsampling` says. None: those of ``subsampling``, if any.
 
         Returns
         -------
@@ -113,23 +117,25 @@ class MCMCEstimator(
         Raises
         ------
         ValueError
-            If the table, the weights or a parameter are not as described. The message names it and the remedy.
+            If the table, weights, strata or a parameter are not as described. The message names it and the remedy.
         """
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, type):
                 raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
         with unchanged_on_failure(self):
-            return self._fit(X, checked_weights(X, sample_weight))
+            return self._fit(X, checked_weights(X, sample_weight), checked_strata(X, strata))
 
-    def _fit(self, X, weights):
+    def _fit(self, X, weights, strata):
         table, repeated, arrays = self._read_weighted(X, weights)
         copies = RowCopies.of(repeated, weights)
         modelled = copies.ordered(repeated)
         models = self._bind(table, modelled)
-        continuation = Continuation(
-            self, identified(table), arrays, self._results, self._fitted_identity, {"sample_weight": weights}
-        )
-        chooser = subsampling.resolve_subsampling(self.subsampling).of_copies(copies.rows, len(arrays[0]))
+        chooser = subsampling.resolve_subsampling(self.subsampling)
+        if strata is not None:
+            chooser = chooser.with_strata(strata)
+        chooser = chooser.of_copies(copies.rows, len(arrays[0]))
+        given = {"sample_weight": weights, "strata": strata}
+        continuation = Continuation(self, identified(table), arrays, self._results, self._fitted_identity, given)
         template = self._template(table, models, modelled, chooser)
         specs = []
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_chains)):
@@ -271,7 +277,7 @@ class MCMCEstimator(
         arrays = self._encode(X)
         return missing([arrays[at[0]] for at in self._table.places])
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X, y=None, sample_weight=None, strata=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
 
         Parameters
@@ -279,14 +285,14 @@ class MCMCEstimator(
         X : array-like or DataFrame of shape (n_samples, n_features)
         y : None
             Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight, strata : array-like of shape (n_samples,), default=None
             As in :meth:`fit`.
 
         Returns
         -------
         labels : ndarray of int64, shape (n_samples,)
         """
-        return self.fit(X, sample_weight=sample_weight).labels_
+        return self.fit(X, sample_weight=sample_weight, strata=strata).labels_
 
     def score(self, X, y=None) -> float:
         """Mean log posterior predictive density of the rows of X.

@@ -19,7 +19,7 @@ from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
-from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
+from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
 
 
@@ -46,8 +46,9 @@ class TargetColumns(ChainCallbacksMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _fit(self, X, targets, weights, kind, categories=None, names=("y",)):
-        """Fit the table, whose last columns are the typed targets; weights are positive, or None if all are 1."""
+    def _fit(self, X, targets, of_rows, kind, categories=None, names=("y",)):
+        """Fit the table, whose last columns are the typed targets; ``of_rows`` as of :func:`present_rows`."""
+        weights = of_rows.get("sample_weight")
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
         repeated = X if weights is None else repeated_rows(X, weights)
         self._table, arrays = read_table(
@@ -78,7 +79,7 @@ class TargetColumns(ChainCallbacksMixin, BaseEstimator):
         self.chain_weights_ = None
         # Clusters on which the chains disagree may predict y equally well.
         inner._warns = False
-        self._fit_inner(inner, joined, weights)
+        self._fit_inner(inner, joined, of_rows)
         inner = self.crosscat_
         self._learn_from_left_out(inner._encode(joined))
         table = _as_modelled(self._table, self.crosscat_._table)
@@ -92,14 +93,14 @@ class TargetColumns(ChainCallbacksMixin, BaseEstimator):
         """Set the weights of the chains, and more, by predictions of some training rows, each by the others."""
         raise TypeError(f"{type(self).__name__} must weight its chains")
 
-    def _fit_inner(self, inner, joined, weights):
+    def _fit_inner(self, inner, joined, of_rows):
         with ProgressReporter.of_fit(self, joined, n_subtasks=1) as fit:
             own = callbacks_of(inner)
             inner.set_callbacks(*own, *ForwardedCallback.of(self, "crosscat_"))
             try:
                 # Progress bars, and others that scikit-learn propagates by itself, come by the context.
                 with fit.context.subcontext(task_name="crosscat").propagate_callback_context(inner):
-                    self.crosscat_ = inner.fit(joined, sample_weight=weights)
+                    self.crosscat_ = inner.fit(joined, **of_rows)
             finally:
                 inner.set_callbacks(*own)
 
@@ -116,16 +117,6 @@ class TargetColumns(ChainCallbacksMixin, BaseEstimator):
         """The indices of the targets among the modelled columns."""
         n_models = len(self.crosscat_._models)
         return range(n_models - self._n_targets, n_models)
-
-
-def weighted_rows(X, y, sample_weight):
-    """The rows of positive weight, their targets and weights; None for weights that are all 1."""
-    weights = checked_weights(X, sample_weight)
-    if weights is None or weights.all():
-        return X, y, weights
-    check_consistent_length(y, weights)
-    present = weights > 0
-    return repeated_rows(X, present), y[present], weights[present]
 
 
 def _as_modelled(table: Table, joint: Table) -> Table:

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._evidence import checked_quantiles
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._target_columns import TargetColumns, weighted_rows
+from sklearn_subanneal.estimators._row_metadata import present_rows
+from sklearn_subanneal.estimators._target_columns import TargetColumns
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.views.chain_weights import chain_weights
@@ -81,7 +82,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, strata=None):
         """Fit the joint table.
 
         Parameters
@@ -93,6 +94,9 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         sample_weight : array-like of shape (n_samples,), default=None
             Integers: a row of weight w is modelled as w equal rows, exactly as if X and y had them, and takes as long;
             one of weight 0 is left out. None: all weights are 1.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of each row, as the ``fit`` of :class:`CrossCat` takes them. None: those of the ``subsampling``
+            of ``estimator``, if any.
 
         Returns
         -------
@@ -101,18 +105,18 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         Raises
         ------
         ValueError
-            If X is no table, y are no numbers, or the weights are not as described.
+            If X is no table, y are no numbers, or the weights or strata are not as described.
         """
         if y is None:
             raise ValueError("CrossCatRegressor requires y to be passed, but the target y is None")
         values = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         is_table = values.ndim == 2
         names = _names(y, values.shape[1]) if is_table else ["y"]
-        X, y, weights = weighted_rows(X, values, sample_weight)
+        X, y, of_rows = present_rows(X, values, sample_weight, strata)
         with unchanged_on_failure(self):
             # Before the fit, in which callbacks may predict.
             self._is_table = is_table
-            return self._fit(X, list(y.reshape(len(y), -1).T), weights, "real", names=names)
+            return self._fit(X, list(y.reshape(len(y), -1).T), of_rows, "real", names=names)
 
     def predict(self, X, return_std: bool = False):
         """Posterior mean of the target given the observed cells of each row.
