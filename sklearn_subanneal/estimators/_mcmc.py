@@ -34,6 +34,7 @@ from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
+from sklearn_subanneal.tables.missing_patterns import MissingPatterns
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
@@ -145,7 +146,7 @@ class MCMCEstimator(
         fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
         contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
         results = run_chains(run_spec, specs, contexts, self.n_jobs)
-        self._keep(table, models, results, copies)
+        self._keep(table, models, arrays, results, copies)
         self._fitted_identity = continuation.identity
         self._summarize(arrays)
         self._judge_convergence()
@@ -239,10 +240,11 @@ class MCMCEstimator(
             for spec in specs
         ]
 
-    def _keep(self, table, models, results: list[ChainResult], copies: RowCopies):
+    def _keep(self, table, models, arrays, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models, self._copies = table, models, copies
+        self._patterns = MissingPatterns.of(table, arrays) if table.columns else None
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
         self.feature_type_reasons_ = table.reasons
         self.part_types_ = {part.name: part.kind for part in table.parts}

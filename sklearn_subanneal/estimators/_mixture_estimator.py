@@ -15,7 +15,7 @@ from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
-from sklearn_subanneal.estimators._sampling import sampling_generator
+from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
@@ -278,25 +278,40 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     def _new_average(self):
         return ensemble_of_mixtures(self._models, self._flat_draws())
 
-    def sample(self, n_samples: int = 1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state=None, *, keep_missing: bool = False):
         """Draw rows from the posterior predictive distribution.
 
         Parameters
         ----------
         n_samples : int, default=1
         random_state : int, RandomState instance, Generator or None, default=None
+        keep_missing : bool, default=False
+            Whether cells are missing as in the training table. False: no cell is, but for columns with a missing
+            indicator. True: those of other columns are as well, each row with the pattern of missing cells of a
+            training row that is drawn from the same cluster, or from all rows if its cluster is a new one.
 
         Returns
         -------
         X : ndarray, DataFrame or sparse matrix of shape (n_samples, n_features)
             In the container that ``fit`` was given.
+
+        Raises
+        ------
+        ValueError
+            If ``n_samples`` is no positive integer, or cells of documents are to be missing.
         """
         check_is_fitted(self)
         generator = sampling_generator(n_samples, random_state)
         if self._has_documents:
+            if keep_missing:
+                raise ValueError("keep_missing=True does not suit documents, in which nothing is missing")
             # The lengths of documents are not modelled: they are drawn from those of the training documents.
             lengths = generator.choice(self._lengths, n_samples)
             return sample_bags(self._models, self._flat_draws(), lengths, generator)
+        made = np.ones((1, len(self._table.parts)), bool)
         with self._average() as average:
             rows = average.sample(n_samples, generator)[: len(self._table.parts)]
-        return self._table.decode(rows, made=np.ones((1, len(rows)), bool))
+            if keep_missing:
+                labels = [own[None] for result in self._results for own in result.labels]
+                rows, made = with_missing_cells(self, average, labels, rows, made, None, generator)
+        return self._table.decode(rows, made=made)

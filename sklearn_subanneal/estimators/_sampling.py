@@ -1,12 +1,14 @@
-"""The random generators of methods that sample."""
+"""What methods that sample share: their random generators, and the missing cells of sampled rows."""
 
 from __future__ import annotations
 
 from numbers import Integral
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.random_states import seeded_generator
+from sklearn_subanneal.views.pattern_donors import donated_patterns
 
 
 def sampling_generator(n_samples: int, random_state, name: str = "n_samples") -> np.random.Generator:
@@ -14,3 +16,27 @@ def sampling_generator(n_samples: int, random_state, name: str = "n_samples") ->
     if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {n_samples!r}")
     return seeded_generator(random_state)
+
+
+def with_missing_cells(estimator, average, labels, rows, made, given, generator) -> tuple[list[np.ndarray], np.ndarray]:
+    """Sampled rows of which cells are missing, and which cells of their parts are drawn.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose ``_patterns`` and ``_copies`` are those of its training rows.
+    average, labels, rows, given, generator
+        As of :func:`~sklearn_subanneal.views.pattern_donors.donated_patterns`.
+    made : ndarray of bool, shape (1, n_parts)
+        Which parts were drawn.
+    """
+    # A callback sees a model without its training rows.
+    check_is_fitted(estimator, "_patterns")
+    patterns = estimator._patterns.take(estimator._copies.rows)
+    left_out = donated_patterns(average, labels, patterns, rows, given, generator)
+    nothing = {"f": np.nan}
+    rows = [
+        np.where(gaps, np.array(nothing.get(own.dtype.kind, -1), own.dtype), own)
+        for gaps, own in zip(left_out.T, rows, strict=True)
+    ]
+    return rows, made & ~left_out

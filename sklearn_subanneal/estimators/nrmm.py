@@ -286,7 +286,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         )
         spec.check()
         result = spec.run(ChainContext())
-        self._keep(table, models, [result], copies)
+        self._keep(table, models, arrays, [result], copies)
         self._summarize(arrays)
         self._judge_convergence()
         self.hierarchy_, self._online = hierarchy_of(result, copies), (arrays, weights, generator)
