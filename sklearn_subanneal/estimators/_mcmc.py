@@ -83,6 +83,7 @@ class MCMCEstimator(
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
+        "sparse_output": ["boolean"],
         "random_state": RANDOM_STATE,
     }
 

@@ -78,6 +78,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        sparse_output: bool = False,
         random_state=None,
     ):
         self.partition = partition
@@ -100,6 +101,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.sparse_output = sparse_output
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -244,8 +246,8 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_clusters_)
         """
-        arrays = self._encode(X)
-        return np.exp(assign_rows(self._models, self._representative, arrays, self._groups))
+        (probabilities,) = self._responsibilities(self._encode(X))
+        return probabilities
 
     @property
     def _n_groups(self) -> list[int]:
@@ -254,8 +256,8 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     def _mixture_of_view(self, view):
         return self._models, self._representative
 
-    def _responsibilities(self, X) -> list[np.ndarray]:
-        return [self.predict_proba(X)]
+    def _responsibilities(self, arrays) -> list[np.ndarray]:
+        return [np.exp(assign_rows(self._models, self._representative, arrays, self._groups))]
 
     def score_samples(self, X) -> np.ndarray:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
