@@ -105,6 +105,18 @@ def test_arrays_and_weights(model):
     )
 
 
+def test_rows_that_are_inserted_later_are_donors():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[::2, 0] = np.nan
+    model = TreeGuidedNRMM(**SHORT).fit(X[:30])
+    assert not np.isnan(model.sample(100, random_state=0, keep_missing=True)[:, 1]).any()
+    X[31::2, 1] = np.nan
+    gaps = np.isnan(model.partial_fit(X[30:]).sample(400, random_state=0, keep_missing=True))
+    # Of 60 rows, 30 miss the first cell and 15 others the second.
+    np.testing.assert_allclose(gaps.mean(axis=0), [0.5, 0.25], atol=0.1)
+    assert not gaps.all(axis=1).any()
+
+
 def test_documents_have_no_missing_cells():
     model = SubsampleAnnealedDPMM(feature_types="bag-of-words", **SHORT)
     model.fit(np.random.default_rng(0).poisson(1.0, (20, 5)))
