@@ -314,6 +314,5 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         with self._average() as average:
             rows = average.sample(n_samples, generator)[: len(self._table.parts)]
             if keep_missing:
-                labels = [own[None] for result in self._results for own in result.labels]
-                rows, made = with_missing_cells(self, average, labels, rows, made, None, generator)
+                rows, made = with_missing_cells(self, average, rows, made, None, generator)
         return self._table.decode(rows, made=made)

@@ -117,8 +117,7 @@ class PredictiveQueries(Imputations, Questions):
         with self._average() as average:
             rows = average.sample(n_samples, generator, cells)
             if keep_missing:
-                labels = [own for result in self._results for own in result.labels]
-                rows, made = with_missing_cells(self, average, labels, rows, made, cells, generator)
+                rows, made = with_missing_cells(self, average, rows, made, cells, generator)
         return self._table.decode(rows, made=made)
 
     def predict_column(self, column, X) -> np.ndarray:

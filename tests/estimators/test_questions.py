@@ -274,6 +274,13 @@ def test_information_of_events_is_that_of_boolean_columns(given):
     assert max(found) > 1e-4
 
 
+def test_information_of_what_is_no_event(model):
+    with pytest.raises(ValueError, match="event must be a string, got"):
+        model.event_information(["ok"], "kids > 2")
+    with pytest.raises(ValueError, match="event names the unknown column 'weight'"):
+        model.event_information("ok", "weight > 2")
+
+
 def test_conditional_quantiles(model):
     for column, given in [("income", {"kids": 4}), ("age", {"body height": 178.0, "grade": "B"}), (0, None)]:
         levels = [0.02, 0.3, 0.5, 0.9]
