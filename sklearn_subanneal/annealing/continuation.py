@@ -25,6 +25,7 @@ CHANGEABLE = {
     "warm_start",
     "unseen",
     "n_jobs",
+    "sparse_output",
     "random_state",
 }
 # Those of them that must not change if a chain was interrupted, for example during the schedule.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_subanneal._core.blas import one_blas_thread
+from sklearn_subanneal._core.random_states import seed_entropy
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 
 
@@ -78,8 +78,8 @@ class ChainContext:
 
 def spawn_generators(random_state, n_chains: int) -> list[np.random.Generator]:
     """One generator a chain, independent of how the chains are run."""
-    entropy = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
-    return [np.random.Generator(np.random.PCG64(seed)) for seed in np.random.SeedSequence(entropy).spawn(n_chains)]
+    seeds = np.random.SeedSequence(seed_entropy(random_state)).spawn(n_chains)
+    return [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
 
 
 def run_chains(chain: Callable, arguments: list, contexts: list[ChainContext], n_jobs: int | None) -> list:

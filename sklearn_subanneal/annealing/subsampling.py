@@ -6,6 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_consistent_length
 
 from sklearn_subanneal.annealing._window import Window
 
@@ -21,6 +22,18 @@ class Subsampling(BaseEstimator):
     def strata(self, n_rows: int, column=None) -> np.ndarray | None:
         """Stratum of each row, int (n_rows,), or None if there is only one."""
         return None
+
+    def with_strata(self, strata: np.ndarray) -> Subsampling:
+        """The same subsampling with these strata, one label a row of the table, which a fit was given.
+
+        Raises
+        ------
+        ValueError
+            If this subsampling has none, or has others.
+        """
+        raise ValueError(
+            f'strata need subsampling="cyclic", "random" or StratifiedSubsampling(), got {self!r}; or leave strata out'
+        )
 
     def of_copies(self, rows: np.ndarray | slice, n_rows: int) -> Subsampling:
         """The same subsampling of copies of the rows of a table; ``rows`` are the rows that they are copies of."""
@@ -64,6 +77,9 @@ class CyclicSubsampling(Subsampling):
     CyclicSubsampling()
     """
 
+    def with_strata(self, strata):
+        return StratifiedSubsampling(labels=strata)
+
 
 class RandomSubsampling(Subsampling):
     """A random row leaves and a random row of those outside enters, as in the paper.
@@ -82,6 +98,9 @@ class RandomSubsampling(Subsampling):
 
     cyclic = False
 
+    def with_strata(self, strata):
+        return StratifiedSubsampling(labels=strata, churn="random")
+
 
 class StratifiedSubsampling(Subsampling):
     """Rare rows enter early: each stratum has its own share of the subsample, until all rows are included.
@@ -91,7 +110,8 @@ class StratifiedSubsampling(Subsampling):
     column : str, int or None, default=None
         Name or index of the column whose values are the strata; a column of reals or counts is cut at its quantiles.
     labels : array-like of shape (n_samples,) or None, default=None
-        The strata themselves, one label a row of the table that is fitted. One of ``column`` and ``labels`` is needed.
+        The strata themselves, one label a row of the table that is fitted. Where tables are divided, as in
+        cross-validation, give them to ``fit`` as ``strata``. One of ``column``, ``labels`` and ``strata`` is needed.
     n_bins : int, default=10
         Number of quantile bins of a column of reals or counts.
     balance : float in [0, 1], default=1.0
@@ -124,6 +144,14 @@ class StratifiedSubsampling(Subsampling):
             raise ValueError(f'churn must be "cyclic" or "random", got {self.churn!r}')
         return self.churn == "cyclic"
 
+    def with_strata(self, strata):
+        if self.column is not None or self.labels is not None:
+            other = "labels" if self.column is None else "column"
+            raise ValueError(
+                f"strata were given to fit, but StratifiedSubsampling has {other}= too; leave one of them out"
+            )
+        return clone(self).set_params(labels=strata)
+
     def of_copies(self, rows, n_rows):
         if self.labels is None:
             return self
@@ -132,7 +160,7 @@ class StratifiedSubsampling(Subsampling):
 
     def strata(self, n_rows, column=None):
         if (self.column is None) == (self.labels is None):
-            raise ValueError("StratifiedSubsampling needs either column= or labels=")
+            raise ValueError("StratifiedSubsampling needs either column= or labels=, or strata= in fit")
         if not isinstance(self.balance, Real) or not 0.0 <= self.balance <= 1.0:
             raise ValueError(f"balance must lie in [0, 1], got {self.balance!r}")
         if not isinstance(self.n_bins, Integral) or self.n_bins < 1:
@@ -143,6 +171,17 @@ class StratifiedSubsampling(Subsampling):
             # NaN sorts after every edge: missing cells form a separate stratum.
             values = np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
         return np.unique(values, return_inverse=True)[1].reshape(-1)
+
+
+def checked_strata(X, strata) -> np.ndarray | None:
+    """The strata that a fit was given, as an array; raises ValueError unless there is one for each row of X."""
+    if strata is None:
+        return None
+    strata = np.asarray(strata)
+    if strata.ndim != 1:
+        raise ValueError(f"strata must have shape (n_samples,), got {strata.shape}; pass one column of labels")
+    check_consistent_length(X, strata)
+    return strata
 
 
 def _checked_labels(labels, n_rows) -> np.ndarray:

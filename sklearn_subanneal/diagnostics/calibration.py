@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_subanneal._core.random_states import seed_entropy
 from sklearn_subanneal.diagnostics.named_statistics import TestFamily, holm_adjusted, values_in_order
 from sklearn_subanneal.diagnostics.rank_uniformity import uniformity_p_value
 
@@ -81,7 +81,7 @@ def calibrate(
     *,
     n_replications: int = 500,
     n_jobs: int | None = None,
-    random_state: int | RandomState | None = None,
+    random_state: int | RandomState | Generator | None = None,
 ) -> CalibrationResult:
     """Simulation-based calibration of a posterior: of its model, its sampler and the length of its chains at once.
 
@@ -107,7 +107,7 @@ def calibrate(
     n_replications : int, default=500
     n_jobs : int or None, default=None
         Replications run at once, by joblib. The result does not depend on it.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Seed of the independent generators of the replications.
 
     Returns
@@ -154,8 +154,7 @@ def calibrate(
     """
     if n_replications < 1:
         raise ValueError(f"n_replications must be at least 1, got {n_replications}.")
-    entropy = check_random_state(random_state).randint(0, 2**32, 4, np.uint32)
-    own_seed, *seeds = SeedSequence(entropy).spawn(1 + n_replications)
+    own_seed, *seeds = SeedSequence(seed_entropy(random_state)).spawn(1 + n_replications)
     jobs = (delayed(_replicate)(draw_prior, draw_posterior, statistics, seed) for seed in seeds)
     replications = Parallel(n_jobs=n_jobs)(jobs)
     names, n_draws = tuple(replications[0]), len(next(iter(replications[0].values()))) - 1

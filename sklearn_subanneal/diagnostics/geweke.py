@@ -9,8 +9,8 @@ from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import ks_2samp
-from sklearn.utils import check_random_state
 
+from sklearn_subanneal._core.random_states import seed_entropy
 from sklearn_subanneal.diagnostics.convergence import autocorrelation_time
 from sklearn_subanneal.diagnostics.named_statistics import TestFamily, holm_adjusted, values_in_order
 
@@ -79,7 +79,7 @@ def geweke_test(
     n_successive: int,
     n_chains: int = 16,
     thin: int = 1,
-    random_state: int | RandomState | None = None,
+    random_state: int | RandomState | Generator | None = None,
 ) -> GewekeResult:
     """Test a sampler by drawing parameters and data jointly in two ways.
 
@@ -108,7 +108,7 @@ def geweke_test(
         some hundred effective draws, the p-values are too small.
     thin : int, default=1
         Transitions from one kept draw to the next.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Seed of the independent generators that the draws and every chain use.
 
     Returns
@@ -155,8 +155,8 @@ def geweke_test(
     for (name, least), value in zip(least_numbers.items(), (n_independent, n_successive, n_chains, thin), strict=True):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, got {value}.")
-    entropy = check_random_state(random_state).randint(0, 2**32, 4, np.uint32)
-    rng, *chain_rngs = (np.random.default_rng(seed) for seed in SeedSequence(entropy).spawn(1 + n_chains))
+    seeds = SeedSequence(seed_entropy(random_state)).spawn(1 + n_chains)
+    rng, *chain_rngs = map(np.random.default_rng, seeds)
 
     first = draw_prior(rng)
     names = tuple(statistics(first))

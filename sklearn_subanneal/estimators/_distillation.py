@@ -35,7 +35,7 @@ class Distillation:
             Rows by which the loss is measured. None: 2,000 rows that are drawn from the model.
         max_loss : float, default=0.01
             The largest loss of mean log density, in nats a row; positive.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
             Of the rows that are drawn.
 
         Returns

@@ -109,7 +109,7 @@ class Imputations:
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
         n_imputations : int, default=20
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
 
         Returns
         -------

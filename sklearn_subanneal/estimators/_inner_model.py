@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn_subanneal.estimators.crosscat import CrossCat
 
 
-def fitted_inner(outer, X):
+def fitted_inner(outer, X, **of_rows):
     """The model of ``outer.estimator``, cloned and fitted; ``outer`` gets its features.
 
     Parameters
@@ -15,11 +15,13 @@ def fitted_inner(outer, X):
     outer : estimator
         With the parameters ``estimator`` (None: ``CrossCat()``) and ``random_state``, which replaces that of the model.
     X : array-like or DataFrame of shape (n_samples, n_features)
+    of_rows : array-like of shape (n_samples,)
+        What else its ``fit`` is given, by name.
     """
     model = CrossCat() if outer.estimator is None else clone(outer.estimator)
     if outer.random_state is not None:
         model.set_params(random_state=outer.random_state)
-    model.fit(X)
+    model.fit(X, **of_rows)
     outer.n_features_in_ = model.n_features_in_
     vars(outer).pop("feature_names_in_", None)
     if hasattr(model, "feature_names_in_"):

@@ -9,19 +9,12 @@ from numbers import Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.similar_topics import n_twins
 from sklearn_subanneal.topics.topic_learner import Passes, TopicLearner, learn_passes
 from sklearn_subanneal.topics.topic_number import learned_number
-
-
-def seeded_generator(random_state) -> np.random.Generator:
-    """The generator of a fit with this ``random_state``."""
-    seed = check_random_state(random_state).randint(0, 2**32, size=4, dtype=np.uint32)
-    return np.random.Generator(np.random.PCG64(seed))
 
 
 def first_learner(

@@ -9,9 +9,9 @@ from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_subanneal._core.random_states import checked_random_state
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
 from sklearn_subanneal.topics.measures import coherence
@@ -218,7 +218,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             Documents; of each, a random half of the distinct words is held out.
         X_held_out : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
             The tokens to predict; X has the observed ones. None: X is split.
-        random_state : int, RandomState instance or None, default=0
+        random_state : int, RandomState instance, Generator or None, default=0
             Determines the halves of the words.
 
         Returns
@@ -232,7 +232,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """
         observed = self._read(X, "document_completion_score")
         if X_held_out is None:
-            observed, held_out = topic_scores.split_words(observed, check_random_state(random_state))
+            observed, held_out = topic_scores.split_words(observed, checked_random_state(random_state))
         else:
             held_out = self._read(X_held_out, "document_completion_score")
             if held_out.shape != observed.shape:

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import posterior
+from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing import schedules, subsampling
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.chain_result import ChainResult
@@ -21,6 +22,7 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressRe
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.annealing.stationarity import still_rises
+from sklearn_subanneal.annealing.subsampling import checked_strata
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
@@ -32,6 +34,7 @@ from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
+from sklearn_subanneal.tables.missing_patterns import MissingPatterns
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
 from sklearn_subanneal.tables.schema import read_table
@@ -80,7 +83,8 @@ class MCMCEstimator(
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
+        "sparse_output": ["boolean"],
+        "random_state": RANDOM_STATE,
     }
 
     def __sklearn_tags__(self):
@@ -91,7 +95,7 @@ class MCMCEstimator(
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, strata=None):
         """Run the chains.
 
         Parameters
@@ -104,6 +108,9 @@ class MCMCEstimator(
             Integers: a row of weight w is modelled as w equal rows, exactly as if X had them, and takes as long. A row
             of weight 0 is left out, and its clusters are predicted. Equal rows are exchangeable: labels of draws are
             those of the first. None: all weights are 1.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of each row: strata have shares of their own in the subsample, as
+            :class:`~sklearn_subanneal.annealing.StratifiedSubsampling` says. None: those of ``subsampling``, if any.
 
         Returns
         -------
@@ -112,23 +119,25 @@ class MCMCEstimator(
         Raises
         ------
         ValueError
-            If the table, the weights or a parameter are not as described. The message names it and the remedy.
+            If the table, weights, strata or a parameter are not as described. The message names it and the remedy.
         """
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, type):
                 raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
         with unchanged_on_failure(self):
-            return self._fit(X, checked_weights(X, sample_weight))
+            return self._fit(X, checked_weights(X, sample_weight), checked_strata(X, strata))
 
-    def _fit(self, X, weights):
+    def _fit(self, X, weights, strata):
         table, repeated, arrays = self._read_weighted(X, weights)
         copies = RowCopies.of(repeated, weights)
         modelled = copies.ordered(repeated)
         models = self._bind(table, modelled)
-        continuation = Continuation(
-            self, identified(table), arrays, self._results, self._fitted_identity, {"sample_weight": weights}
-        )
-        chooser = subsampling.resolve_subsampling(self.subsampling).of_copies(copies.rows, len(arrays[0]))
+        chooser = subsampling.resolve_subsampling(self.subsampling)
+        if strata is not None:
+            chooser = chooser.with_strata(strata)
+        chooser = chooser.of_copies(copies.rows, len(arrays[0]))
+        given = {"sample_weight": weights, "strata": strata}
+        continuation = Continuation(self, identified(table), arrays, self._results, self._fitted_identity, given)
         template = self._template(table, models, modelled, chooser)
         specs = []
         for number, generator in enumerate(spawn_generators(self.random_state, self.n_chains)):
@@ -138,7 +147,7 @@ class MCMCEstimator(
         fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
         contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
         results = run_chains(run_spec, specs, contexts, self.n_jobs)
-        self._keep(table, models, results, copies)
+        self._keep(table, models, arrays, results, copies)
         self._fitted_identity = continuation.identity
         self._summarize(arrays)
         self._judge_convergence()
@@ -232,10 +241,11 @@ class MCMCEstimator(
             for spec in specs
         ]
 
-    def _keep(self, table, models, results: list[ChainResult], copies: RowCopies):
+    def _keep(self, table, models, arrays, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models, self._copies = table, models, copies
+        self._patterns = MissingPatterns.of(table, arrays) if table.columns else None
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
         self.feature_type_reasons_ = table.reasons
         self.part_types_ = {part.name: part.kind for part in table.parts}
@@ -270,7 +280,7 @@ class MCMCEstimator(
         arrays = self._encode(X)
         return missing([arrays[at[0]] for at in self._table.places])
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X, y=None, sample_weight=None, strata=None):
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
 
         Parameters
@@ -278,14 +288,14 @@ class MCMCEstimator(
         X : array-like or DataFrame of shape (n_samples, n_features)
         y : None
             Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight, strata : array-like of shape (n_samples,), default=None
             As in :meth:`fit`.
 
         Returns
         -------
         labels : ndarray of int64, shape (n_samples,)
         """
-        return self.fit(X, sample_weight=sample_weight).labels_
+        return self.fit(X, sample_weight=sample_weight, strata=strata).labels_
 
     def score(self, X, y=None) -> float:
         """Mean log posterior predictive density of the rows of X.

@@ -88,7 +88,7 @@ class ComponentMerging:
             The number of groups, in place of ``min_overlap``.
         view : int, default=0
             Of a cross-categorization, the view.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
             Of the rows, drawn from the components, by which overlap is measured.
 
         Returns

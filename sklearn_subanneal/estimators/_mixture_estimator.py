@@ -15,7 +15,7 @@ from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
-from sklearn_subanneal.estimators._sampling import sampling_generator
+from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
@@ -78,6 +78,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        sparse_output: bool = False,
         random_state=None,
     ):
         self.partition = partition
@@ -100,6 +101,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.sparse_output = sparse_output
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -244,8 +246,8 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_clusters_)
         """
-        arrays = self._encode(X)
-        return np.exp(assign_rows(self._models, self._representative, arrays, self._groups))
+        (probabilities,) = self._responsibilities(self._encode(X))
+        return probabilities
 
     @property
     def _n_groups(self) -> list[int]:
@@ -254,8 +256,8 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     def _mixture_of_view(self, view):
         return self._models, self._representative
 
-    def _responsibilities(self, X) -> list[np.ndarray]:
-        return [self.predict_proba(X)]
+    def _responsibilities(self, arrays) -> list[np.ndarray]:
+        return [np.exp(assign_rows(self._models, self._representative, arrays, self._groups))]
 
     def score_samples(self, X) -> np.ndarray:
         """Log posterior predictive density of each row, averaged over draws and chains, in the units of the data.
@@ -278,25 +280,39 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     def _new_average(self):
         return ensemble_of_mixtures(self._models, self._flat_draws())
 
-    def sample(self, n_samples: int = 1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state=None, *, keep_missing: bool = False):
         """Draw rows from the posterior predictive distribution.
 
         Parameters
         ----------
         n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
+        keep_missing : bool, default=False
+            Whether cells are missing as in the training table. False: no cell is, but for columns with a missing
+            indicator. True: those of other columns are as well, each row with the pattern of missing cells of a
+            training row that is drawn from the same cluster, or from all rows if its cluster is a new one.
 
         Returns
         -------
         X : ndarray, DataFrame or sparse matrix of shape (n_samples, n_features)
             In the container that ``fit`` was given.
+
+        Raises
+        ------
+        ValueError
+            If ``n_samples`` is no positive integer, or cells of documents are to be missing.
         """
         check_is_fitted(self)
         generator = sampling_generator(n_samples, random_state)
         if self._has_documents:
+            if keep_missing:
+                raise ValueError("keep_missing=True does not suit documents, in which nothing is missing")
             # The lengths of documents are not modelled: they are drawn from those of the training documents.
             lengths = generator.choice(self._lengths, n_samples)
             return sample_bags(self._models, self._flat_draws(), lengths, generator)
+        made = np.ones((1, len(self._table.parts)), bool)
         with self._average() as average:
             rows = average.sample(n_samples, generator)[: len(self._table.parts)]
-        return self._table.decode(rows, made=np.ones((1, len(rows)), bool))
+            if keep_missing:
+                rows, made = with_missing_cells(self, average, rows, made, None, generator)
+        return self._table.decode(rows, made=made)

@@ -9,7 +9,7 @@ from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._evidence import column_index, evidence, unknown_where_given
 from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._questions import Questions
-from sklearn_subanneal.estimators._sampling import sampling_generator
+from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, united
 
@@ -72,7 +72,7 @@ class PredictiveQueries(Imputations, Questions):
             return self._by_rows(Ensemble.score, arrays)
         return self._by_rows(Ensemble.score, united(self._models, arrays, cells)) - self._by_rows(Ensemble.score, cells)
 
-    def sample(self, n_samples: int = 1, given=None, random_state=None):
+    def sample(self, n_samples: int = 1, given=None, random_state=None, *, keep_missing: bool = False):
         """Draw rows from the posterior predictive distribution, given some cells.
 
         Parameters
@@ -80,7 +80,14 @@ class PredictiveQueries(Imputations, Questions):
         n_samples : int, default=1
         given : dict, or array-like or DataFrame of shape (1, n_features), default=None
             Evidence, as in :meth:`score_samples`: all rows have these cells.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
+        keep_missing : bool, default=False
+            Whether cells are missing as in the training table. False: no cell is, but for columns with a missing
+            indicator. True: those of other columns are as well, each row with the pattern of a training row, the donor.
+            Donors have the given cells, which are never missing. Of them one is drawn that is in the row's cluster in
+            the view with the most missing cells, and, among these, in that of the view with the next most, and so on,
+            as far as there are any. So cells that are missing together stay so, and missing cells depend on the values
+            of a row by way of its clusters only. Values are drawn as if cells were missing at random.
 
         Returns
         -------
@@ -106,9 +113,12 @@ class PredictiveQueries(Imputations, Questions):
         check_is_fitted(self)
         generator = sampling_generator(n_samples, random_state)
         cells = None if given is None else evidence(self, self._table, given, 1)
+        made = np.ones((1, len(self._table.parts)), bool) if cells is None else missing(cells)
         with self._average() as average:
             rows = average.sample(n_samples, generator, cells)
-        return self._table.decode(rows, made=np.ones((1, len(rows)), bool) if cells is None else missing(cells))
+            if keep_missing:
+                rows, made = with_missing_cells(self, average, rows, made, cells, generator)
+        return self._table.decode(rows, made=made)
 
     def predict_column(self, column, X) -> np.ndarray:
         """Predict one column from the others.

@@ -1,4 +1,4 @@
-"""Questions, methods of a fitted CrossCat: probabilities of events, and quantiles, given some cells; no sampling."""
+"""Questions, methods of a fitted CrossCat: probabilities and information of events, and quantiles, without sampling."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_subanneal.estimators._event_columns import EventColumns
 from sklearn_subanneal.estimators._event_text import parsed_event
 from sklearn_subanneal.estimators._evidence import checked_quantiles, column_index, evidence
 from sklearn_subanneal.mixtures.ensemble import missing
-from sklearn_subanneal.mixtures.event_probabilities import event_probabilities
+from sklearn_subanneal.mixtures.event_probabilities import event_information, event_probabilities
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 
 
@@ -75,14 +75,66 @@ class Questions:
         True
         """
         check_is_fitted(self)
-        columns, is_single = EventColumns(self._table), isinstance(event, str)
+        is_single = isinstance(event, str)
         if not is_single and not isinstance(event, Sequence | np.ndarray):
             raise ValueError(f"event must be a string, or a list of strings, got {event!r}.")
-        asked = [parsed_event(one, self._table.names, columns.compare) for one in ([event] if is_single else event)]
-        cells = evidence(self, self._table, {} if given is None else given, 1)
+        asked, cells = self._asked([event] if is_single else event, given)
         with self._average() as average:
             found = event_probabilities(average, asked, cells)
         return float(found[0]) if is_single else found
+
+    def event_information(self, a: str, b: str, given=None) -> float:
+        """Mutual information of whether two events occur in a new row, in nats, given some of its cells.
+
+        It says how much is learned about one event by hearing whether the other occurs: 0 if they are independent, and
+        at most log 2, about 0.69, if one tells the other and both are as probable as not. As :meth:`mutual_information`
+        of columns, it is the mean over the posterior draws of the information in the draw's mixture, where the evidence
+        changes the weights of the clusters, and the draws count equally. It is computed from probabilities of events as
+        exactly as :meth:`probability` computes these; for two boolean columns it is their mutual information.
+
+        Parameters
+        ----------
+        a, b : str
+            Events, as in :meth:`probability`. They may be about the same columns.
+        given : dict, or array-like or DataFrame of shape (1, n_features), default=None
+            Evidence, as in :meth:`score_samples`. Events may be about its columns as well.
+
+        Returns
+        -------
+        information : float
+            In nats; never negative.
+
+        Raises
+        ------
+        ValueError
+            If an event or the evidence is not as described.
+
+        References
+        ----------
+        T. M. Cover, J. A. Thomas (2006), Elements of Information Theory, Wiley, section 2.3.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
+        >>> model = CrossCat(n_chains=2, feature_types={1: "categorical"}, random_state=0)
+        >>> model = model.fit(np.column_stack([x, x > 4.0]))
+        >>> bool(model.event_information("x0 > 4", "x1 == 1") > 0.5)
+        True
+        >>> round(model.event_information("x0 > 4", "x1 == 1", given={"x1": 1.0}), 9)  # known already
+        0.0
+        """
+        check_is_fitted(self)
+        (one, other), cells = self._asked([a, b], given)
+        with self._average() as average:
+            return event_information(average, one, other, cells)
+
+    def _asked(self, events, given):
+        """Events that are given as texts, and the evidence as typed cells of one row."""
+        columns = EventColumns(self._table)
+        asked = [parsed_event(event, self._table.names, columns.compare) for event in events]
+        return asked, evidence(self, self._table, {} if given is None else given, 1)
 
     def conditional_quantiles(self, column, quantiles=(0.05, 0.5, 0.95), given=None) -> np.ndarray:
         """Quantiles of a real or skewed column of a new row, given some of its other cells.

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators._merged_components import ComponentMerging
+from sklearn_subanneal.mixtures.ensemble import chunks
+
+# Probabilities below are left out of sparse output.
+LEAST_PROBABILITY = 1e-6
+
+
+def _without_small(probabilities: np.ndarray) -> sparse.csr_array:
+    return sparse.csr_array(np.where(probabilities < LEAST_PROBABILITY, 0.0, probabilities))
 
 
 class Responsibilities(ComponentMerging, TransformerMixin):
     """``transform`` and the names of its columns: a mixin.
 
-    It reads ``_responsibilities(X)``, a list of arrays (n_samples, n_clusters), one for each partition of the rows, and
-    ``_n_groups``, their numbers of clusters.
+    It reads ``_encode(X)``, ``_responsibilities(arrays)``, a list of arrays (n_samples, n_clusters), one for each
+    partition of the rows, and ``_n_groups``, their numbers of clusters.
     """
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X) -> np.ndarray | sparse.csr_array:
         """Probabilities of the clusters of each row, by the draw that represents the posterior.
 
         Parameters
@@ -25,12 +34,20 @@ class Responsibilities(ComponentMerging, TransformerMixin):
 
         Returns
         -------
-        responsibilities : ndarray of shape (n_samples, n_features_out)
+        responsibilities : ndarray or csr_array of shape (n_samples, n_features_out)
             Those of ``predict_proba``; of a cross-categorization for each view, side by side. A row adds up to 1 in
-            each of them.
+            each of them. With ``sparse_output``, probabilities below 1e-6 are left out: nearly all of them, where there
+            are many clusters that do not overlap.
         """
-        check_is_fitted(self)
-        return np.hstack(self._responsibilities(X))
+        arrays = self._encode(X)
+        if not self.sparse_output:
+            return np.hstack(self._responsibilities(arrays))
+        # In parts, so that they are never dense together.
+        parts = [
+            _without_small(np.hstack(self._responsibilities([array[rows] for array in arrays])))
+            for rows in chunks(len(arrays[0]), sum(self._n_groups))
+        ]
+        return sparse.vstack(parts, format="csr")
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Names of the columns of ``transform``.

@@ -77,7 +77,7 @@ class StructureQueries:
             the draws count equally.
         n_samples : int, default=10_000
             Monte Carlo samples in all, spread evenly over the draws (and views) that need them, at least 20 for each.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
             Seed of the samples.
 
         Returns
@@ -172,7 +172,7 @@ class StructureQueries:
             The columns; None: all.
         n_samples : int, default=2000
             Monte Carlo samples for each pair, spread evenly over the draws, at least 20 for each.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
             Seed of the samples.
 
         Returns

@@ -81,6 +81,5 @@ class ViewClusters:
         """The models of the columns of a view, and its mixture in the representative draw."""
         return self._view(view, None)[:2]
 
-    def _responsibilities(self, X) -> list[np.ndarray]:
-        arrays = self._encode(X)
+    def _responsibilities(self, arrays) -> list[np.ndarray]:
         return [np.exp(assign_rows(*self._view(view, arrays), groups)) for view, groups in enumerate(self._groups)]

@@ -126,7 +126,9 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
         Chains run at once; where there are more jobs than chains, also views swept at once.
-    random_state : int, RandomState instance or None, default=None
+    sparse_output : bool, default=False
+        Whether ``transform`` returns CSR, in which probabilities below 1e-6 are left out.
+    random_state : int, RandomState instance, Generator or None, default=None
         The same number gives the same chains bit for bit, whatever ``n_jobs`` is, unless ``time_limit`` ends them.
 
     Attributes
@@ -164,21 +166,17 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         The parameters of ``column_partition``, "column_concentration" and "column_discount", (n_chains, n_draws); those
         of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_parts), of the view that holds each
         part; "columns": for each part a dict of its hyperparameters.
-    n_sweeps_ : ndarray of int, shape (n_chains,)
-        All sweeps that each chain has made.
-    trace_ : structured ndarray
-        A record for each sweep, but for starts that were left: seconds, progress, rows assigned, log joint, ...
-    covariance_type_ : {"diag", "full"}
-        That of the fitted model.
-    schedule_ : Schedule
-        That of the first chain.
+    n_sweeps_, trace_ : ndarray of int of shape (n_chains,), structured ndarray
+        All sweeps that each chain has made. A record for each of them, but for starts that were left: seconds,
+        progress, rows assigned, log joint, ...
+    covariance_type_, schedule_ : {"diag", "full"}, Schedule
+        Those of the fitted model, and of its first chain.
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
     part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
         Types of the modelled columns, of which a date has several and a missing indicator is one; the column of each.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where X has column names.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        The names where X has them.
 
     References
     ----------
@@ -237,6 +235,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        sparse_output: bool = False,
         random_state=None,
     ):
         self.row_partition = row_partition
@@ -262,6 +261,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.sparse_output = sparse_output
         self.random_state = random_state
 
     def _partitions(self):

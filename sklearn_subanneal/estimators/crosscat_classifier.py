@@ -10,11 +10,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._target_column import TargetColumn, weighted_rows
+from sklearn_subanneal.estimators._row_metadata import present_rows
+from sklearn_subanneal.estimators._target_columns import TargetColumns
 from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
+from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 
-class CrossCatClassifier(ClassifierMixin, TargetColumn):
+class CrossCatClassifier(ClassifierMixin, TargetColumns):
     """Classification by cross-categorization.
 
     The class is a categorical column beside those of X in a :class:`CrossCat` of the joint table. Each view of a draw
@@ -33,7 +35,7 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
     ----------
     estimator : CrossCat or None, default=None
         The model of the joint table; its ``feature_types`` are those of X. None: ``CrossCat()``.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Takes the place of the estimator's, unless None.
 
     Attributes
@@ -87,7 +89,7 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, strata=None):
         """Fit the joint table.
 
         Parameters
@@ -99,6 +101,9 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         sample_weight : array-like of shape (n_samples,), default=None
             Integers: a row of weight w is modelled as w equal rows, exactly as if X and y had them, and takes as long;
             one of weight 0 is left out. None: all weights are 1.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of each row, as the ``fit`` of :class:`CrossCat` takes them. None: those of the ``subsampling``
+            of ``estimator``, if any.
 
         Returns
         -------
@@ -107,17 +112,17 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         Raises
         ------
         ValueError
-            If X is no table, y are no classes, or the weights are not as described.
+            If X is no table, y are no classes, or the weights or strata are not as described.
         """
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        X, y, weights = weighted_rows(X, y, sample_weight)
+        X, y, of_rows = present_rows(X, y, sample_weight, strata)
         classes, codes = np.unique(y, return_inverse=True)
         with unchanged_on_failure(self):
             # Before the fit, in which callbacks may predict.
             self.classes_ = classes
-            return self._fit(X, codes.astype(np.int32), weights, "categorical", classes.astype(object))
+            return self._fit(X, [codes.astype(np.int32)], of_rows, "categorical", classes.astype(object))
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class given the observed cells of each row.
@@ -131,7 +136,9 @@ class CrossCatClassifier(ClassifierMixin, TargetColumn):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        average, arrays, target = self._average(X)
+        arrays, inner = self._encoded(X), self.crosscat_
+        (target,) = self._targets()
+        average = ensemble_of_views(inner._models, inner._flat_draws())
         if self.chain_weights_ is None:
             return average.predict(arrays, target)[0]
         return self._pool.probabilities(average, arrays)

@@ -9,12 +9,14 @@ from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
 from sklearn_subanneal.estimators._evidence import row_indices
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
+from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.views.training_row_index import TrainingRowIndex
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
@@ -43,7 +45,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
     contamination : float, default=0.1
         Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
         rows, the same share are outliers.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Of the fit, in place of that of ``estimator``.
 
     Attributes
@@ -53,7 +55,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
     offset_ : float
         Rows with lower scores are outliers: the quantile ``contamination`` of the scores of training rows.
     training_scores_ : ndarray of shape (n_samples,)
-        Scores of the training rows, each by the others.
+        Scores of the training rows, each by the others; rows of weight 0 are left out.
     usual_surprisal_, large_surprisal_ : ndarray of shape (n_features,)
         Median and 95 % quantile of the surprisal of the training cells of each column, in nats.
     n_features_in_ : int
@@ -84,7 +86,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "novelty", "surprisal"]), None],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(self, estimator=None, *, contamination=0.1, random_state=None):
@@ -99,7 +101,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None, strata=None):
         """Fit the model, and score each row by the others.
 
         Parameters
@@ -108,6 +110,12 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
             NaN, None and NA are missing cells.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers: a row of weight w is modelled as w equal rows, and one of weight 0 is left out. None: all
+            weights are 1.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of each row, as the ``fit`` of :class:`CrossCat` takes them. None: those of the ``subsampling``
+            of ``estimator``, if any.
 
         Returns
         -------
@@ -116,21 +124,26 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X is no table, or a parameter is not as described.
+            If X is no table, or weights, strata or a parameter are not as described.
         """
         with unchanged_on_failure(self):
-            self.crosscat_ = model = fitted_inner(self, X)
+            X, _, of_rows = present_rows(X, None, sample_weight, strata)
+            self.crosscat_ = model = fitted_inner(self, X, **of_rows)
             self._rare_share = self.contamination
             arrays = model._encode(X, scored=True)
             self._known = TrainingRowIndex.of(arrays, model._seen_rows(arrays))
-            surprisal = model.surprisal(X)
-            self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(surprisal, USUAL_AND_LARGE, axis=0)
+            # Equal rows are judged as one of them, as they are later.
+            surprisal, copies = self._surprisal(arrays), np.arange(len(arrays[0]))
+            if "sample_weight" in of_rows:
+                copies = np.repeat(copies, of_rows["sample_weight"])
+            self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(surprisal[copies], USUAL_AND_LARGE, axis=0)
             parts = self._improbabilities(arrays, surprisal)
-            self._units = np.quantile(parts, USUAL_AND_LARGE, axis=0)
+            self._units = np.quantile(parts[copies], USUAL_AND_LARGE, axis=0)
             self.training_scores_ = self._scores(parts)
-            some = slice(None, None, -(-len(surprisal) // MOST_COMPARED))
-            self._compared = [array[some].copy() for array in arrays], surprisal[some].copy()
-            self.offset_ = float(np.quantile(self.training_scores_, self.contamination))
+            self._sorted_scores = np.sort(self.training_scores_[copies])
+            some = copies[:: -(-len(copies) // MOST_COMPARED)]
+            self._compared = [array[some] for array in arrays], surprisal[some]
+            self.offset_ = float(np.quantile(self._sorted_scores, self.contamination))
         return self
 
     def score_samples(self, X) -> np.ndarray:
@@ -183,7 +196,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         """
         return np.where(self.decision_function(X) < 0.0, -1, 1)
 
-    def fit_predict(self, X, y=None) -> np.ndarray:
+    def fit_predict(self, X, y=None, sample_weight=None, strata=None) -> np.ndarray:
         """The outliers of the table to which the model is fitted: ``fit(X).predict(X)``.
 
         Parameters
@@ -191,12 +204,14 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         X : array-like or DataFrame of shape (n_samples, n_features)
         y : None
             Ignored.
+        sample_weight, strata : array-like of shape (n_samples,), default=None
+            As in :meth:`fit`.
 
         Returns
         -------
         labels : ndarray of int, shape (n_samples,)
         """
-        return self.fit(X).predict(X)
+        return self.fit(X, None, sample_weight, strata).predict(X)
 
     def p_values(self, X) -> np.ndarray:
         """Share of the training rows that are as odd as each row, or odder.
@@ -212,8 +227,9 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         -------
         p_values : ndarray of shape (n_samples,)
         """
-        n_odder = np.searchsorted(np.sort(self.training_scores_), self.score_samples(X), side="right")
-        return (n_odder + 1.0) / (len(self.training_scores_) + 1.0)
+        scores = self.score_samples(X)
+        n_odder = np.searchsorted(self._sorted_scores, scores, side="right")
+        return (n_odder + 1.0) / (len(self._sorted_scores) + 1.0)
 
     def reasons(self, X, rows=None, n_reasons: int = 3) -> list[CellReason]:
         """The cells that make rows odd, with what the other cells of each row let expect.

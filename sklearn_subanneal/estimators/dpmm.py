@@ -86,7 +86,9 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
         Chains run at once.
-    random_state : int, RandomState instance or None, default=None
+    sparse_output : bool, default=False
+        Whether ``transform`` returns CSR, in which probabilities below 1e-6 are left out.
+    random_state : int, RandomState instance, Generator or None, default=None
         The same number gives the same chains bit for bit, whatever ``n_jobs`` is, unless ``time_limit`` ends them.
 
     Attributes

@@ -10,6 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal._core.blas import one_blas_thread
+from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
@@ -81,7 +82,7 @@ class VariationalTemperingFMM(FactorialModel):
         Fits, of which the one with the highest bound is kept.
     verbose : int, default=0
         Whether to print a line for each iteration.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Starts, and the order of rows in minibatches.
 
     Attributes
@@ -151,7 +152,7 @@ class VariationalTemperingFMM(FactorialModel):
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "verbose": ["verbose"],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(

@@ -9,10 +9,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from sklearn_subanneal._core.random_states import RANDOM_STATE, checked_random_state
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
@@ -63,7 +63,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         Seconds a chain.
     n_jobs : int or None, default=None
         Chains side by side.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         "noise_prior": ["array-like"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(
@@ -260,13 +260,13 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         ----------
         X : array-like of shape (n_samples_X, n_features)
         n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
+        random_state : int, RandomState instance, Generator or None, default=0
 
         Returns
         -------
         y : ndarray of shape (n_samples_X, n_samples)
         """
-        return self._regression.sample(self._read(X), n_samples, check_random_state(random_state))
+        return self._regression.sample(self._read(X), n_samples, checked_random_state(random_state))
 
     def log_predictive_density(self, X, y) -> np.ndarray:
         """Log density of each target, noise included, averaged over hyperparameters.

@@ -9,8 +9,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
+from sklearn_subanneal.estimators._row_metadata import row_metadata
 from sklearn_subanneal.tables.indicator_columns import with_indicators
 
 
@@ -32,7 +34,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     add_indicator : bool, default=False
         Whether the output has a column more for each one that misses cells in ``fit``, which is true (in arrays 1)
         where a cell was missing.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Of the fit, in place of that of ``estimator``, and of the draws.
 
     Attributes
@@ -71,7 +73,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "sample_posterior": ["boolean"],
         "n_imputations": [Interval(Integral, 1, None, closed="left")],
         "add_indicator": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(
@@ -90,7 +92,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None, strata=None):
         """Fit the model to the table.
 
         Parameters
@@ -99,6 +101,12 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             NaN, None and NA are missing cells.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers: a row of weight w is modelled as w equal rows, and one of weight 0 is left out. None: all
+            weights are 1.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of each row, as the ``fit`` of :class:`CrossCat` takes them. None: those of the ``subsampling``
+            of ``estimator``, if any.
 
         Returns
         -------
@@ -107,11 +115,14 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If X is no table, or a column has no value at all.
+            If X is no table, a column has no value at all, or weights or strata are not as described.
         """
         with unchanged_on_failure(self):
-            self.estimator_ = fitted_inner(self, X)
-            self.indicated_ = np.flatnonzero(self.estimator_._missing_columns(X).any(axis=0))
+            of_rows = row_metadata(X, sample_weight, strata)
+            self.estimator_ = fitted_inner(self, X, **of_rows)
+            missing = self.estimator_._missing_columns(X)
+            present = of_rows.get("sample_weight", np.ones(len(missing))) > 0
+            self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
         return self
 
     def transform(self, X):

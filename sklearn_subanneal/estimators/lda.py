@@ -10,8 +10,9 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes, seeded_generator
+from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes
 from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, Totals, open_chunks
 from sklearn_subanneal.topics.document_groups import sample_limit
@@ -104,7 +105,7 @@ class VariationalTemperingLDA(TopicModel):
         Threads for the documents of a minibatch; results are the same for any number.
     verbose : int, default=0
         Whether to print a line for each pass.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
 
     Attributes
     ----------
@@ -176,7 +177,7 @@ class VariationalTemperingLDA(TopicModel):
         "shuffle": ["boolean"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(
@@ -332,9 +333,8 @@ class VariationalTemperingLDA(TopicModel):
             X = validate_counts(self, X, "partial_fit", reset=first)
             if first:
                 totals = Totals.of_corpus(X, self._settings().most_topics, planned)
-                learner, passes = first_learner(
-                    self, totals, seeded_generator(self.random_state), planned=planned is not None
-                )
+                generator = seeded_generator(self.random_state)
+                learner, passes = first_learner(self, totals, generator, planned=planned is not None)
                 self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
         self._learner_state.n_threads = effective_n_jobs(self.n_jobs)
         learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))

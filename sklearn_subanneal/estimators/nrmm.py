@@ -102,7 +102,9 @@ class TreeGuidedNRMM(MixtureEstimator):
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
         Chains run at once.
-    random_state : int, RandomState instance or None, default=None
+    sparse_output : bool, default=False
+        Whether ``transform`` returns CSR, in which probabilities below 1e-6 are left out.
+    random_state : int, RandomState instance, Generator or None, default=None
         The same number gives the same chains bit for bit, whatever ``n_jobs`` is, unless ``time_limit`` ends them.
 
     Attributes
@@ -190,6 +192,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         time_limit: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        sparse_output: bool = False,
         random_state=None,
     ):
         super().__init__(
@@ -213,6 +216,7 @@ class TreeGuidedNRMM(MixtureEstimator):
             time_limit=time_limit,
             warm_start=warm_start,
             n_jobs=n_jobs,
+            sparse_output=sparse_output,
             random_state=random_state,
         )
 
@@ -286,7 +290,7 @@ class TreeGuidedNRMM(MixtureEstimator):
         )
         spec.check()
         result = spec.run(ChainContext())
-        self._keep(table, models, [result], copies)
+        self._keep(table, models, arrays, [result], copies)
         self._summarize(arrays)
         self._judge_convergence()
         self.hierarchy_, self._online = hierarchy_of(result, copies), (arrays, weights, generator)

@@ -1,4 +1,4 @@
-"""The probabilities of events about the cells of a row, averaged over draws, given some cells."""
+"""Probabilities of events about the cells of a row, given some cells, and what one event says of another."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import rel_entr, softmax
 
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
-from sklearn_subanneal.mixtures.events import Event, disjoint_boxes
+from sklearn_subanneal.mixtures.events import AllOf, Complement, Event, disjoint_boxes
 
 
 def event_probabilities(average: Ensemble, events: Sequence[Event], given: list[np.ndarray]) -> np.ndarray:
@@ -37,6 +37,41 @@ def event_probabilities(average: Ensemble, events: Sequence[Event], given: list[
     ValueError
         If an event has too many parts; see :func:`disjoint_boxes`.
     """
+    shares, of_draws = _of_draws(average, events, given)
+    # Sums of many boxes may be beyond 1 by rounding.
+    return np.minimum(shares @ of_draws, 1.0)
+
+
+def event_information(average: Ensemble, one: Event, other: Event, given: list[np.ndarray]) -> float:
+    """Mutual information of whether two events occur, in nats, averaged over draws, given the observed cells of a row.
+
+    In each draw it is the sum over the four cases of p log(p / q), where p is the probability of the case, and q would
+    be its probability if the events were independent.
+
+    Parameters
+    ----------
+    average : Ensemble
+    one, other : Event
+    given : list of ndarray of shape (1,)
+        As of :func:`event_probabilities`.
+
+    Returns
+    -------
+    information : float
+        At least 0. Draws count by their own weights, not by the density that they give to the observed cells.
+    """
+    cases = [AllOf((a, b)) for a in (one, Complement(one)) for b in (other, Complement(other))]
+    _, of_draws = _of_draws(average, cases, given)
+    joint = of_draws.reshape(-1, 2, 2)
+    joint = joint / joint.sum(axis=(1, 2), keepdims=True)
+    rival = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
+    found = rel_entr(joint, rival).sum(axis=(1, 2))
+    # Independent events have rounding errors of either sign.
+    return max(float(softmax(average.log_weights) @ found), 0.0)
+
+
+def _of_draws(average, events, given):
+    """Shares (n_draws,) of the draws given the observed cells, and probabilities (n_draws, n_events) in each."""
     models = average.models
     observed = ~missing(given)[0]
     known = {
@@ -52,9 +87,10 @@ def event_probabilities(average: Ensemble, events: Sequence[Event], given: list[
     cells = replace(cells, values=rows)
     shares = softmax(average.log_densities(cells)[:, 0] + average.log_weights)
     values, places = _distinct(boxes)
-    total = np.zeros(len(boxes))
-    for factors, share in zip(average.products, shares, strict=True):
-        probabilities = np.full(len(boxes), share)
+    owner = np.repeat(np.arange(len(events)), [len(own) for own in found])
+    out = np.empty((len(average.products), len(events)))
+    for draw, factors in enumerate(average.products):
+        probabilities = np.ones(len(boxes))
         for factor in factors:
             asked = [m for m in factor.members if m in values]
             if asked:
@@ -62,10 +98,8 @@ def event_probabilities(average: Ensemble, events: Sequence[Event], given: list[
                 own = {m: places[m][touched] for m in asked}
                 weights = softmax(factor.log_joint(cells)[0])
                 probabilities[touched] *= _in_clusters(models, factor, values, own, cells) @ weights
-        total += probabilities
-    owner = np.repeat(np.arange(len(events)), [len(own) for own in found])
-    # Sums of many boxes may be beyond 1 by rounding.
-    return np.minimum(np.bincount(owner, total, len(events)), 1.0)
+        out[draw] = np.bincount(owner, probabilities, len(events))
+    return shares, out
 
 
 def _distinct(boxes):

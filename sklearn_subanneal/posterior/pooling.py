@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
-from sklearn.utils import check_random_state, resample
+from sklearn.utils import resample
+
+from sklearn_subanneal._core.random_states import checked_random_state
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def pool_fits(
     n_bootstraps : int, default=100
         Fits to resampled rows of each table, for estimators of scikit-learn. Few suffice, since variances are averaged
         over the tables.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Of the bootstrap.
 
     Returns
@@ -151,7 +153,7 @@ def pool_fits(
     >>> pooled.estimate.round(1) + 0.0
     array([0., 1., 2.])
     """
-    generator = check_random_state(random_state)
+    generator = checked_random_state(random_state)
     found = []
     for table in tables:
         result = fit(table)

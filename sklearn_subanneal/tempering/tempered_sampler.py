@@ -50,7 +50,7 @@ class TemperedSampler(BaseEstimator):
         n_draws : int
             Draws kept in each chain, after warm-up.
         n_chains : int, default=4
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
         n_jobs : int or None, default=None
             Chains side by side, in threads; with more jobs than chains the levels of a chain, too. Results are the same
             for any number.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,7 @@ def chain_weights(
     arrays: list[np.ndarray],
     column: int | None,
     counts: np.ndarray,
+    unknown: Collection[int] = (),
 ) -> np.ndarray:
     """Weights of chains by which training rows, or one column of them, are predicted best, each row by the others.
 
@@ -47,6 +49,8 @@ def chain_weights(
         The column that is to be predicted; None: all.
     counts : ndarray of int, shape (n_rows,)
         How often each row counts.
+    unknown : collection of int, default=()
+        Other columns by which that column is not predicted: they will be missing too.
 
     Returns
     -------
@@ -68,18 +72,26 @@ def chain_weights(
         if column is None:
             whole[chain] = left_out_scores(left_out(models, draws, own, arrays), arrays)
         else:
-            whole[chain], others[chain] = _with_and_without(models, draws, own, arrays, without(arrays, [column]))
+            known = without(arrays, unknown) if unknown else arrays
+            asked = known, without(known, [column])
+            whole[chain], others[chain] = _given_other_rows(models, draws, own, arrays, asked)
     deviation = PRIOR_DEVIATION if column is None else PRIOR_DEVIATION_OF_COLUMN
     return stacking_weights(whole, others, counts, deviation)
 
 
-def _with_and_without(models, draws, seen, arrays, asked):
-    """Log densities of rows and of some of their cells, given the other rows, as of ``score_seen_rows``."""
-    whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
-    out = np.empty((2, len(arrays[0])))
+def _given_other_rows(models, draws, seen, arrays, asked):
+    """Log densities (n_asked, n_rows) of some cells of the rows, given the other rows, as of ``score_seen_rows``."""
+    whole = left_out(models, draws, seen, arrays)
+    # All cells have the density by which draws are weighted.
+    parts = [whole if cells is arrays else left_out(models, draws, seen, cells) for cells in asked]
+    out = np.empty((len(asked), len(arrays[0])))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
-        some = DistinctRows.of(models, [a[rows] for a in asked], cells.rows)
         weights = -whole.log_densities(cells)
         total = log_mean_exp(weights, axis=0)
-        out[:, rows] = -total, log_mean_exp(weights + part.log_densities(some), axis=0) - total
+        for kept, part, own in zip(out, parts, asked, strict=True):
+            if part is whole:
+                kept[rows] = -total
+            else:
+                some = DistinctRows.of(models, [a[rows] for a in own], cells.rows)
+                kept[rows] = log_mean_exp(weights + part.log_densities(some), axis=0) - total
     return out

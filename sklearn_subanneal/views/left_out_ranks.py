@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from scipy.special import softmax, stdtr
 
@@ -18,6 +20,7 @@ def left_out_ranks(
     seen: SeenRows,
     arrays: list[np.ndarray],
     column: int,
+    unknown: Collection[int] = (),
 ) -> np.ndarray:
     """Probability that a new cell of a real column is below the observed one, given the other cells and rows.
 
@@ -35,6 +38,8 @@ def left_out_ranks(
         Typed columns of these rows.
     column : int
         Observed in all rows.
+    unknown : collection of int, default=()
+        Other columns by which that column is not predicted: they will be missing too.
 
     Returns
     -------
@@ -46,7 +51,7 @@ def left_out_ranks(
     A. E. Gelfand, D. K. Dey, H. Chang (1992), Model determination using predictive distributions with implementation
     via sampling-based methods, Bayesian Statistics 4, 147-167.
     """
-    asked = without(arrays, [column])
+    asked = without(arrays, [column, *unknown])
     whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
     ranks = np.zeros(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):

@@ -43,10 +43,12 @@ JOINT = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3)
 QUICK = [
     SubsampleAnnealedDPMM(schedule="accelerating", n_jobs=2, **SHORT),
     SubsampleAnnealedDPMM(covariance_type="full", partition="dp", moves=["slice"], schedule="prior", **BRIEF),
-    SubsampleAnnealedDPMM(feature_types={0: "categorical"}, subsampling=RandomSubsampling(), **FAST),
+    SubsampleAnnealedDPMM(
+        feature_types={0: "categorical"}, subsampling=RandomSubsampling(), sparse_output=True, **FAST
+    ),
     TreeGuidedNRMM(partition="nig", moves=["incremental-hierarchy"], **BRIEF),
     TreeGuidedNRMM(learn_hyperparameters=False, grids="fixed", unseen="error", **FAST),
-    CrossCat(covariance_type="full", **FAST),
+    CrossCat(covariance_type="full", sparse_output=True, **FAST),
     CrossCat(schedule=Accelerating(passes=8, n_small=20), subsampling=StratifiedSubsampling(column=0), **BRIEF),
     CrossCatClassifier(JOINT),
     CrossCatRegressor(JOINT),

@@ -171,12 +171,10 @@ def test_bad_input(estimator):
         estimator().fit(frame, z[:-1])
     with pytest.raises(ValueError, match="NaN"):
         estimator().fit(frame, np.where(z > 0, z, NAN))
-    with pytest.raises(ValueError, match="1d array"):
-        estimator().fit(frame, np.column_stack([z, z]))
+    with pytest.raises(ValueError, match=r"1d array|array with dim 3"):
+        estimator().fit(frame, np.stack([[z], [z]]).T)
     with pytest.raises(ValueError, match="'estimator' parameter"):
         estimator(StandardScaler()).fit(frame, z)
-    with pytest.warns(DataConversionWarning):
-        estimator(CrossCat(**SHORT)).fit(frame, z[:, None])
     with pytest.raises(NotFittedError):
         estimator().predict(frame)
 
@@ -185,6 +183,10 @@ def test_bad_targets():
     frame, z = groups(30)
     with pytest.raises(ValueError, match="Unknown label type"):
         CrossCatClassifier().fit(frame, z + 0.5)
+    with pytest.raises(ValueError, match="1d array"):
+        CrossCatClassifier().fit(frame, np.column_stack([z, z]))
+    with pytest.warns(DataConversionWarning):
+        CrossCatClassifier(CrossCat(**SHORT)).fit(frame, z[:, None])
     with pytest.raises(ValueError, match="could not convert"):
         CrossCatRegressor().fit(frame, ["a"] * 30)
 

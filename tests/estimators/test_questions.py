@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -220,6 +222,63 @@ def test_by_hand():
 
     assert model.probability("x0 < 3") == pytest.approx(by_hand(), abs=1e-6)
     assert model.probability("x0 < 3", given={"x1": 1}) == pytest.approx(by_hand(1), abs=1e-6)
+
+
+def draws_one_by_one(model):
+    """The model with each of its draws alone, and the weights of the draws."""
+    weights = model._draw_weights().ravel()
+    for draw, weight in zip(model._flat_draws(), weights / weights.sum(), strict=True):
+        alone = copy.copy(model)
+        alone._draws = [[draw]]
+        yield alone, weight
+
+
+@pytest.mark.parametrize("given", [None, {"smoker": "yes", "kids": 2}, {"body height": 175.0}])
+def test_information_of_events(model, given):
+    """By the probabilities of the four cases in each draw."""
+    a, b = "grade >= 'B' or age > 40", "`body height` > 172 and not ok"
+    wanted = 0.0
+    for alone, weight in draws_one_by_one(model):
+        cases = [f"({one}) and ({other})" for one in (a, f"not ({a})") for other in (b, f"not ({b})")]
+        joint = alone.probability(cases, given=given).reshape(2, 2)
+        rival = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+        wanted += weight * (joint * np.log(joint / rival)).sum()
+    found = model.event_information(a, b, given)
+    assert found == pytest.approx(wanted, abs=1e-3 * ERROR[model.covariance_type] + 1e-12)
+    assert found == pytest.approx(model.event_information(b, f"not ({a})", given), abs=ERROR[model.covariance_type])
+    # The height alone decides half of the second event, and the other half is in other views than the first.
+    assert (found > 1e-3) == (given is None or "kids" in given)
+
+
+def test_information_of_an_event_about_itself_is_its_entropy(model):
+    wanted = 0.0
+    for alone, weight in draws_one_by_one(model):
+        p = alone.probability("kids > 2")
+        wanted -= weight * (p * np.log(p) + (1.0 - p) * np.log1p(-p))
+    assert model.event_information("kids > 2", "kids > 2") == pytest.approx(wanted, abs=1e-12)
+    assert model.event_information("kids > 2", "ok", given={"kids": 2}) == 0.0
+    assert model.event_information("ok or not ok", "kids > 2") == 0.0
+
+
+@pytest.mark.parametrize("given", [None, {2: 1.0}])
+def test_information_of_events_is_that_of_boolean_columns(given):
+    """Which is exact; the chains differ, and count by their weights."""
+    rng = np.random.default_rng(0)
+    z = rng.random(80)
+    X = (rng.random((80, 4)) < 0.2 + 0.6 * (z[:, None] < [0.4, 0.5, 0.6, 0.5])).astype(float)
+    model = CrossCat(feature_types=["boolean"] * 4, n_chains=3, n_draws=2, random_state=0).fit(X)
+    found = [model.event_information(f"x{i} == true", f"x{j} == false", given) for i, j in ((0, 1), (1, 3))]
+    wanted = [model.mutual_information(i, j, given) for i, j in ((0, 1), (1, 3))]
+    assert [one.standard_error for one in wanted] == [0.0, 0.0]
+    np.testing.assert_allclose(found, [one.value for one in wanted], rtol=1e-6, atol=1e-12)
+    assert max(found) > 1e-4
+
+
+def test_information_of_what_is_no_event(model):
+    with pytest.raises(ValueError, match="event must be a string, got"):
+        model.event_information(["ok"], "kids > 2")
+    with pytest.raises(ValueError, match="event names the unknown column 'weight'"):
+        model.event_information("ok", "weight > 2")
 
 
 def test_conditional_quantiles(model):

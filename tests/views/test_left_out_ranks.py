@@ -42,7 +42,8 @@ def test_the_t_distributions_are_the_ratio_of_the_left_out_densities(fitted):
         np.testing.assert_allclose(stats.t.logpdf(truth, free, location, scale)[own], wanted[own], atol=2e-4)
 
 
-def test_ranks_weight_draws_as_the_left_out_densities_do(fitted):
+@pytest.mark.parametrize("unknown", [[], [0]])
+def test_ranks_weight_draws_as_the_left_out_densities_do(fitted, unknown):
     """Each draw by p(other cells) / p(row) times its own weight; equal draws count as one with their sum."""
     model, arrays = fitted
     draws, seen = model._flat_draws(), model._seen_rows(arrays)
@@ -52,7 +53,7 @@ def test_ranks_weight_draws_as_the_left_out_densities_do(fitted):
     def of(chosen, weights):
         own = type(seen)([labels[i] for i in chosen], seen.joint, seen.cells, seen.places)
         picked = [replace((one, two)[i], weight=weight) for i, weight in zip(chosen, weights, strict=True)]
-        return left_out_ranks(model._models, picked, own, arrays, 2), picked, own
+        return left_out_ranks(model._models, picked, own, arrays, 2, unknown), picked, own
 
     first, second = of([0], [1.0])[0], of([1], [1.0])[0]
     both, _, _ = of([0, 1], [0.5, 1.5])
@@ -60,7 +61,7 @@ def test_ranks_weight_draws_as_the_left_out_densities_do(fitted):
     for i, weight in ((0, 0.5), (1, 1.5)):
         _, picked, own = of([i], [1.0])
         whole = score_seen_rows(model._models, picked, own, arrays, arrays)
-        rest = score_seen_rows(model._models, picked, own, arrays, without(arrays, [2]))
+        rest = score_seen_rows(model._models, picked, own, arrays, without(arrays, [2, *unknown]))
         ratio.append(weight * np.exp(rest - whole))
     np.testing.assert_allclose(both, (ratio[0] * first + ratio[1] * second) / sum(ratio), atol=1e-5)
     np.testing.assert_allclose(of([0, 0, 1], [0.25, 0.25, 1.5])[0], both, atol=1e-9)

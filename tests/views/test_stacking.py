@@ -75,6 +75,21 @@ def test_densities_are_those_of_novelty(fitted):
         np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
+def test_a_column_that_will_be_missing_is_no_evidence(fitted):
+    """Though the draws have seen it: they are weighted by the density of whole rows."""
+    model, arrays = fitted
+    seen, asked = model._seen_rows(arrays), without(arrays, [0])
+    whole, others = np.empty((2, 3, 80))
+    for chain, draws in enumerate(model._draws):
+        own = replace(seen, labels=seen.labels[4 * chain : 4 * chain + 4])
+        whole[chain] = score_seen_rows(model._models, draws, own, arrays, asked)
+        others[chain] = score_seen_rows(model._models, draws, own, arrays, without(asked, [2]))
+    counts = np.arange(80) % 3
+    found = chain_weights(model._models, model._draws, seen, arrays, 2, counts, [0])
+    np.testing.assert_allclose(found, stacking_weights(whole, others, counts, 3.0), atol=1e-5)
+    assert np.abs(found - chain_weights(model._models, model._draws, seen, arrays, 2, counts)).max() > 1e-3
+
+
 def test_weights_of_draws_are_multiplied_by_the_density_of_the_other_cells(fitted):
     model, arrays = fitted
     weights = np.repeat([0.5, 2.0, 0.5], 4)

@@ -1,7 +1,8 @@
-"""TargetColumn, the base of CrossCatClassifier and CrossCatRegressor: the target as the last column of a CrossCat."""
+"""TargetColumns, the base of CrossCatClassifier and CrossCatRegressor: targets as the last columns of a CrossCat."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,22 +11,20 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS, TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators.crosscat import CrossCat
-from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
-from sklearn_subanneal.tables.row_weights import checked_weights, repeated_rows
+from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
-from sklearn_subanneal.views.draws import ViewsDraw
-from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 
-class TargetColumn(ChainCallbacksMixin, BaseEstimator):
-    """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the column y.
+class TargetColumns(ChainCallbacksMixin, BaseEstimator):
+    """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the columns of y.
 
     Callbacks set on these estimators hear of the chains of the inner one, as do callbacks set on the inner one.
     """
@@ -35,7 +34,7 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
 
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "predict_column"]), None],
-        "random_state": ["random_state"],
+        "random_state": RANDOM_STATE,
     }
 
     def __init__(self, estimator=None, *, random_state=None):
@@ -47,8 +46,9 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _fit(self, X, y, weights, kind, categories=None):
-        """Fit the table, of which y is the last column, typed; weights are positive, or None if all are 1."""
+    def _fit(self, X, targets, of_rows, kind, categories=None, names=("y",)):
+        """Fit the table, whose last columns are the typed targets; ``of_rows`` as of :func:`present_rows`."""
+        weights = of_rows.get("sample_weight")
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
         repeated = X if weights is None else repeated_rows(X, weights)
         self._table, arrays = read_table(
@@ -61,8 +61,9 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         )
         if weights is not None:
             arrays = self._table.encode(self, X)
-        check_consistent_length(arrays[0], y)
-        inner.set_params(feature_types=[*(AUTO if c.revisable else c.kind for c in self._table.columns), kind])
+        check_consistent_length(arrays[0], *targets)
+        own = (AUTO if column.revisable else column.kind for column in self._table.columns)
+        inner.set_params(feature_types=[*own, *[kind] * len(targets)])
         if self.random_state is not None:
             inner.set_params(random_state=self.random_state)
         container = self._table.container
@@ -70,14 +71,15 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         if categories is not None and container == "array":
             categories = np.arange(len(categories))
         dtype = ("Object" if container == "polars" else "object") if categories is not None else "float64"
-        target = Column(_free_name(self._table), KINDS[kind], categories, dtype)
-        names = [*self._table.names, target.name]
-        joined = Table([*self._table.columns, target], container, names).decode([*arrays, y])
+        names = _free_names(self._table, names)
+        columns = [*self._table.columns, *(Column(name, KINDS[kind], categories, dtype) for name in names)]
+        joined = Table(columns, container, [*self._table.names, *names]).decode([*arrays, *targets])
+        self._n_targets = len(targets)
         # Callbacks may predict before the chains have ended.
         self.chain_weights_ = None
         # Clusters on which the chains disagree may predict y equally well.
         inner._warns = False
-        self._fit_inner(inner, joined, weights)
+        self._fit_inner(inner, joined, of_rows)
         inner = self.crosscat_
         self._learn_from_left_out(inner._encode(joined))
         table = _as_modelled(self._table, self.crosscat_._table)
@@ -91,47 +93,30 @@ class TargetColumn(ChainCallbacksMixin, BaseEstimator):
         """Set the weights of the chains, and more, by predictions of some training rows, each by the others."""
         raise TypeError(f"{type(self).__name__} must weight its chains")
 
-    def _fit_inner(self, inner, joined, weights):
+    def _fit_inner(self, inner, joined, of_rows):
         with ProgressReporter.of_fit(self, joined, n_subtasks=1) as fit:
             own = callbacks_of(inner)
             inner.set_callbacks(*own, *ForwardedCallback.of(self, "crosscat_"))
             try:
                 # Progress bars, and others that scikit-learn propagates by itself, come by the context.
                 with fit.context.subcontext(task_name="crosscat").propagate_callback_context(inner):
-                    self.crosscat_ = inner.fit(joined, sample_weight=weights)
+                    self.crosscat_ = inner.fit(joined, **of_rows)
             finally:
                 inner.set_callbacks(*own)
 
-    def _predict(self, X):
-        """The prediction of y given the columns of X: mean and deviation, or probabilities and the chance of error."""
-        average, arrays, target = self._average(X)
-        return average.predict(arrays, target)
-
-    def _average(self, X):
-        """The average over the draws by which y is predicted, the typed columns of X and y, missing, and its index."""
+    def _encoded(self, X) -> list[np.ndarray]:
+        """The typed columns of X and of the targets, which are missing."""
         check_is_fitted(self)
         inner = self.crosscat_
         arrays = _as_modelled(self._table, inner._table).encode(self, X, as_evidence(inner.unseen))
         is_real = inner._models[-1].kind == "real"
         unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
-        return ensemble_of_views(inner._models, self._weighted_draws()), [*arrays, unknown], len(arrays)
+        return arrays + [unknown] * self._n_targets
 
-    def _weighted_draws(self) -> list[ViewsDraw]:
-        """The draws with the weights of their chains in predictions of y; as they are before the chains have ended."""
-        chains = self.crosscat_._draws
-        if self.chain_weights_ is not None:
-            chains = weighted(chains, self.chain_weights_)
-        return [draw for draws in chains for draw in draws]
-
-
-def weighted_rows(X, y, sample_weight):
-    """The rows of positive weight, their targets and weights; None for weights that are all 1."""
-    weights = checked_weights(X, sample_weight)
-    if weights is None or weights.all():
-        return X, y, weights
-    check_consistent_length(y, weights)
-    present = weights > 0
-    return repeated_rows(X, present), y[present], weights[present]
+    def _targets(self) -> range:
+        """The indices of the targets among the modelled columns."""
+        n_models = len(self.crosscat_._models)
+        return range(n_models - self._n_targets, n_models)
 
 
 def _as_modelled(table: Table, joint: Table) -> Table:
@@ -144,11 +129,14 @@ def _as_modelled(table: Table, joint: Table) -> Table:
     return replace(table, columns=columns)
 
 
-def _free_name(table: Table) -> str:
-    """A name for the target: as the columns of arrays have it, or "y" unless X has that."""
+def _free_names(table: Table, names: Sequence[str]) -> list[str]:
+    """Names of the targets: as the columns of arrays have them, or these, lengthened where X has them."""
+    n_columns = len(table.names)
     if table.container == "array":
-        return f"x{len(table.names)}"
-    name = "y"
-    while name in table.names:
-        name += "_"
-    return name
+        return [f"x{n_columns + i}" for i in range(len(names))]
+    found = []
+    for name in names:
+        while name in table.names or name in found:
+            name += "_"
+        found.append(name)
+    return found
