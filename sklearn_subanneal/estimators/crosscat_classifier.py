@@ -13,7 +13,6 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.estimators._target_columns import TargetColumns
 from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
-from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 
 class CrossCatClassifier(ClassifierMixin, TargetColumns):
@@ -138,10 +137,10 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
         """
         arrays, inner = self._encoded(X), self.crosscat_
         (target,) = self._targets()
-        average = ensemble_of_views(inner._models, inner._flat_draws())
-        if self.chain_weights_ is None:
-            return average.predict(arrays, target)[0]
-        return self._pool.probabilities(average, arrays)
+        with inner._average() as average:
+            if self.chain_weights_ is None:
+                return average.predict(arrays, target)[0]
+            return self._pool.probabilities(average, arrays)
 
     def _learn_from_left_out(self, arrays):
         inner, target = self.crosscat_, len(arrays) - 1

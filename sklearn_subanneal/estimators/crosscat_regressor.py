@@ -20,7 +20,6 @@ from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.left_out_ranks import left_out_ranks
-from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 
 class CrossCatRegressor(RegressorMixin, TargetColumns):
@@ -226,11 +225,12 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         ``average`` is the average over the draws by which the target is predicted, ``arrays`` are the typed columns, of
         which those of the targets are missing, ``target`` is its index among them and ``number`` among the targets.
         """
-        arrays, models = self._encoded(X), self.crosscat_._models
-        found = [
-            ask(ensemble_of_views(models, self._weighted_draws(number)), arrays, target, number)
-            for number, target in enumerate(self._targets())
-        ]
+        arrays = self._encoded(X)
+        with self.crosscat_._average() as average:
+            found = [
+                ask(average.with_weights(self._draw_weights(number)), arrays, target, number)
+                for number, target in enumerate(self._targets())
+            ]
         return np.stack(found, axis=1) if self._is_table else found[0]
 
     def _weighted_draws(self, number: int) -> list[ViewsDraw]:
@@ -239,6 +239,9 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         if self.chain_weights_ is not None:
             chains = weighted(chains, np.atleast_2d(self.chain_weights_)[number])
         return [draw for draws in chains for draw in draws]
+
+    def _draw_weights(self, number: int) -> np.ndarray:
+        return np.array([draw.weight for draw in self._weighted_draws(number)])
 
     def _distance(self, number: int, coverage: float) -> float:
         """How far the levels of the ends of an interval are from the median."""

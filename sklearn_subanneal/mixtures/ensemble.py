@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +43,12 @@ class Ensemble:
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
         self.widest = max(len(part.members) for factors in products for factor in factors for part in factor.parts)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)
+
+    def with_weights(self, weights: np.ndarray) -> Ensemble:
+        """The same draws with other weights."""
+        out = copy(self)
+        out.log_weights = np.log(weights / np.mean(weights))
+        return out
 
     def cells(
         self, arrays: list[np.ndarray], n_terms: int, rows: np.ndarray | None = None
