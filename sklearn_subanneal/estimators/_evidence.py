@@ -179,6 +179,13 @@ def row_indices(parameter: str, rows, n_samples: int) -> np.ndarray:
     )
 
 
+def checked_view(view, n_views: int) -> int:
+    """A view of the draw that represents the posterior; raises ValueError if there is none of this number."""
+    if not isinstance(view, Integral) or isinstance(view, bool) or not 0 <= view < n_views:
+        raise ValueError(f"view must be an integer from 0 to {n_views - 1}, got {view!r}")
+    return int(view)
+
+
 def as_evidence(unseen: str) -> str:
     """How a category that `fit` did not see is treated in a row that is evidence for its clusters and other cells.
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.estimators._cluster_stability import judge_clusters
+from sklearn_subanneal.estimators._evidence import checked_view
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.component_overlap import component_overlaps
-from sklearn_subanneal.mixtures.predictive import assign_rows
+from sklearn_subanneal.mixtures.mixture_chain import Draw
+from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_groups
+from sklearn_subanneal.posterior.cluster_stability import ClusterStability
 from sklearn_subanneal.posterior.component_tree import ComponentTree
 
 
@@ -21,7 +27,8 @@ class MergedComponents:
     model : estimator
         The fitted model.
     tree : ComponentTree
-    groups : ndarray of int, shape (n_components,)
+    min_overlap : float
+    n_groups : int or None
     view : int
 
     Attributes
@@ -33,9 +40,10 @@ class MergedComponents:
     n_groups_ : int
     """
 
-    def __init__(self, model, tree: ComponentTree, groups: np.ndarray, view: int):
-        self.tree_, self.groups_, self.n_groups_ = tree, groups, int(groups.max()) + 1
-        self._model, self._view = model, view
+    def __init__(self, model, tree: ComponentTree, min_overlap: float, n_groups: int | None, view: int):
+        self.tree_, self.groups_ = tree, tree.groups(min_overlap, n_groups)
+        self.n_groups_ = int(self.groups_.max()) + 1
+        self._model, self._min_overlap, self._n_groups, self._view = model, min_overlap, n_groups, view
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each group for each row.
@@ -66,6 +74,63 @@ class MergedComponents:
         """
         probabilities = self.predict_proba(X)
         return np.where(probabilities.max(axis=1) < min_probability, -1, probabilities.argmax(axis=1))
+
+    def cluster_stability(self, X, *, n_refits: int = 0, random_state=None) -> ClusterStability:
+        """How often each group of the training rows is found again by other fits of the same table.
+
+        As :meth:`SubsampleAnnealedDPMM.cluster_stability` has it for single clusters: the components of each draw, and
+        of each new fit, are merged in the same way as these.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            The table that ``fit`` was given.
+        n_refits : int, default=0
+            Fits with new random states that are made to see whether they find the groups.
+        random_state : int, RandomState instance or None, default=None
+            Of the rows by which overlap is measured, and of the new fits.
+
+        Returns
+        -------
+        stability : ClusterStability
+
+        Raises
+        ------
+        ValueError
+            If X is not the training table, or ``n_refits`` is not as described.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from sklearn_subanneal import SubsampleAnnealedDPMM
+        >>> X, _ = make_moons(500, noise=0.05, random_state=0)
+        >>> model = SubsampleAnnealedDPMM(covariance_type="full", random_state=0).fit(X)
+        >>> stability = model.merge_components(random_state=0).cluster_stability(X, random_state=0)
+        >>> (stability.recurrence_ > 0.9).tolist()
+        [True, True]
+        """
+        random_state = check_random_state(random_state)
+
+        def grouped(models, draw):
+            tree = tree_of_components(models, draw, random_state)
+            # Another draw may have fewer components than there are groups.
+            n_groups = None if self._n_groups is None else min(self._n_groups, len(draw.sizes))
+            return tree.groups(self._min_overlap, n_groups)
+
+        def labels_of_refit(refit, view):
+            mixture = refit._mixture_of_view(view)
+            return nearest_groups(*mixture, refit._encode(X), grouped(*mixture))
+
+        return judge_clusters(
+            self._model,
+            X,
+            self._view,
+            self.groups_,
+            lambda models, draw, labels, of_chain: grouped(models, draw),
+            labels_of_refit,
+            n_refits,
+            random_state,
+        )
 
 
 class ComponentMerging:
@@ -120,10 +185,11 @@ class ComponentMerging:
         check_is_fitted(self)
         if not isinstance(min_overlap, Real) or not 0.0 < min_overlap < 1.0:
             raise ValueError(f"min_overlap must be between 0 and 1, both excluded, got {min_overlap!r}; try 0.01")
-        n_views = len(self._n_groups)
-        if not isinstance(view, Integral) or isinstance(view, bool) or not 0 <= view < n_views:
-            raise ValueError(f"view must be an integer from 0 to {n_views - 1}, got {view!r}")
-        models, draw = self._mixture_of_view(view)
-        overlaps = component_overlaps(models, draw, None, sampling_generator(1, random_state))
-        tree = ComponentTree.of(overlaps, draw.sizes)
-        return MergedComponents(self, tree, tree.groups(min_overlap, n_groups), int(view))
+        view = checked_view(view, len(self._n_groups))
+        tree = tree_of_components(*self._mixture_of_view(view), random_state)
+        return MergedComponents(self, tree, min_overlap, n_groups, view)
+
+
+def tree_of_components(models: list[ColumnModel], draw: Draw, random_state) -> ComponentTree:
+    """The merges of the components of one draw."""
+    return ComponentTree.of(component_overlaps(models, draw, None, sampling_generator(1, random_state)), draw.sizes)

@@ -256,6 +256,21 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     def _mixture_of_view(self, view):
         return self._models, self._representative
 
+    def _groups_of_view(self, view):
+        return self._groups
+
+    def _labels_of_view(self, view):
+        return self.labels_
+
+    def _view_like(self, other, view):
+        return 0
+
+    def _mixtures_like(self, view):
+        return [
+            [(self._models, *drawn, 1.0) for drawn in zip(draws, labels, strict=True)]
+            for draws, labels in zip(self._draws, self.posterior_labels_, strict=True)
+        ]
+
     def _responsibilities(self, arrays) -> list[np.ndarray]:
         return [np.exp(assign_rows(self._models, self._representative, arrays, self._groups))]
 

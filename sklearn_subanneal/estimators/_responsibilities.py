@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.estimators._cluster_stability import ClusterStabilityQueries
 from sklearn_subanneal.estimators._merged_components import ComponentMerging
 from sklearn_subanneal.mixtures.ensemble import chunks
 
@@ -18,7 +19,7 @@ def _without_small(probabilities: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array(np.where(probabilities < LEAST_PROBABILITY, 0.0, probabilities))
 
 
-class Responsibilities(ComponentMerging, TransformerMixin):
+class Responsibilities(ClusterStabilityQueries, ComponentMerging, TransformerMixin):
     """``transform`` and the names of its columns: a mixin.
 
     It reads ``_encode(X)``, ``_responsibilities(arrays)``, a list of arrays (n_samples, n_clusters), one for each

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_subanneal.annealing.continuation import table_digest
-from sklearn_subanneal.estimators._mcmc import identified
 from sklearn_subanneal.views.seen_rows import SeenRows
 
 
 class TrainingRows:
     """Whether rows are those of the training table, and these rows in all draws.
 
-    A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_models``, ``_fitted_identity``,
-    ``_flat_row_labels()`` and ``_copies``.
+    A mixin for an estimator whose draws are those of views. It reads ``_models``, ``_fitted_identity``,
+    ``_is_training_table(arrays)``, ``_flat_row_labels()`` and ``_copies``.
     """
 
     def _are_seen(self, arrays, seen: bool | None) -> bool:
         """Whether these are the typed columns of the table that ``fit`` received; ``seen`` is what the user says."""
         if seen is False or self._fitted_identity is None:
             return False
-        same = table_digest(identified(self._table), arrays) == self._fitted_identity["X"]
+        same = self._is_training_table(arrays)
         if seen and not same:
             raise ValueError(
                 "seen=True needs X to be the very table that fit was given, all rows in their order, and it is not; "

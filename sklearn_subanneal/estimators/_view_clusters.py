@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_groups
+from sklearn_subanneal.posterior.jaccard import jaccard_indices
 
 
 class ViewClusters:
@@ -73,6 +74,29 @@ class ViewClusters:
             [nearest_groups(*self._view(view, arrays), groups) for view, groups in enumerate(self._groups)]
         )
 
+    def _groups_of_view(self, view):
+        """The cluster of each component of a view of the representative draw."""
+        return self._groups[view]
+
+    def _labels_of_view(self, view):
+        """Clusters of the training rows in a view."""
+        return self.view_labels_[:, view]
+
+    def _view_like(self, other, view):
+        """The view whose columns are most like those of a view of another fit of the same table."""
+        return _most_like(other.column_labels_ == view, self.column_labels_)[0]
+
+    def _mixtures_like(self, view):
+        """Of each draw, the view that is most like a view: models, mixture, labels of training rows, and how like."""
+        return [
+            [self._mixture_like(self.column_labels_ == view, *drawn) for drawn in zip(draws, chain, strict=True)]
+            for draws, chain in zip(self._draws, self._row_labels, strict=True)
+        ]
+
+    def _mixture_like(self, columns, draw, labels):
+        at, likeness = _most_like(columns, draw.column_labels)
+        return [self._models[j] for j in draw.members(at)], draw.views[at], labels[at], likeness
+
     @property
     def _n_groups(self) -> list[int]:
         return [int(groups.max()) + 1 for groups in self._groups]
@@ -83,3 +107,9 @@ class ViewClusters:
 
     def _responsibilities(self, arrays) -> list[np.ndarray]:
         return [np.exp(assign_rows(*self._view(view, arrays), groups)) for view, groups in enumerate(self._groups)]
+
+
+def _most_like(columns, column_labels) -> tuple[int, float]:
+    """The view whose Jaccard index with these columns, a mask, is the largest, and this index."""
+    indices = jaccard_indices(columns.astype(int), column_labels)[1]
+    return int(indices.argmax()), float(indices.max())
