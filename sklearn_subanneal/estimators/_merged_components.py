@@ -136,6 +136,9 @@ class MergedComponents:
 class ComponentMerging:
     """The method that merges components: a mixin. It reads ``_mixture_of_view(view)`` and ``_n_groups``."""
 
+    # Whether the rows are documents, of which none can be drawn without a length.
+    _has_documents = False
+
     def merge_components(
         self, min_overlap: float = 0.01, n_groups: int | None = None, *, view: int = 0, random_state=None
     ) -> MergedComponents:
@@ -164,7 +167,7 @@ class ComponentMerging:
         Raises
         ------
         ValueError
-            If a parameter is not as described.
+            If a parameter is not as described, or the rows are documents.
 
         References
         ----------
@@ -185,6 +188,11 @@ class ComponentMerging:
         check_is_fitted(self)
         if not isinstance(min_overlap, Real) or not 0.0 < min_overlap < 1.0:
             raise ValueError(f"min_overlap must be between 0 and 1, both excluded, got {min_overlap!r}; try 0.01")
+        if self._has_documents:
+            raise ValueError(
+                "merge_components is for tables, and feature_types='bag-of-words' has documents; take the clusters as "
+                "they are (labels_)"
+            )
         view = checked_view(view, len(self._n_groups))
         tree = tree_of_components(*self._mixture_of_view(view), random_state)
         return MergedComponents(self, tree, min_overlap, n_groups, view)

@@ -195,7 +195,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         self._representative = self._draws[chain][draw]
         n_clusters = len(self._representative.sizes)
         groups = merged_clusters(modelled[chain, draw], modelled, weights=self._draw_weights(), n_clusters=n_clusters)
-        self._groups, self.labels_ = nearest_of_training(
+        self._groups, self.labels_, self.probabilities_ = nearest_of_training(
             self._models, self._representative, arrays, groups, self._copies.absent
         )
         self.n_clusters_ = int(self._groups.max()) + 1

@@ -147,8 +147,8 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     view_confidence_ : ndarray of shape (n_samples, n_views)
         Agreement of the draws with ``view_labels_``: the mean fraction of the other members of a row's cluster that
         share its cluster in a draw.
-    labels_ : ndarray of int64, shape (n_samples,)
-        Clusters of the training rows in view 0: ``predict(X)``.
+    labels_, probabilities_ : ndarray of int64 and of float, shape (n_samples,)
+        Cluster of each training row in view 0, ``predict(X)``, and its probability.
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_column_labels_ : ndarray of int32, shape (n_chains, n_draws, n_parts)
@@ -339,12 +339,12 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
         merged = merged_in_views(columns, self.posterior_column_labels_, modelled, (chain, draw), weights)
-        self._groups, self.view_labels_ = [], np.empty((len(arrays[0]), self.n_views_), np.int64)
-        for view, groups in enumerate(merged):
-            groups, self.view_labels_[:, view] = nearest_of_training(
-                *self._view(view, arrays), groups, self._copies.absent
-            )
-            self._groups.append(groups)
-        self.labels_ = self.view_labels_[:, 0].copy()
+        judged = [
+            nearest_of_training(*self._view(view, arrays), groups, self._copies.absent)
+            for view, groups in enumerate(merged)
+        ]
+        self._groups = [groups for groups, _, _ in judged]
+        self.view_labels_ = np.column_stack([labels for _, labels, _ in judged])
+        _, self.labels_, self.probabilities_ = judged[0]
         self.n_clusters_ = int(self._groups[0].max()) + 1
         self.hyperparameters_ = view_hyperparameters(self._models, self._draws, *self._partitions())

@@ -112,6 +112,8 @@ class TreeGuidedNRMM(MixtureEstimator):
     labels_ : ndarray of int64, shape (n_samples,)
         Clusters of the training rows: ``predict(X)``. They are those of the draw that represents the posterior, merged
         as long as this brings them nearer to those of the other draws (variation of information).
+    probabilities_ : ndarray of shape (n_samples,)
+        Probability of each training row's own cluster: the largest of ``predict_proba(X)``.
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)

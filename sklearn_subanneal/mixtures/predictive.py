@@ -188,9 +188,20 @@ def nearest_groups(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarra
     return labels
 
 
+def own_groups(
+    models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], groups: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The most probable group of clusters of each row, and its probability, with the parameters of `assign_rows`."""
+    labels, probabilities = np.empty(len(arrays[0]), np.int64), np.empty(len(arrays[0]))
+    for rows, log_joint in _log_joints(models, draw, arrays, groups):
+        labels[rows] = log_joint.argmax(axis=1)
+        probabilities[rows] = np.exp(log_joint.max(axis=1) - logsumexp(log_joint, axis=1))
+    return labels, probabilities
+
+
 def nearest_of_training(
     models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray], groups: np.ndarray, absent: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The groups of clusters of one draw that are the most probable ones of training rows, the largest first.
 
     Parameters
@@ -208,17 +219,19 @@ def nearest_of_training(
         Their numbers in the order of the size that they have in the draw; -1 for those that no row has.
     labels : ndarray of int64, shape (n_rows,)
         The group of each row.
+    probabilities : ndarray of shape (n_rows,)
+        The probability of this group.
     """
     sizes = np.bincount(groups, draw.sizes)
     groups = np.argsort(np.argsort(-sizes, kind="stable"))[groups]
-    nearest = nearest_groups(models, draw, arrays, groups)
+    nearest, probabilities = own_groups(models, draw, arrays, groups)
     used, labels = np.unique(np.delete(nearest, absent), return_inverse=True)
     numbers = np.full(len(sizes), -1)
     numbers[used] = np.arange(len(used))
     groups = numbers[groups]
-    if absent.size:
-        labels = nearest_groups(models, draw, arrays, groups)
-    return groups, labels
+    if absent.size or len(used) < len(sizes):
+        labels, probabilities = own_groups(models, draw, arrays, groups)
+    return groups, labels, probabilities
 
 
 def _log_joints(models, draw, arrays, groups):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 # Hennig (2007) calls a cluster of a new clustering with at least this index a recovery.
 RECOVERED = 0.75
 # Parameters of the beta prior of a cluster's probability to be found again: those by which the clusters of fits of 24
-# tables, with one, two and four chains, predicted best how many new fits found them (beta-binomial likelihood). It is a prior of extremes, and draws of
-# one chain count together as much as a single fit: a correlation of 1 between them was the most likely, too.
+# tables, with one, two and four chains, predicted best how many new fits found them (beta-binomial likelihood). It is a
+# prior of extremes. All draws of a chain count as much as one fit: a correlation of 1 between them was likeliest, too.
 PRIOR_FOUND, PRIOR_MISSED = 0.08, 0.13
 
 
