@@ -118,7 +118,7 @@ def judge_clusters(
         As :func:`assign_rows` takes them.
     group_draw : callable
         (models, draw, labels, labels_of_chain) -> groups of the components of a draw, where labels_of_chain are the
-        components of the rows in all draws of its chain.
+        components of the rows in the draws of its chain that are judged.
     group_refit : callable
         (model, view) -> clusters of the training rows in a view of another fit.
     n_refits : int
@@ -137,8 +137,8 @@ def judge_clusters(
 
     of_draws, likeness = [], []
     for chain in model._mixtures_like(view):
-        of_chain = np.array([allocated for _, _, allocated, _ in chain])
         some = [chain[i] for i in np.unique(np.linspace(0, len(chain) - 1, MOST_DRAWS).astype(int))]
+        of_chain = np.array([allocated for _, _, allocated, _ in some])
         of_draws.append(
             [
                 indices(nearest_groups(models, draw, arrays, group_draw(models, draw, allocated, of_chain)))
