@@ -102,9 +102,7 @@ def summary(certificates: np.ndarray, shares: np.ndarray) -> dict:
         "marked": int(marked.sum()),
         "found again at least 0.9": int((shares >= 0.9).sum()),
         "frequency of marked": float(shares[marked].mean()) if marked.any() else None,
-        "share of marked with frequency of at least 0.9": float((shares[marked] >= 0.9).mean())
-        if marked.any()
-        else None,
+        "share of marked found again at least 0.9": float((shares[marked] >= 0.9).mean()) if marked.any() else None,
         "least frequency of marked": float(shares[marked].min()) if marked.any() else None,
         "by classes: number, certificate, frequency": [
             [int(own.sum()), round(float(certificates[own].mean()), 3), round(float(shares[own].mean()), 3)]
