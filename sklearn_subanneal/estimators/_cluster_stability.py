@@ -9,9 +9,9 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.random_states import seeded_generator
 from sklearn_subanneal.estimators._evidence import checked_view
 from sklearn_subanneal.mixtures.predictive import nearest_groups, own_groups
 from sklearn_subanneal.posterior.cluster_stability import ClusterStability
@@ -51,9 +51,9 @@ class ClusterStabilityQueries:
             columns are most like those of this one, by the Jaccard index of the sets of columns. A draw counts as much
             as this index says.
         n_refits : int, default=0
-            Fits with new random states that are made to see whether they find the clusters. Estimates are surer, for as
-            much more time.
-        random_state : int, RandomState instance or None, default=None
+            Fits with new random states, and without strata, that are made to see whether they find the clusters.
+            Estimates are surer, for as much more time.
+        random_state : int, RandomState instance, Generator or None, default=None
             Of the new fits.
 
         Returns
@@ -92,7 +92,7 @@ class ClusterStabilityQueries:
             lambda models, draw, labels, of_chain: merged_clusters(labels, of_chain, n_clusters=len(draw.sizes)),
             lambda refit, at: refit._labels_of_view(at),
             n_refits,
-            check_random_state(random_state),
+            seeded_generator(random_state),
         )
 
 
@@ -104,7 +104,7 @@ def judge_clusters(
     group_draw: Callable[..., np.ndarray],
     group_refit: Callable[..., np.ndarray],
     n_refits: int,
-    random_state: np.random.RandomState,
+    generator: np.random.Generator,
 ) -> ClusterStability:
     """The stability of groups of components of the draw that represents the posterior.
 
@@ -122,7 +122,7 @@ def judge_clusters(
     group_refit : callable
         (model, view) -> clusters of the training rows in a view of another fit.
     n_refits : int
-    random_state : RandomState
+    generator : numpy.random.Generator
     """
     if not isinstance(n_refits, Integral) or isinstance(n_refits, bool) or n_refits < 0:
         raise ValueError(f"n_refits must be an integer of at least 0, got {n_refits!r}")
@@ -147,7 +147,7 @@ def judge_clusters(
         )
         likeness.append([like for *_, like in some])
     of_refits = np.empty((n_refits, n_clusters))
-    for i, seed in enumerate(random_state.randint(np.iinfo(np.int32).max, size=n_refits)):
+    for i, seed in enumerate(generator.integers(np.iinfo(np.int32).max, size=n_refits)):
         refit = clone(model).set_params(random_state=int(seed), warm_start=False)
         with warnings.catch_warnings():
             # How far chains agree is what is asked here.

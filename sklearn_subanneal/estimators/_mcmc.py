@@ -17,7 +17,7 @@ from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing import schedules, subsampling
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.chain_result import ChainResult
-from sklearn_subanneal.annealing.continuation import Continuation, table_digest
+from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
@@ -32,6 +32,7 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._kept_ensemble import KeptEnsemble
 from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
+from sklearn_subanneal.estimators._training_table import TrainingTable, identified
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.missing_patterns import MissingPatterns
@@ -41,6 +42,7 @@ from sklearn_subanneal.tables.schema import read_table
 
 
 class MCMCEstimator(
+    TrainingTable,
     PriorSimulation,
     ChainCallbacksMixin,
     ClusterMixin,
@@ -275,23 +277,6 @@ class MCMCEstimator(
         check_is_fitted(self)
         return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen))
 
-    def _is_training_table(self, arrays) -> bool:
-        """Whether these are the typed columns of the table that ``fit`` received."""
-        identity = self._fitted_identity
-        return identity is not None and table_digest(identified(self._table), arrays) == identity["X"]
-
-    def _training_cells(self, X):
-        """The typed columns of the training table, which X has to be."""
-        arrays = self._encode(X)
-        # A model without an identity got its rows by partial_fit.
-        known = self._fitted_identity is None or self._is_training_table(arrays)
-        if len(arrays[0]) != len(self.labels_) or not known:
-            raise ValueError(
-                f"X must be the very table that fit was given, all {len(self.labels_)} rows in their order, and it is "
-                "not; pass that table"
-            )
-        return arrays
-
     def _missing_columns(self, X) -> np.ndarray:
         """Which cells of X are missing, (n_samples, n_features)."""
         arrays = self._encode(X)
@@ -345,11 +330,6 @@ class MCMCEstimator(
         """
         check_is_fitted(self)
         return posterior.co_clustering(self.posterior_labels_, rows, max_rows, self._draw_weights())
-
-
-def identified(table) -> list[tuple[str, int]]:
-    """The name of each column and how many categories it has, which a dtype may declare beyond those that occur."""
-    return [(part.name, 0 if part.categories is None else len(part.categories)) for part in table.parts]
 
 
 def _attributes_of_one_draw(table, models, draw, record) -> dict:

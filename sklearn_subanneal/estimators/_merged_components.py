@@ -5,13 +5,12 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.random_states import seeded_generator
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.estimators._cluster_stability import judge_clusters
 from sklearn_subanneal.estimators._evidence import checked_view
-from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.component_overlap import component_overlaps
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_groups
@@ -87,7 +86,7 @@ class MergedComponents:
             The table that ``fit`` was given.
         n_refits : int, default=0
             Fits with new random states that are made to see whether they find the groups.
-        random_state : int, RandomState instance or None, default=None
+        random_state : int, RandomState instance, Generator or None, default=None
             Of the rows by which overlap is measured, and of the new fits.
 
         Returns
@@ -109,10 +108,10 @@ class MergedComponents:
         >>> (stability.recurrence_ > 0.9).tolist()
         [True, True]
         """
-        random_state = check_random_state(random_state)
+        generator = seeded_generator(random_state)
 
         def grouped(models, draw):
-            tree = tree_of_components(models, draw, random_state)
+            tree = tree_of_components(models, draw, generator)
             # Another draw may have fewer components than there are groups.
             n_groups = None if self._n_groups is None else min(self._n_groups, len(draw.sizes))
             return tree.groups(self._min_overlap, n_groups)
@@ -129,7 +128,7 @@ class MergedComponents:
             lambda models, draw, labels, of_chain: grouped(models, draw),
             labels_of_refit,
             n_refits,
-            random_state,
+            generator,
         )
 
 
@@ -194,10 +193,10 @@ class ComponentMerging:
                 "they are (labels_)"
             )
         view = checked_view(view, len(self._n_groups))
-        tree = tree_of_components(*self._mixture_of_view(view), random_state)
+        tree = tree_of_components(*self._mixture_of_view(view), seeded_generator(random_state))
         return MergedComponents(self, tree, min_overlap, n_groups, view)
 
 
-def tree_of_components(models: list[ColumnModel], draw: Draw, random_state) -> ComponentTree:
+def tree_of_components(models: list[ColumnModel], draw: Draw, generator: np.random.Generator) -> ComponentTree:
     """The merges of the components of one draw."""
-    return ComponentTree.of(component_overlaps(models, draw, None, sampling_generator(1, random_state)), draw.sizes)
+    return ComponentTree.of(component_overlaps(models, draw, None, generator), draw.sizes)
