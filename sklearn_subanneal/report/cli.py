@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -80,6 +81,16 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument(
         "--jobs", type=int, metavar="N", help="chains that run at once (default: as many as processors)"
     )
+    report.add_argument("--force", action="store_true", help="write into a folder that has files already")
+    report.add_argument(
+        "--raw",
+        action="store_true",
+        help="write texts to CSV as they are; without it, those that a spreadsheet would take for formulas are marked "
+        "by an apostrophe",
+    )
+    report.add_argument(
+        "--max-gib", type=float, default=4.0, metavar="N", help="refuse a table that unfolds to more (default: 4)"
+    )
     report.add_argument("--no-plots", dest="plots", action="store_false", help="no pictures; matplotlib is not needed")
     report.add_argument("-q", "--quiet", action="store_true", help="print errors only")
     return parser
@@ -94,7 +105,11 @@ def _report(given: argparse.Namespace) -> int:
     # Flushed, for readers at the other end of a pipe.
     say = (lambda *text: None) if given.quiet else functools.partial(print, flush=True)
     started = time.perf_counter()
-    source = read_source(given.table, dict(map(_column_and_type, given.types)), given.missing)
+    name = given.table.name.split(".")[0] or "table"
+    folder = given.output or Path(f"{name}-report")
+    _check_folder(folder, given.force)
+    types = dict(map(_column_and_type, given.types))
+    source = read_source(given.table, types, given.missing, int(given.max_gib * 2**30))
     _describe(source, say)
     plan = Plan(n_chains=given.chains, seed=given.seed, time_limit=given.time_limit, n_jobs=given.jobs)
     progress = ProgressLine(sys.stderr, given.quiet)
@@ -105,14 +120,25 @@ def _report(given: argparse.Namespace) -> int:
         if learned.was_stopped
         else f"Fitted in {learned.seconds:.1f} s."
     )
-    name = given.table.name.split(".")[0] or "table"
-    folder = given.output or Path(f"{name}-report")
     try:
-        paths = write_report(source, plan, learned, folder, given.plots)
+        paths = write_report(source, plan, learned, folder, given.plots, given.raw)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the model is in {folder}, the report is incomplete") from None
     say("\n  ".join([f"Wrote, {time.perf_counter() - started:.1f} s after the start:", *map(str, paths)]))
     return 0
+
+
+def _check_folder(folder: Path, is_forced: bool) -> None:
+    """Refuse, before the fit, a folder that cannot be written or has files."""
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file: name another folder by --output")
+    if not is_forced and folder.is_dir() and any(folder.iterdir()):
+        raise FileExistsError(
+            f"{folder} has files: name another folder by --output, or pass --force to write over them"
+        )
+    present = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
+    if not os.access(present, os.W_OK):
+        raise PermissionError(f"{present} is not writable: name another folder by --output")
 
 
 def _use_matplotlib() -> None:

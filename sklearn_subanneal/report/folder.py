@@ -20,6 +20,7 @@ from sklearn_subanneal.report.imputation import impute_missing
 from sklearn_subanneal.report.learning import LearnedModel, Plan
 from sklearn_subanneal.report.page import page
 from sklearn_subanneal.report.source import Source
+from sklearn_subanneal.report.spreadsheet_cells import marked_table
 from sklearn_subanneal.report.structure import find_structure
 
 FILES = {
@@ -36,7 +37,12 @@ MOST_SCORED_ROWS, MOST_RELATED_COLUMNS, MOST_TESTED_COLUMNS = 10_000, 100, 100
 
 
 def write_report(
-    source: Source, plan: Plan, learned: LearnedModel, folder: str | Path, plots: bool = True
+    source: Source,
+    plan: Plan,
+    learned: LearnedModel,
+    folder: str | Path,
+    plots: bool = True,
+    raw: bool = False,
 ) -> list[Path]:
     """Write the model, the tables and the page into a folder, in this order.
 
@@ -50,6 +56,9 @@ def write_report(
         It is created if it does not exist; existing files of a report are overwritten.
     plots : bool, default=True
         Whether to draw pictures; this needs matplotlib.
+    raw : bool, default=False
+        Whether the tables have texts as they are. Otherwise those that a spreadsheet would take for a formula, which
+        may read files or ask the network, begin with an apostrophe.
 
     Returns
     -------
@@ -79,12 +88,13 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / FILES["model"])
     views = find_views(model, source, MOST_VIEWS, MOST_CLUSTERS)
-    _clusters(source, views).to_csv(folder / FILES["clusters"], index=False)
+    marked = (lambda table: table) if raw else marked_table
+    marked(_clusters(source, views)).to_csv(folder / FILES["clusters"], index=False)
     imputation = impute_missing(model, source)
     files = dict(FILES)
     if imputation.missing.any():
-        imputation.table.to_csv(folder / FILES["imputed"], index=False)
-        imputation.uncertainty.to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
+        marked(imputation.table).to_csv(folder / FILES["imputed"], index=False)
+        marked(imputation.uncertainty).to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
     else:
         del files["imputed"], files["uncertainty"]
     found = Findings(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
+
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Markup(str):
@@ -28,7 +31,7 @@ def element(tag: str, *children, **attributes) -> Markup:
     '<p class="note">a &lt; b <b>bold</b></p>'
     """
     written = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
         for name, value in attributes.items()
         if value is not None
     )
@@ -39,7 +42,19 @@ def element(tag: str, *children, **attributes) -> Markup:
 
 def join_markup(*parts) -> Markup:
     """Concatenate parts; strings that are not markup are escaped."""
-    return Markup("".join(part if isinstance(part, Markup) else html.escape(str(part)) for part in parts))
+    return Markup("".join(part if isinstance(part, Markup) else escaped(part) for part in parts))
+
+
+def escaped(text) -> Markup:
+    """Any text as HTML; control characters, which a page may not have, are replaced.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.report.markup import escaped
+    >>> escaped("a < b\0")
+    'a &lt; b\ufffd'
+    """
+    return Markup(CONTROL.sub("\ufffd", html.escape(str(text))))
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence], numbers: Sequence[int] = ()) -> Markup:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import lzma
+import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +16,7 @@ import numpy as np
 
 from sklearn_subanneal.columns.binding import DECLARED
 from sklearn_subanneal.columns.type_choice import choose_type
+from sklearn_subanneal.report.file_size import MOST_BYTES, check_size
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.numerals import numeric_cells
 
@@ -105,7 +109,12 @@ class Source:
         return np.array([f"row {row}" for row in range(1, len(self.frame) + 1)], dtype=object)
 
 
-def read_source(path: str | Path, types: Mapping[str, str] | None = None, missing: Iterable[str] = ()) -> Source:
+def read_source(
+    path: str | Path,
+    types: Mapping[str, str] | None = None,
+    missing: Iterable[str] = (),
+    max_bytes: int = MOST_BYTES,
+) -> Source:
     """Read a table from a file and give each of its columns a type.
 
     Parameters
@@ -117,6 +126,8 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
         "datetime", "label" (it names the rows) or "ignore"; the types of other columns are inferred.
     missing : iterable of str, default=()
         Texts that mean a missing cell, in addition to "?", the empty cell and those that pandas knows.
+    max_bytes : int, default=2**32
+        A file that unfolds to more is refused.
 
     Returns
     -------
@@ -143,7 +154,7 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
     [('name', 'label', 0), ('weight', 'real', 1), ('indoors', 'categorical', 0)]
     """
     path, missing = Path(path), (*MISSING, *missing)
-    frame, reading = _read(path, missing)
+    frame, reading = _read(path, missing, max_bytes)
     frame.columns = [str(name) for name in frame.columns]
     if not frame.columns.is_unique:
         name = frame.columns[frame.columns.duplicated()][0]
@@ -158,7 +169,7 @@ def read_source(path: str | Path, types: Mapping[str, str] | None = None, missin
     return source
 
 
-def _read(path: Path, missing: tuple[str, ...]) -> tuple[pd.DataFrame, str]:
+def _read(path: Path, missing: tuple[str, ...], max_bytes: int) -> tuple[pd.DataFrame, str]:
     """The table, and the Python expression that reads it."""
     try:
         import pandas as pd
@@ -172,6 +183,7 @@ def _read(path: Path, missing: tuple[str, ...]) -> tuple[pd.DataFrame, str]:
     if suffixes and suffixes[-1] in SPREADSHEETS:
         raise ValueError(f"{path.name} is a spreadsheet: save the sheet as CSV.")
     try:
+        check_size(path, max_bytes)
         if suffixes and suffixes[-1] in PARQUET:
             return pd.read_parquet(path).reset_index(drop=True), f"pd.read_parquet({path.name!r})"
         separator = "\t" if {".tsv", ".tab"} & set(suffixes) else _separator(path)
@@ -182,7 +194,10 @@ def _read(path: Path, missing: tuple[str, ...]) -> tuple[pd.DataFrame, str]:
         raise ImportError("Parquet is read by pyarrow, which is not installed: pip install pyarrow") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name} is not text in UTF-8: save it in UTF-8.") from error
-    except ValueError as error:
+    except (ValueError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError) as error:
+        # Decompressors say by an OSError without a number that the data are damaged.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise ValueError(f"{path.name} cannot be read as a table: {error}") from error
 
 

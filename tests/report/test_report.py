@@ -252,8 +252,8 @@ def test_limits_of_the_page_are_stated(tmp_path, capsys, plots):
     data = make_planted_views(150, 24, (2, 2), missing=0.05, as_frame=True, random_state=0).data
     path = tmp_path / "wide.tsv"
     data.to_csv(path, sep="\t", index=False)
-    assert main(["report", str(path), "-o", str(tmp_path), "--chains", "1", "--time-limit", "1", *plots]) == 0
-    text = "".join(Page((tmp_path / "report.html").read_text(encoding="utf-8")).text)
+    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--chains", "1", "--time-limit", "1", *plots]) == 0
+    text = "".join(Page((tmp_path / "out" / "report.html").read_text(encoding="utf-8")).text)
     assert "1 s: another run will give other numbers" in text and "sep='\\t'" in text
     assert (
         re.search(r"the first 15 of \d+ shown", text) and "the 10 of 24 columns, those with most missing cells" in text

@@ -1,0 +1,137 @@
+"""Tables that would do harm: formulas for spreadsheets, control characters, files that unfold; and folders in use."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_subanneal.report import read_source
+from sklearn_subanneal.report.cli import main
+from sklearn_subanneal.report.spreadsheet_cells import marked_table
+
+FORMULA = "=cmd|' /C calc'!A0"
+QUICK = ["--chains", "1", "--jobs", "1", "--quiet", "--no-plots"]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Names of rows and columns and categories are formulas, and there are control characters."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=60)
+    frame = pd.DataFrame(
+        {
+            "id": [f"@row {i}" for i in range(60)],
+            FORMULA: 5.0 * group + rng.normal(size=60),
+            "kind": np.array([FORMULA, "-1\x01<b>"])[group],
+            "minus": np.array(["-3", "+4"])[group],
+        }
+    ).mask(rng.random((60, 4)) < 0.1)
+    frame["id"] = [f"@row {i}" for i in range(60)]
+    path = tmp_path_factory.mktemp("table") / "cells.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def formulas(folder: Path) -> list[str]:
+    found = []
+    for file in folder.glob("*.csv"):
+        table = pd.read_csv(file, header=None, dtype=str, keep_default_na=False)
+        texts = [text for text in table.to_numpy().ravel() if not re.fullmatch(r"[-+]?[0-9.e+-]+", text)]
+        found += [text for text in texts if text.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    return found
+
+
+def test_no_cell_is_a_formula_unless_raw(path, tmp_path):
+    assert main(["report", str(path), "-o", str(tmp_path / "marked"), *QUICK]) == 0
+    assert formulas(tmp_path / "marked") == []
+    marked = pd.read_csv(tmp_path / "marked" / "imputed.csv")
+    assert "'" + FORMULA in marked.columns
+    assert set(marked["kind"]) == {"'" + FORMULA, "'-1\x01<b>"}
+    # Numbers that are written as text stay.
+    assert set(marked["minus"].astype(str)) <= {"-3", "4", "+4"}
+    assert main(["report", str(path), "-o", str(tmp_path / "raw"), "--raw", *QUICK]) == 0
+    raw = pd.read_csv(tmp_path / "raw" / "imputed.csv")
+    assert FORMULA in raw.columns and set(raw["kind"]) == {FORMULA, "-1\x01<b>"}
+    page = (tmp_path / "raw" / "report.html").read_text(encoding="utf-8")
+    assert "\x01" not in page and "<b>" not in page and "\ufffd" in page
+
+
+def test_marked_tables_keep_their_other_cells():
+    table = pd.DataFrame(
+        {
+            "=a": pd.Categorical(["=x", "y", None]),
+            "n": [-1, 2, 3],
+            "b": pd.array([True, None, False], dtype="boolean"),
+            "t": pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
+            "s": pd.array(["+a\0b", None, "c"], dtype="string"),
+        }
+    )
+    found = marked_table(table)
+    assert list(found.columns) == ["'=a", "n", "b", "t", "s"]
+    assert found["'=a"].tolist()[:2] == ["'=x", "y"] and pd.isna(found["'=a"][2])
+    assert found["s"].tolist()[::2] == ["'+ab", "c"]
+    pd.testing.assert_frame_equal(found[["n", "b", "t"]], table[["n", "b", "t"]])
+    assert table.columns[0] == "=a" and table["s"][0] == "+a\0b"
+
+
+def test_folders_with_files_are_kept(path, tmp_path, capsys):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "report.html").write_text("mine")
+    assert main(["report", str(path), "-o", str(tmp_path / "own"), *QUICK]) == 1
+    assert "pass --force to write over them" in capsys.readouterr().err
+    assert (tmp_path / "own" / "report.html").read_text() == "mine"
+    assert main(["report", str(path), "-o", str(tmp_path / "own"), "--force", *QUICK]) == 0
+    assert (tmp_path / "own" / "report.html").read_text(encoding="utf-8") != "mine"
+    (tmp_path / "file").write_text("")
+    assert main(["report", str(path), "-o", str(tmp_path / "file"), *QUICK]) == 1
+    assert "is a file" in capsys.readouterr().err
+
+
+def zipped(path, content):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", content)
+
+
+PACKED = {
+    "t.csv": lambda path, content: path.write_bytes(content),
+    "t.csv.gz": lambda path, content: path.write_bytes(gzip.compress(content)),
+    "t.csv.bz2": lambda path, content: path.write_bytes(bz2.compress(content)),
+    "t.csv.xz": lambda path, content: path.write_bytes(lzma.compress(content)),
+    "t.csv.zip": zipped,
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_files_that_unfold_too_far(tmp_path, name, capsys):
+    PACKED[name](tmp_path / name, b"a,b\n" + b"1.5,x\n2.5,y\n" * 400_000)
+    with pytest.raises(ValueError, match=r"unfolds to more than 0.000977 GiB, the limit.*raise --max-gib"):
+        read_source(tmp_path / name, max_bytes=2**20)
+    assert main(["report", str(tmp_path / name), "-o", str(tmp_path / "out"), "--max-gib", "0.001", *QUICK]) == 1
+    assert "unfolds to more than 0.001 GiB" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in PACKED if name != "t.csv"])
+def test_damaged_archives(tmp_path, name):
+    PACKED[name](tmp_path / name, b"a,b\n" + b"1.5,x\n2.5,y\n" * 4000)
+    content = (tmp_path / name).read_bytes()
+    for damaged in (content[: len(content) // 2], b"\x00" * 100, content[:20] + b"\xff" * 8 + content[28:]):
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(ValueError, match="cannot be read as a table"):
+            read_source(tmp_path / name)
+
+
+def test_parquet_of_one_value(tmp_path):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"a": np.ones(300_000), "b": np.zeros(300_000)}).to_parquet(tmp_path / "t.parquet")
+    assert (tmp_path / "t.parquet").stat().st_size < 2**20
+    with pytest.raises(ValueError, match="unfolds to more than"):
+        read_source(tmp_path / "t.parquet", max_bytes=2**20)
