@@ -51,8 +51,8 @@ def escaped(text) -> Markup:
     Examples
     --------
     >>> from sklearn_subanneal.report.markup import escaped
-    >>> escaped("a < b\0")
-    'a &lt; b\ufffd'
+    >>> escaped("a < b\\0")[:-1], ord(escaped("\\0"))
+    ('a &lt; b', 65533)
     """
     return Markup(CONTROL.sub("\ufffd", html.escape(str(text))))
 
