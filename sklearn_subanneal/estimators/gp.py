@@ -60,7 +60,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     signal_prior, noise_prior : (float, float), default=(4.0, 1.0) and (2.0, 2.0)
         Shape and rate of the gamma distributions of their standard deviations.
     time_limit : float or None, default=None
-        Seconds a chain.
+        Seconds a chain, up to one more move of all levels; it makes at least one draw. At most half of the time is for
+        the warm-up. ``fit`` warns if that was cut, or if the chains disagree.
     n_jobs : int or None, default=None
         Chains side by side.
     random_state : int, RandomState instance, Generator or None, default=None
@@ -219,6 +220,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         result = hyperparameter_sampling.result_in_own_coordinates(model, TemperingResult.of(chains))
         draws = result.draws
         self.result_ = result
+        result.warn(stacklevel=6)
         self.trace_ = np.concatenate([chain.trace for chain in chains])
         self.posterior_hyperparameters_ = hyperparameter_sampling.hyperparameters(model, units, draws)
         self._regression = AveragedRegression(model, units, hyperparameter_sampling.thinned(draws, self.n_averaged))

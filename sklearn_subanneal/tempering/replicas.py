@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -194,7 +196,7 @@ class Replicas:
         """The pairs that swap in an iteration: every second one, taking turns."""
         return range(1 + number % 2, len(self.levels), 2)
 
-    def warm_up(self, n_iterations: int, adapt_ladder: bool, check=None) -> None:
+    def warm_up(self, n_iterations: int, adapt_ladder: bool, turns: Callable[[int, float], Iterable]) -> None:
         """Find the levels, from the lowest and cheapest up, then let all swap; step sizes, metrics and ladder adapt.
 
         The next level starts from the adaptation of the one before. A ladder of one level is climbed by subsets, too.
@@ -205,32 +207,31 @@ class Replicas:
             Half of them climb.
         adapt_ladder : bool
             Whether rejections are spread evenly over the ladder.
-        check : callable, optional
-            Called in each iteration; raises to end.
+        turns : callable
+            ``turns(n, share)`` gives the numbers 0 to n - 1 of the iterations of a part of the warm-up that may take
+            this share of its time; fewer, if the time is over.
         """
         if n_iterations > 0:
-            self._adapt(n_iterations, adapt_ladder, check or (lambda: None))
+            self._adapt(n_iterations, adapt_ladder, turns)
         for adaptation in self.adaptations:
             adaptation.freeze()
 
-    def _adapt(self, n_iterations, adapt_ladder, check):
-        self._climb(n_iterations // 2, check)
+    def _adapt(self, n_iterations, adapt_ladder, turns):
+        self._climb(n_iterations // 2, turns)
         rest = n_iterations - n_iterations // 2
-        for number in range(rest):
-            check()
+        self._iterate(rest // 2, turns)
+        for adaptation in self.adaptations:
+            adaptation.next_window()
+        if adapt_ladder and len(self.levels) > 2 and self.n_swaps.all():
+            self.respace(adapted_ladder(self.inverse_temperatures, 1.0 - self.swap_probability / self.n_swaps))
+        self._iterate(rest - rest // 2, turns)
+
+    def _iterate(self, n_iterations, turns):
+        for _ in turns(n_iterations, 0.25):
             self.move(adapt=True)
             self.swap(range(len(self.levels) - 1, 0, -1))
-            if number + 1 == rest // 2:
-                for adaptation in self.adaptations:
-                    adaptation.next_window()
-                if adapt_ladder and len(self.levels) > 2:
-                    self.respace(
-                        adapted_ladder(
-                            self.inverse_temperatures, 1.0 - self.swap_probability / np.maximum(self.n_swaps, 1)
-                        )
-                    )
 
-    def _climb(self, n_iterations, check):
+    def _climb(self, n_iterations, turns):
         steps = [(level, adaptation) for level, adaptation in zip(self.levels, self.adaptations, strict=True)]
         if len(steps) == 1:
             # The subsets of a climb need no ladder.
@@ -244,14 +245,14 @@ class Replicas:
             point = level.point(point.theta)
             if at < len(steps) - 1:
                 adaptation.inherit(steps[at + 1][1])
-            for number in range(n_each):
-                check()
+            for number in turns(n_each, 0.5 / len(steps)):
                 point, acceptance = self.kernel.move(
                     level, point, adaptation, self.streams[min(at, len(self.streams) - 1)]
                 )
                 adaptation.update(point.theta, acceptance)
-                if number + 1 == n_each or (number + 1 == n_each // 2 and at < len(steps) - 1):
+                if number + 1 == n_each // 2 and at < len(steps) - 1:
                     adaptation.next_window()
+            adaptation.next_window()
             if at < len(self.points):
                 self.points[at] = point
 

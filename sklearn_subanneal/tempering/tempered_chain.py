@@ -121,22 +121,25 @@ class TemperedChain:
         )
         self.draws: list[NDArray] = []
         self.trace: list[tuple] = []
+        self.warmup_share = 1.0
         if spec.previous is not None:
+            self.warmup_share = spec.previous.summary["warmup_share"]
             self.replicas.set_state(spec.previous.state)
             self.draws = list(spec.previous.draws)
             self.trace = [tuple(record) for record in spec.previous.trace.tolist()]
             self.start -= self.trace[-1][2]
 
     def run(self, context: ChainContext) -> TemperedChainResult:
-        """Warm up, unless that is done, and draw until there are enough draws, or the time is over."""
+        """Warm up, unless that is done, and draw until there are enough draws, or the time is over.
+
+        At most half of the time is for the warm-up, and there is at least one draw.
+        """
         spec, replicas = self.spec, self.replicas
         if spec.previous is None:
-            adapt = spec.sampler.inverse_temperatures is None and spec.sampler.adapt_ladder
-            replicas.warm_up(spec.n_warmup, adapt, context.check)
-            replicas.reset_counts()
+            self._warm_up(context)
         while len(self.draws) < spec.n_draws:
             context.check()
-            if spec.time_limit is not None and clock.now() - self.start > spec.time_limit:
+            if self.draws and spec.time_limit is not None and clock.now() - self.start > spec.time_limit:
                 break
             spec.sampler._iterate(replicas, len(self.draws))
             point = replicas.points[0]
@@ -150,11 +153,26 @@ class TemperedChain:
             self.trace.append(tuple(record[name] for name in TRACE.names))
             if context.report(record, lambda: self.draws[-1], self.result):
                 break
-        if not self.draws:
-            raise ValueError(
-                f"time_limit={spec.time_limit!r} ended in warm-up, before the first draw; raise it, or set n_warmup"
-            )
         return self.result()
+
+    def _warm_up(self, context):
+        spec, share_so_far, n_made, n_planned = self.spec, 0.0, 0, 0
+
+        def turns(n, share):
+            # Time that a part of the warm-up has not used is left for the next.
+            nonlocal share_so_far, n_made, n_planned
+            share_so_far, n_planned = share_so_far + share, n_planned + n
+            for number in range(n):
+                context.check()
+                if spec.time_limit is not None and clock.now() - self.start > 0.5 * share_so_far * spec.time_limit:
+                    return
+                n_made += 1
+                yield number
+
+        adapt = spec.sampler.inverse_temperatures is None and spec.sampler.adapt_ladder
+        self.replicas.warm_up(spec.n_warmup, adapt, turns)
+        self.replicas.reset_counts()
+        self.warmup_share = n_made / n_planned if n_planned else 1.0
 
     def result(self) -> TemperedChainResult:
         """Everything so far: a chain that goes on from it, after whatever draw, does so bit for bit."""
@@ -170,6 +188,7 @@ class TemperedChain:
             "refresh_rate": replicas.refreshed / max(replicas.n_refreshes, 1),
             "n_values": np.array([level.n_values for level in levels]),
             "n_gradients": np.array([level.n_gradients for level in levels]),
+            "warmup_share": self.warmup_share,
             "seconds": clock.now() - self.start,
         }
         state = replicas.get_state()

@@ -55,7 +55,8 @@ class TemperedSampler(BaseEstimator):
             Chains side by side, in threads; with more jobs than chains the levels of a chain, too. Results are the same
             for any number.
         time_limit : float or None, default=None
-            Seconds a chain; after these it ends with the draws that it has. All chains keep as many as the shortest.
+            Seconds a chain; after these it ends with the draws that it has, at least one. At most half of the time is
+            for the warm-up. All chains keep as many draws as the shortest.
 
         Returns
         -------
@@ -64,11 +65,19 @@ class TemperedSampler(BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the model is not as described, or no draw was made in time.
+            If a parameter or the model is not as described.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the time limit ended the warm-up, or R-hat of a parameter is above 1.05.
         """
         specs = self.chain_specs(model, n_draws, n_chains, random_state, n_jobs, time_limit)
         cancel = CancelFlag()
-        return TemperingResult.of(run_chains(run_tempered_chain, specs, [ChainContext(cancel) for _ in specs], n_jobs))
+        chains = run_chains(run_tempered_chain, specs, [ChainContext(cancel) for _ in specs], n_jobs)
+        result = TemperingResult.of(chains)
+        result.warn()
+        return result
 
     def chain_specs(
         self,

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_subanneal.diagnostics import rank_normalized_rhat
+
+# Chains that differ more have not mixed (Vehtari et al., 2021).
+LARGE_RHAT = 1.05
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,8 @@ class TemperingResult:
         Evaluations of each level's likelihood: alone, and with its gradient.
     log_evidence : float
         Log of the model's evidence, by stepping stones, if the ladder ends at 0 and subsets stay as they are; else nan.
+    warmup_share : ndarray of shape (n_chains,)
+        Share of the warm-up that was made before a time limit ended it; 1 if all was.
     seconds : ndarray of shape (n_chains,)
         Warm-up included.
     """
@@ -48,6 +57,7 @@ class TemperingResult:
     n_values: NDArray
     n_gradients: NDArray
     log_evidence: float
+    warmup_share: NDArray
     seconds: NDArray
 
     @classmethod
@@ -61,6 +71,26 @@ class TemperingResult:
             log_evidence=stepping_stones([chain.log_ratios for chain in chains]),
             **stacked,
         )
+
+    def warn(self, stacklevel: int = 3) -> None:
+        """Issue a ``ConvergenceWarning`` if the warm-up was cut, or chains disagree: an R-hat above 1.05."""
+        problems = []
+        if (self.warmup_share < 1.0).any():
+            problems.append(
+                f"The time limit ended the warm-up of {(self.warmup_share < 1.0).sum()} of {len(self.draws)} chains, "
+                f"after {self.warmup_share.min():.0%} of it: draws may be far from the posterior. Raise time_limit, or "
+                "lower n_warmup."
+            )
+        rhat = rank_normalized_rhat(self.draws)
+        largest = np.nanmax(rhat, initial=1.0)
+        if largest > LARGE_RHAT:
+            problems.append(
+                f"The chains disagree: R-hat is {largest:.2f} for parameter {int(np.nanargmax(rhat))}. More draws "
+                "help, or a longer warm-up (n_warmup); if there may be several modes, a ladder (n_levels, "
+                "min_inverse_temperature)."
+            )
+        if problems:
+            warnings.warn(" ".join(problems), ConvergenceWarning, stacklevel=stacklevel)
 
     def potential_scale_reduction(self) -> tuple[NDArray, NDArray]:
         """R-hat and effective number of draws by variances between and within chains alone, of each parameter.

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 from sklearn.model_selection import GridSearchCV
@@ -200,12 +201,23 @@ def test_duplicates_and_constants():
         ({"kernel": "rbf"}, "kernel must be"),
         ({"sampler": "gibbs"}, "sampler"),
         ({"min_inverse_temperature": 2.0}, "min_inverse_temperature"),
-        ({"time_limit": 1e-9}, "time_limit"),
+        ({"time_limit": 0.0}, "time_limit"),
     ],
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         TemperedGaussianProcessRegressor(**SHORT).set_params(**parameters).fit(*table(10))
+
+
+def test_a_time_limit_leaves_a_usable_model():
+    X, y = table(30)
+    model = TemperedGaussianProcessRegressor(n_chains=2, time_limit=1e-9, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"ended the warm-up of 2 of 2 chains, after 0% of it"):
+        model.fit(X, y)
+    assert model.result_.draws.shape[1] == 1
+    mean, deviation = model.predict(X, return_std=True)
+    assert np.isfinite(mean).all()
+    assert (deviation > 0.0).all()
 
 
 def test_bad_data():

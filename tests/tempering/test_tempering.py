@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from support.clocks import tick_at_each_look
 from support.tempered_means import INNER, ORACLES, SAMPLERS, moments, one_dimension, random_walk, sampled
 
 from sklearn_subanneal.diagnostics import rank_normalized_rhat
-from sklearn_subanneal.tempering import GaussianMean, ParallelTempering
+from sklearn_subanneal.tempering import GaussianMean, LogDensityModel, ParallelTempering
 
 QUICK = [*((name, "walk-0.25") for name in SAMPLERS), ("none", "hmc")]
 
@@ -112,10 +114,48 @@ def test_time_limit_keeps_what_there_is(monkeypatch):
     model = one_dimension()
     sampler = ParallelTempering(inverse_temperatures=[1.0], n_warmup=5)
     result = sampler.sample(model, 10**7, n_chains=2, random_state=0, time_limit=0.2, n_jobs=1)
-    # Two looks for each draw, ten draws; one of them to end.
-    assert 5 <= result.draws.shape[1] <= 20
-    with pytest.raises(ValueError, match="time_limit"):
-        ParallelTempering(n_warmup=5).sample(model, 5, random_state=0, time_limit=1e-9)
+    # Two looks for each draw, six draws after the warm-up; one of them to end.
+    assert 4 <= result.draws.shape[1] <= 20
+    assert (result.warmup_share == 1.0).all()
+
+
+@pytest.mark.parametrize("ladder", [[1.0], [1.0, 0.5, 0.2]])
+def test_time_limit_in_the_warm_up(monkeypatch, ladder):
+    tick_at_each_look(monkeypatch, 0.01)
+    model, sampler = one_dimension(), ParallelTempering(inverse_temperatures=ladder, n_warmup=200)
+    with pytest.warns(ConvergenceWarning, match=r"ended the warm-up of 2 of 2 chains, after \d+% of it: draws"):
+        result = sampler.sample(model, 10**7, n_chains=2, random_state=0, time_limit=1.0, n_jobs=1)
+    # A look for each of the fifty iterations of half of the time, and two for each draw.
+    assert ((0.15 < result.warmup_share) & (result.warmup_share < 0.35)).all()
+    assert 15 <= result.draws.shape[1] <= 30
+    with pytest.warns(ConvergenceWarning, match="after 0% of it"):
+        result = sampler.sample(model, 5, n_chains=2, random_state=0, time_limit=1e-9)
+    assert result.draws.shape == (2, 1, 1)
+    assert np.isfinite(result.draws).all()
+
+
+class TwoModes(LogDensityModel):
+    """Two narrow modes, which no chain without a ladder leaves."""
+
+    n_parameters = n_observations = 1
+
+    def log_prior(self, theta):
+        return float(-0.5 * (np.abs(theta[0]) - 20.0) ** 2)
+
+    def log_likelihood(self, theta, rows=None):
+        return 0.0
+
+    def sample_prior(self, rng):
+        return rng.choice([-20.0, 20.0], size=1)
+
+
+def test_chains_that_disagree_are_said():
+    model = TwoModes()
+    with pytest.warns(ConvergenceWarning, match=r"The chains disagree: R-hat is \d+\.\d\d for parameter 0"):
+        ParallelTempering(inverse_temperatures=[1.0], n_warmup=50).sample(model, 50, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        ParallelTempering(inverse_temperatures=[1.0]).sample(one_dimension(), 1000, random_state=0)
 
 
 def test_to_arviz():
