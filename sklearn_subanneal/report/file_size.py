@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 #: A file may unfold to so many bytes.
@@ -38,15 +39,19 @@ def check_size(path: Path, max_bytes: int = MOST_BYTES) -> None:
         with OPENED[suffix](path) as file:
             size = _length(file, max_bytes)
     elif suffix == ".zst":
-        import zstandard
-
-        with open(path, "rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as file:
-            size = _length(file, max_bytes)
+        size = _size_of_zstd(path, max_bytes)
     if size > max_bytes:
         raise ValueError(
             f"{path.name} unfolds to more than {max_bytes / 2**30:.3g} GiB, the limit: take a sample of its rows, or "
             "raise --max-gib."
         )
+
+
+def _size_of_zstd(path, most):
+    # pandas needs this package as well.
+    zstandard = import_module("zstandard")
+    with open(path, "rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as file:
+        return _length(file, most)
 
 
 def _length(file, most):
@@ -58,9 +63,8 @@ def _length(file, most):
 
 
 def _size_of_parquet(path):
-    import pyarrow.parquet
-
-    metadata = pyarrow.parquet.read_metadata(path)
+    # pandas needs this package as well.
+    metadata = import_module("pyarrow.parquet").read_metadata(path)
     # Cells that are packed well, such as a single value for all rows, take eight bytes each when they are read.
     cells = 8 * metadata.num_rows * metadata.num_columns
     return max(cells, sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)))

@@ -191,7 +191,10 @@ def _read(path: Path, missing: tuple[str, ...], max_bytes: int) -> tuple[pd.Data
         written = ", ".join(f"{name}={value!r}" for name, value in options.items())
         return pd.read_csv(path, low_memory=False, **options), f"pd.read_csv({path.name!r}, {written})"
     except ImportError as error:
-        raise ImportError("Parquet is read by pyarrow, which is not installed: pip install pyarrow") from error
+        needed = "pyarrow" if suffixes[-1] in PARQUET else "zstandard"
+        raise ImportError(
+            f"{suffixes[-1]} is read by {needed}, which is not installed: pip install {needed}"
+        ) from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name} is not text in UTF-8: save it in UTF-8.") from error
     except (ValueError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError) as error:

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_subanneal.diagnostics import rank_normalized_rhat
-
-# Chains that differ more have not mixed (Vehtari et al., 2021).
-LARGE_RHAT = 1.05
+# Chains that differ more have not mixed; fewer draws than these do not tell.
+LARGE_RHAT, FEWEST_DRAWS = 1.05, 10
 
 
 @dataclass(frozen=True)
@@ -81,11 +79,12 @@ class TemperingResult:
                 f"after {self.warmup_share.min():.0%} of it: draws may be far from the posterior. Raise time_limit, or "
                 "lower n_warmup."
             )
-        rhat = rank_normalized_rhat(self.draws)
-        largest = np.nanmax(rhat, initial=1.0)
-        if largest > LARGE_RHAT:
+        n_chains, n_draws, _ = self.draws.shape
+        rhat = self.potential_scale_reduction()[0] if n_chains > 1 and n_draws >= FEWEST_DRAWS else np.ones(1)
+        worst = int(np.argmax(np.nan_to_num(rhat, nan=1.0)))
+        if rhat[worst] > LARGE_RHAT:
             problems.append(
-                f"The chains disagree: R-hat is {largest:.2f} for parameter {int(np.nanargmax(rhat))}. More draws "
+                f"The chains disagree: R-hat is {rhat[worst]:.2f} for parameter {worst}. More draws "
                 "help, or a longer warm-up (n_warmup); if there may be several modes, a ladder (n_levels, "
                 "min_inverse_temperature)."
             )
@@ -107,7 +106,8 @@ class TemperingResult:
         between = n_draws * self.draws.mean(axis=1).var(axis=0, ddof=1)
         within = self.draws.var(axis=1, ddof=1).mean(axis=0)
         variance = (n_draws - 1) / n_draws * within + between / n_draws
-        return np.sqrt(variance / within), n_chains * n_draws * np.minimum(1.0, variance / between)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.sqrt(variance / within), n_chains * n_draws * np.minimum(1.0, variance / between)
 
     def cost(self, exponent: float = 1.0, value: float = 1.0) -> NDArray:
         """Evaluations of all levels in evaluations of the gradient at the posterior, shape (n_chains,).
