@@ -6,17 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._base import MOST_GRID_VALUES
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 
-ALPHA_GRID = np.geomspace(0.02, 20.0, 12)
+ALPHA_GRID = geometric_grid(0.02, 20.0, 12)
 # Where learning of alpha starts, unless the user says. With 1, the first rows of a table of hundreds of clusters are
 # taken for few clusters with wide distributions, which most chains never part.
 LEARNED_START = 0.5
 # The largest alpha of the unseen value: half of the least alpha that a category can learn.
-UNSEEN = 0.01
+UNSEEN = 0.5 * float(ALPHA_GRID[0])
 # Among the values of a row that is sampled: one of the categories, but not the unseen value.
 ANY_CATEGORY = -1.0
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc
 
+from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._count import CountData, CountStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
 
-SHAPE_GRID = np.geomspace(0.05, 100.0, 20)
-RATE_GRID = np.geomspace(0.005, 100.0, 20)
+SHAPE_GRID = geometric_grid(0.05, 100.0, 20)
+RATE_GRID = geometric_grid(0.005, 100.0, 20)
 
 
 class Count(ColumnModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ive
 
+from sklearn_subanneal._core.rounding import geometric_grid, rounded
 from sklearn_subanneal.columns._vonmises import VonMisesData, VonMisesStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
@@ -12,8 +13,8 @@ from sklearn_subanneal.columns.real import NARROW
 from sklearn_subanneal.columns.units import rounding_variance
 
 TURN = 2.0 * np.pi
-KAPPA_GRID = np.geomspace(0.05, 1e4, 24)
-R_GRID = np.geomspace(0.02, 200.0, 16)
+KAPPA_GRID = geometric_grid(0.05, 1e4, 24)
+R_GRID = geometric_grid(0.02, 200.0, 16)
 # The Fourier coefficient p of a von Mises density is about exp(-p^2 / (2 kappa)): beyond this many standard deviations
 # and this many terms, it is nothing to the precision of a double.
 MOST_DEVIATIONS, MOST_TERMS = 9.0, 30
@@ -48,8 +49,12 @@ class Cyclic(ColumnModel):
         # Of a normal wrapped around the circle; no more than of values that are all over it.
         variance = min(-2.0 * np.log(max(abs(resultant), 1e-300)), np.pi**2 / 3.0)
         kappa = _kappa_grid(angles)
-        start = {"mu": 0.0, "kappa": np.clip(1.0 / max(NARROW * variance, 1e-12), kappa[0], kappa[-1]), "r": 0.1}
-        mu = MU_GRID + np.angle(resultant)
+        start = {
+            "mu": 0.0,
+            "kappa": np.clip(rounded(1.0 / max(NARROW * variance, 1e-12)), kappa[0], kappa[-1]),
+            "r": 0.1,
+        }
+        mu = rounded(MU_GRID + np.angle(resultant))
         if not learn or grids == "fixed":
             start, kappa, mu = {"mu": 0.0, "kappa": 1.0, "r": 0.1}, KAPPA_GRID, MU_GRID
             given = {"mu": 0.0} | given
@@ -114,4 +119,4 @@ def _kappa_grid(angles):
     rounding = rounding_variance(angles)
     if not rounding:
         return KAPPA_GRID
-    return np.geomspace(KAPPA_GRID[0], np.clip(1.0 / rounding, 1.0, KAPPA_GRID[-1]), len(KAPPA_GRID))
+    return geometric_grid(KAPPA_GRID[0], np.clip(1.0 / rounding, 1.0, KAPPA_GRID[-1]), len(KAPPA_GRID))

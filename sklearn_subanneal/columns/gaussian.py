@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sklearn_subanneal._core.rounding import geometric_grid, rounded
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
@@ -21,7 +22,7 @@ START_NU = 3.0
 LEAST_SHARE = 0.04
 # Coordinates of a column's vector that columns share, at most, and those that it has alone.
 N_SHARED, N_OWN = 12, 2
-SPREAD_GRID = np.geomspace(0.25, 20.0, 12)
+SPREAD_GRID = geometric_grid(0.25, 20.0, 12)
 # As in the kernel: correlations of the prior are at most this.
 SHRINKAGE = 1.0 - 1e-4
 
@@ -74,7 +75,7 @@ class Gaussian(ColumnModel):
                 "mu": mu,
                 "kappa": KAPPA_GRID,
                 "sigma2": sigma2,
-                "nu": d - 1 + np.geomspace(0.5, 100.0 + 5 * d, 20),
+                "nu": d - 1 + geometric_grid(0.5, 100.0 + 5 * d, 20),
                 "spread": SPREAD_GRID,
             }
         return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()))
@@ -165,7 +166,8 @@ def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:
            [0.6, 1. ]])
     """
     shared = vectors[:, :n_shared] / np.linalg.norm(vectors, axis=1)[:, None]
-    correlation = SHRINKAGE * shared @ shared.T
+    # Without BLAS, whose last bits depend on the machine.
+    correlation = SHRINKAGE * np.einsum("ik,jk->ij", shared, shared)
     np.fill_diagonal(correlation, 1.0)
     return correlation
 
@@ -194,7 +196,7 @@ def observed_correlation(cells: np.ndarray) -> np.ndarray:
     covariance = centred.T @ centred / np.maximum(seen.T.astype(float) @ seen, 1.0)
     deviation = np.sqrt(np.diag(covariance))
     deviation[deviation == 0.0] = 1.0
-    return np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0)
+    return rounded(np.clip(covariance / np.outer(deviation, deviation), -1.0, 1.0))
 
 
 def draw_vectors(
@@ -219,7 +221,7 @@ def _variance_grid(z):
     """Grid of sigma2 of one column; its spread is taken from the quartiles, since outliers raise the variance."""
     low, high = np.nanquantile(z, (0.25, 0.75))
     spread = min((high - low) / 1.349, 1.0) if high > low else 1.0
-    return np.geomspace(max(sigma2_grid(z)[0], (LEAST_SHARE * spread) ** 2), 4.0, 20)
+    return geometric_grid(max(sigma2_grid(z)[0], (LEAST_SHARE * spread) ** 2), 4.0, 20)
 
 
 def _start_correlation(z):
@@ -245,7 +247,7 @@ def _vectors_like(correlation):
     # No column starts as a function of the others.
     shared *= np.sqrt(np.minimum(1.0, 0.98 / np.maximum(common, 1e-300)))
     own = np.sqrt((1.0 - (shared**2).sum(axis=1))[:, None] / N_OWN)
-    vectors = np.sqrt(n_shared + N_OWN) * np.hstack([shared, np.tile(own, N_OWN)])
+    vectors = rounded(np.sqrt(n_shared + N_OWN) * np.hstack([shared, np.tile(own, N_OWN)]))
     return {"vectors": vectors, "n_shared": n_shared, "spread": float(SPREAD_GRID[4])}
 
 

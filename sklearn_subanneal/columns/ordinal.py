@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._categorical import CategoricalData
 from sklearn_subanneal.columns._ordinal import OrdinalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
@@ -11,7 +12,7 @@ from sklearn_subanneal.columns.parameters import MOST, Hyperparameter
 
 # Beyond, a column is a number rather than one of few levels, and each change of a cluster is slow.
 MOST_LEVELS = 100
-MASS_GRID = np.geomspace(0.3, 300.0, 10)
+MASS_GRID = geometric_grid(0.3, 300.0, 10)
 FREE_GRID = np.array([0.01, 0.03, 0.1, 0.3, 0.6, 0.9])
 
 
@@ -56,7 +57,7 @@ class Ordinal(ColumnModel):
             )
         axes = {
             "location": np.linspace(-1.0, top + 1.0, 13),
-            "spread": np.geomspace(0.2, 2.0 * n_categories, 10),
+            "spread": geometric_grid(0.2, 2.0 * n_categories, 10),
             "free": FREE_GRID,
             "mass": MASS_GRID,
         }

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.intervals import Interval
@@ -19,9 +20,9 @@ from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.columns.units import check_reach, rounding_variance, standard_units
 
 # Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
-KAPPA_GRID = np.geomspace(1e-4, 10.0, 20)
-SIGMA2_GRID = np.geomspace(1e-6, 4.0, 20)
-NU_GRID = np.geomspace(0.3, 100.0, 20)
+KAPPA_GRID = geometric_grid(1e-4, 10.0, 20)
+SIGMA2_GRID = geometric_grid(1e-6, 4.0, 20)
+NU_GRID = geometric_grid(0.3, 100.0, 20)
 # Variance within a cluster before anything is learned, as a share of the variance of the table.
 NARROW = 0.05
 # In standard deviations of the prior: squares must not overflow in float32.
@@ -131,4 +132,4 @@ def sigma2_grid(z: np.ndarray) -> np.ndarray:
     rounding = rounding_variance(z)
     if not rounding:
         return SIGMA2_GRID
-    return np.geomspace(max(SIGMA2_GRID[0], rounding), SIGMA2_GRID[-1], len(SIGMA2_GRID))
+    return geometric_grid(max(SIGMA2_GRID[0], rounding), SIGMA2_GRID[-1], len(SIGMA2_GRID))

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.transform_choice import choose_transform
 
 # Predictive distributions are averaged over draws at this many quantiles of the training data, and beyond them.
 N_QUANTILES = 129
-TAIL = np.geomspace(0.1, 1e4, 16)
+TAIL = geometric_grid(0.1, 1e4, 16)
 # The median, and the quantiles that are one standard deviation from it in a normal.
 LOW, MEDIAN, HIGH = 0.15865525393145707, 0.5, 0.8413447460685429
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns.transforms import IDENTITY, Logarithm, Transform, YeoJohnson
 
 POWERS = np.linspace(0.0, 2.0, 21)
@@ -72,7 +73,7 @@ def _families(x):
         families["log"] = [Logarithm()]
     elif low == 0.0 and x.max() > 0.0:
         positive = x[x > 0.0]
-        families["log"] = [Logarithm(s) for s in np.geomspace(positive.min(), np.median(positive), N_SHIFTS).tolist()]
+        families["log"] = [Logarithm(s) for s in geometric_grid(positive.min(), np.median(positive), N_SHIFTS).tolist()]
     unit = spread if spread > 0.0 else abs(quartiles[1]) or 1.0
     families["yeo-johnson"] = [YeoJohnson(p, float(quartiles[1]), float(unit)) for p in POWERS.tolist()]
     return families

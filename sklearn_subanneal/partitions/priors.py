@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator
 
+from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior, PitmanYorPrior
 from sklearn_subanneal.partitions._nggp import HIGHEST, NGGPPrior
 from sklearn_subanneal.partitions.prior_parameters import (
@@ -19,7 +20,7 @@ from sklearn_subanneal.partitions.prior_parameters import (
 )
 
 # Wide enough that the ends carry no mass on tables of 10 to 10^6 rows.
-CONCENTRATION_GRID = np.geomspace(0.05, 200.0, 12)
+CONCENTRATION_GRID = geometric_grid(0.05, 200.0, 12)
 DISCOUNT_GRID = np.linspace(0.0, 0.5, 6)
 
 
