@@ -28,7 +28,8 @@ class EventColumns:
     """
 
     def __init__(self, table: Table):
-        self.table, self.places = table, table.places
+        self.table, self.places, self.names = table, table.places, table.names
+        self._numbers = {name: j for j, name in enumerate(self.names)}
 
     def compare(self, name: str, operation: str, value, place: str) -> Event:
         """The event of one comparison, as :func:`parsed_event` asks for it.
@@ -41,7 +42,7 @@ class EventColumns:
         ValueError
             If there is no such column, or the comparison does not suit its type.
         """
-        j = column_index(self.table, "event", name)
+        j = self._numbers[name] if name in self._numbers else column_index(self.table, "event", name)
         column, at, place = self.table.columns[j], self.places[j], f"event has {_shortened(place)!r}"
         if operation == "is missing":
             if column.indicator is None:
@@ -69,7 +70,8 @@ class EventColumns:
             own = frozenset().union(*(_codes(column, operation, one, place) for one in values))
             event = Condition(at[0], own)
         else:
-            event = AnyOf(tuple(_within(column, at, _interval(column, operation, one, place)) for one in values))
+            events = [_within(column, at, _interval(column, operation, one, place)) for one in values]
+            event = events[0] if len(events) == 1 else AnyOf(tuple(events))
         if column.indicator is None:
             return event
         return AllOf((Condition(at[-1], frozenset([PRESENT])), event))

@@ -133,7 +133,7 @@ class Questions:
     def _asked(self, events, given):
         """Events that are given as texts, and the evidence as typed cells of one row."""
         columns = EventColumns(self._table)
-        asked = [parsed_event(event, self._table.names, columns.compare) for event in events]
+        asked = [parsed_event(event, columns.names, columns.compare) for event in events]
         return asked, evidence(self, self._table, {} if given is None else given, 1)
 
     def conditional_quantiles(self, column, quantiles=(0.05, 0.5, 0.95), given=None) -> np.ndarray:

@@ -120,14 +120,16 @@ def _in_clusters(models, factor, values, places, cells):
         asked = [m for m in part.members if m in places]
         if not asked:
             continue
-        if len(asked) == 1:
-            (m,) = asked
-            boxes, at = [{m: own} for own in values[m]], places[m]
-        else:
-            rows = np.column_stack([places[m] for m in asked])
-            distinct, at = np.unique(rows, axis=0, return_inverse=True)
-            boxes = [{m: values[m][v] for m, v in zip(asked, row, strict=True) if v >= 0} for row in distinct]
-        found = part.box_probabilities(models, boxes, cells.of_part(part)[0], n_clusters)
-        # Boxes that leave the part free have the last row.
-        out = out * np.vstack([found, np.ones((1, n_clusters))])[at]
+        row, n_asked = cells.of_part(part)[0], np.sum([places[m] >= 0 for m in asked], axis=0)
+        own = np.ones((len(n_asked), n_clusters))
+        for m in asked:
+            at = np.flatnonzero((places[m] >= 0) & (n_asked == 1))
+            if at.size:
+                own[at] = part.cell_probabilities(models[m], m, values[m], row, n_clusters)[places[m][at]]
+        at = np.flatnonzero(n_asked > 1)
+        if at.size:
+            distinct, inverse = np.unique(np.column_stack([places[m][at] for m in asked]), axis=0, return_inverse=True)
+            boxes = [{m: values[m][v] for m, v in zip(asked, line, strict=True) if v >= 0} for line in distinct]
+            own[at] = part.box_probabilities(models, boxes, row, n_clusters)[inverse]
+        out = out * own
     return out

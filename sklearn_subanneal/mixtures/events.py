@@ -94,6 +94,10 @@ def disjoint_boxes(
     {0: (Interval(low=-inf, high=3.0, has_low=False, has_high=True),), 1: frozenset({2})}
     {0: (Interval(low=3.0, high=inf, has_low=False, has_high=False),)}
     """
+    if isinstance(event, Condition) and event.model not in (known or {}):
+        box = _box_of_condition(event, n_values)
+        if box is not None:
+            return [box]
     axes = _axes(event, n_values)
     if len(axes) > MOST_MODELS:
         raise ValueError(
@@ -105,6 +109,14 @@ def disjoint_boxes(
             node = _substituted(node, m, axes[m].cell(value))
     found = _Expansion(axes).boxes(node)
     return [{m: axes[m].values(cells) for m, cells in box.items()} for box in found]
+
+
+def _box_of_condition(condition, n_values):
+    """The box of a condition that is neither sure nor impossible, as most questions are; None if there is more to it."""
+    values, m = condition.values, condition.model
+    if isinstance(values, Interval):
+        return {m: (values,)} if np.isinf(values.low) != np.isinf(values.high) else None
+    return {m: values} if 0 < len(values) < n_values[m] else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,14 +112,32 @@ class Part:
                 corners = product(*(models[m].standard_ends(box[m]).T for m in members))
                 out[i] = sum(t_box_probabilities(*t, *np.transpose(corner)) for corner in corners)
         for m, at in alone.items():
-            out[at] = self._of_member(models[m], m, [boxes[i][m] for i in at], row, n_clusters)
+            out[at] = self.cell_probabilities(models[m], m, [boxes[i][m] for i in at], row, n_clusters)
         return out
 
-    def _of_member(self, model, m, values, row, n_clusters):
-        """Probabilities (n_values, n_clusters) of some sets of values of one member."""
+    def cell_probabilities(
+        self, model: ColumnModel, m: int, values: Sequence[Values], row: np.ndarray, n_clusters: int
+    ) -> np.ndarray:
+        """Probabilities in each cluster that the missing cell of one member has one of some values.
+
+        As :meth:`box_probabilities` of boxes of this member alone.
+
+        Parameters
+        ----------
+        model : ColumnModel
+        m : int
+            Its index.
+        values : sequence of set of codes, or of tuple of Interval
+        row : ndarray of shape (1, width)
+        n_clusters : int
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_values, n_clusters)
+        """
         if model.discrete:
             known = model.probabilities(self.statistics.probabilities(n_clusters))
-            return [known[:, sorted(codes)].sum(axis=1) for codes in values]
+            return np.array([known[:, sorted(codes)].sum(axis=1) for codes in values])
         intervals = [own for some in values for own in some]
         if self.is_block:
             location, scale, free = self.t_of_member(m, row, n_clusters)
