@@ -112,7 +112,7 @@ def disjoint_boxes(
 
 
 def _box_of_condition(condition, n_values):
-    """The box of a condition that is neither sure nor impossible, as most questions are; None if there is more to it."""
+    """The box of a condition that is neither sure nor impossible, as most questions are; else None."""
     values, m = condition.values, condition.model
     if isinstance(values, Interval):
         return {m: (values,)} if np.isinf(values.low) != np.isinf(values.high) else None
