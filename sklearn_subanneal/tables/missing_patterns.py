@@ -21,8 +21,8 @@ class MissingPatterns:
         The ``patterns``, packed: there may be as many as there are rows.
     n_parts : int
         Number of modelled columns.
-    of_rows : ndarray of int32, shape (n_rows,)
-        The pattern of each row.
+    of_rows : ndarray of unsigned int, shape (n_rows,)
+        The pattern of each row, in the smallest type that will do.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class MissingPatterns:
                 cells[:, at] = is_missing(arrays[at[0]])[:, None]
         bits = np.packbits(cells, axis=1)
         _, firsts, of_rows = np.unique(row_keys(list(bits.T)), return_index=True, return_inverse=True)
-        return cls(bits[firsts], len(arrays), of_rows.astype(np.int32))
+        return cls(bits[firsts], len(arrays), of_rows.astype(np.min_scalar_type(max(len(firsts) - 1, 0))))
 
     @property
     def patterns(self) -> np.ndarray:
