@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -117,6 +118,49 @@ class Ensemble:
                 log_joint = log_joint + cells.spread(m, masses)
         return log_sum_exp(log_joint)
 
+    def evidence(self, given: list[np.ndarray] | None) -> tuple[DistinctRows, np.ndarray]:
+        """The observed cells of one row, of whose other cells is known that they have known categories.
+
+        Parameters
+        ----------
+        given : list of ndarray of shape (1,), or None
+            Typed columns; None: nothing is observed.
+
+        Returns
+        -------
+        cells : DistinctRows
+        shares : ndarray of shape (n_draws,)
+            Of the draws, by their weights and the densities that they give to these cells.
+        """
+        if given is None:
+            return self._nothing, _shares(self._log_nothing.sum(axis=1) + self.log_weights)
+        cells = self._admissible(DistinctRows.of(self.models, given))
+        observed = {m for m, model in enumerate(self.models) if not missing([given[j] for j in model.sources]).all()}
+        logs = self._log_nothing.copy()
+        for draw, factors in enumerate(self.products):
+            for number, factor in enumerate(factors):
+                if not observed.isdisjoint(factor.members):
+                    logs[draw, number] = factor.log_marginal(cells)[0]
+        return cells, _shares(logs.sum(axis=1) + self.log_weights)
+
+    def _admissible(self, cells):
+        values = [model.admissible(own) for model, own in zip(self.models, cells.values, strict=True)]
+        return replace(cells, values=values)
+
+    @cached_property
+    def _nothing(self):
+        """A row of which nothing is observed."""
+        values = [np.full((1, len(model.sources)), np.nan) for model in self.models]
+        return self._admissible(DistinctRows(1, values, [None] * len(values)))
+
+    @cached_property
+    def _log_nothing(self):
+        """Log density of that row in each factor of each draw, (n_draws, most_factors); 0 where there is none."""
+        out = np.zeros((len(self.products), max(map(len, self.products))))
+        for draw, factors in enumerate(self.products):
+            out[draw, : len(factors)] = [factor.log_marginal(self._nothing)[0] for factor in factors]
+        return out
+
     def sample(
         self, n_rows: int, generator: np.random.Generator, given: list[np.ndarray] | None = None
     ) -> list[np.ndarray]:
@@ -138,17 +182,9 @@ class Ensemble:
         arrays : list of ndarray of shape (n_rows,)
             Typed columns.
         """
-        if given is None:
-            nothing = [np.full((1, len(model.sources)), np.nan) for model in self.models]
-            evidence = DistinctRows(1, nothing, [None] * len(nothing))
-        else:
-            evidence = DistinctRows.of(self.models, given)
-        admissible = [model.admissible(cells) for model, cells in zip(self.models, evidence.values, strict=True)]
-        evidence = replace(evidence, values=admissible)
+        evidence, shares = self.evidence(given)
         values = [np.repeat(cells, n_rows, axis=0) for cells in evidence.values]
-        chosen = generator.choice(
-            len(self.products), n_rows, p=_shares(self.log_densities(evidence)[:, 0] + self.log_weights)
-        )
+        chosen = generator.choice(len(self.products), n_rows, p=shares)
         for index in np.unique(chosen):
             rows = np.flatnonzero(chosen == index)
             for factor in self.products[index]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import rel_entr, softmax
 
-from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.mixtures.events import AllOf, Complement, Event, disjoint_boxes
 
@@ -82,10 +80,7 @@ def _of_draws(average, events, given):
     n_values = {m: model.n_values for m, model in enumerate(models) if model.discrete}
     found = [disjoint_boxes(event, n_values, known) for event in events]
     boxes = [box for own in found for box in own]
-    cells = DistinctRows.of(models, given)
-    rows = [model.admissible(values) for model, values in zip(models, cells.values, strict=True)]
-    cells = replace(cells, values=rows)
-    shares = softmax(average.log_densities(cells)[:, 0] + average.log_weights)
+    cells, shares = average.evidence(given)
     values, places = _distinct(boxes)
     owner = np.repeat(np.arange(len(events)), [len(own) for own in found])
     out = np.empty((len(average.products), len(events)))
