@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -139,18 +140,21 @@ class ComponentMerging:
     _has_documents = False
 
     def merge_components(
-        self, min_overlap: float = 0.01, n_groups: int | None = None, *, view: int = 0, random_state=None
+        self, min_overlap: float = 0.002, n_groups: int | None = None, *, view: int = 0, random_state=None
     ) -> MergedComponents:
         """Groups of components that overlap, which people would call one cluster.
 
         A cluster that is skewed, curved or has heavy tails takes several components. They overlap: a row drawn from one
         of them has a probability of belonging to another one. The pair with the largest such probability is merged
-        first, and merging ends when all are below ``min_overlap``.
+        first, and merging ends when all are below ``min_overlap``. In these probabilities a row counts by the square of
+        the share of the mixture that lies in places of lower density: clusters whose tails touch meet in empty
+        places, and hardly overlap.
 
         Parameters
         ----------
-        min_overlap : float, default=0.01
-            Between 0 and 1. Clusters that are closer than this share of misclassified rows are merged, too.
+        min_overlap : float, default=0.002
+            Between 0 and 1. Clusters that are closer than this share of misclassified rows, where rows in dense places
+            count more, are merged, too.
         n_groups : int or None, default=None
             The number of groups, in place of ``min_overlap``.
         view : int, default=0
@@ -171,7 +175,7 @@ class ComponentMerging:
         References
         ----------
         C. Hennig (2010), Methods for merging Gaussian mixture components, Advances in Data Analysis and Classification
-        4, 3-34.
+        4, 3-34 (there, all rows count alike).
 
         Examples
         --------
@@ -186,7 +190,7 @@ class ComponentMerging:
         """
         check_is_fitted(self)
         if not isinstance(min_overlap, Real) or not 0.0 < min_overlap < 1.0:
-            raise ValueError(f"min_overlap must be between 0 and 1, both excluded, got {min_overlap!r}; try 0.01")
+            raise ValueError(f"min_overlap must be between 0 and 1, both excluded, got {min_overlap!r}; try 0.002")
         if self._has_documents:
             raise ValueError(
                 "merge_components is for tables, and feature_types='bag-of-words' has documents; take the clusters as "
@@ -199,4 +203,6 @@ class ComponentMerging:
 
 def tree_of_components(models: list[ColumnModel], draw: Draw, generator: np.random.Generator) -> ComponentTree:
     """The merges of the components of one draw."""
-    return ComponentTree.of(component_overlaps(models, draw, None, generator), draw.sizes)
+    tree = ComponentTree.of(*component_overlaps(models, draw, None, generator))
+    # Groups are numbered by all of their rows, in dense places or not.
+    return replace(tree, weights=draw.sizes / draw.sizes.sum())

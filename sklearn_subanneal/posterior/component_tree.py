@@ -42,7 +42,7 @@ class ComponentTree:
         overlaps : array-like of shape (n_components, n_components)
             Entry (a, b) is the mean probability that a row of component a belongs to b.
         weights : array-like of shape (n_components,)
-            Positive.
+            Positive: shares in which rows count as they do in the overlaps.
 
         Examples
         --------
@@ -70,12 +70,12 @@ class ComponentTree:
             alive[b], numbers[a] = False, n + step
         return cls(merges, found, weights)
 
-    def groups(self, min_overlap: float = 0.01, n_groups: int | None = None) -> NDArray[np.int64]:
+    def groups(self, min_overlap: float = 0.002, n_groups: int | None = None) -> NDArray[np.int64]:
         """The group of each component, the largest group first.
 
         Parameters
         ----------
-        min_overlap : float, default=0.01
+        min_overlap : float, default=0.002
             Merges go on as long as the overlap is at least this.
         n_groups : int or None, default=None
             The number of groups, in place of ``min_overlap``.

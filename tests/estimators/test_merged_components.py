@@ -47,12 +47,27 @@ def test_overlap_is_that_of_two_normals():
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(size=4000), 6.0 + rng.normal(size=4000)])[:, None]
     model = SubsampleAnnealedDPMM(**SHORT).fit(X)
-    overlaps = component_overlaps(model._models, model._representative, None, rng)
+    overlaps, _ = component_overlaps(model._models, model._representative, None, rng)
     np.testing.assert_allclose(overlaps.sum(axis=1), 1.0)
     assert overlaps[0, 0] > 0.9
     # Rows of a component are mostly its own; 0.0027 is twice the tail of a normal beyond 3.
     big = np.argsort(-model._representative.sizes)[:2]
     assert overlaps[big[0], big[1]] < 0.0027
+
+
+def test_groups_whose_tails_touch_stay_apart():
+    """Of exponential tails that point at one another, more than 0.002 of the rows are misclassified."""
+    rng = np.random.default_rng(5)
+    truth = np.arange(1600) % 2
+    X = np.column_stack([(1 - 2 * truth) * rng.exponential(1.5, 1600) + 13.0 * truth, rng.normal(size=1600)])
+    assert 0.002 < np.mean((X[:, 0] > 6.5) != truth)
+    model = SubsampleAnnealedDPMM(**SHORT).fit(X)
+    assert model.n_clusters_ > 2
+    merged = model.merge_components(random_state=0)
+    assert merged.n_groups_ == 2
+    assert adjusted_rand_score(truth, merged.predict(X)) > 0.95
+    sizes = np.bincount(merged.groups_, model._representative.sizes)
+    np.testing.assert_allclose(np.bincount(merged.groups_, merged.tree_.weights), sizes / 1600)
 
 
 def test_arguments_are_checked():
