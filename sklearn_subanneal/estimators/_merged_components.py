@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -17,6 +16,10 @@ from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_groups
 from sklearn_subanneal.posterior.cluster_stability import ClusterStability
 from sklearn_subanneal.posterior.component_tree import ComponentTree
+
+# Draws of each chain whose groups are compared, evenly spaced, and the share of them, by the weights of the chains, that
+# have to have two groups of components together, on average over their rows.
+MOST_DRAWS, MIN_SHARE = 3, 0.65
 
 
 class MergedComponents:
@@ -34,14 +37,14 @@ class MergedComponents:
     Attributes
     ----------
     tree_ : ComponentTree
-        The merges.
+        The merges; its ``overlaps`` are the shares of the draws that have the two in one group.
     groups_ : ndarray of int64, shape (n_components,)
         The group of each component of the draw that represents the posterior.
     n_groups_ : int
     """
 
     def __init__(self, model, tree: ComponentTree, min_overlap: float, n_groups: int | None, view: int):
-        self.tree_, self.groups_ = tree, tree.groups(min_overlap, n_groups)
+        self.tree_, self.groups_ = tree, tree.groups(MIN_SHARE, n_groups)
         self.n_groups_ = int(self.groups_.max()) + 1
         self._model, self._min_overlap, self._n_groups, self._view = model, min_overlap, n_groups, view
 
@@ -78,8 +81,8 @@ class MergedComponents:
     def cluster_stability(self, X, *, n_refits: int = 0, random_state=None) -> ClusterStability:
         """How often each group of the training rows is found again by other fits of the same table.
 
-        As :meth:`SubsampleAnnealedDPMM.cluster_stability` has it for single clusters: the components of each draw, and
-        of each new fit, are merged in the same way as these.
+        As :meth:`SubsampleAnnealedDPMM.cluster_stability` has it for single clusters: the components of each draw are
+        merged by their overlaps, and those of each new fit in the same way as these.
 
         Parameters
         ----------
@@ -111,22 +114,21 @@ class MergedComponents:
         """
         generator = seeded_generator(random_state)
 
-        def grouped(models, draw):
-            tree = tree_of_components(models, draw, generator)
-            # Another draw may have fewer components than there are groups.
-            n_groups = None if self._n_groups is None else min(self._n_groups, len(draw.sizes))
-            return tree.groups(self._min_overlap, n_groups)
+        def grouped(models, draw, labels, of_chain):
+            return groups_of_draw(models, draw, self._min_overlap, self._n_groups, generator)
 
         def labels_of_refit(refit, view):
-            mixture = refit._mixture_of_view(view)
-            return nearest_groups(*mixture, refit._encode(X), grouped(*mixture))
+            models, draw = refit._mixture_of_view(view)
+            tree = consensus_tree(refit, view, self._min_overlap, self._n_groups, generator)
+            n_groups = None if self._n_groups is None else min(self._n_groups, len(draw.sizes))
+            return nearest_groups(models, draw, refit._encode(X), tree.groups(MIN_SHARE, n_groups))
 
         return judge_clusters(
             self._model,
             X,
             self._view,
             self.groups_,
-            lambda models, draw, labels, of_chain: grouped(models, draw),
+            grouped,
             labels_of_refit,
             n_refits,
             generator,
@@ -134,7 +136,10 @@ class MergedComponents:
 
 
 class ComponentMerging:
-    """The method that merges components: a mixin. It reads ``_mixture_of_view(view)`` and ``_n_groups``."""
+    """The method that merges components: a mixin.
+
+    It reads ``_mixture_of_view(view)``, ``_mixtures_like(view)``, ``_n_groups``, ``_copies`` and ``chain_weights_``.
+    """
 
     # Whether the rows are documents, of which none can be drawn without a length.
     _has_documents = False
@@ -149,6 +154,9 @@ class ComponentMerging:
         first, and merging ends when all are below ``min_overlap``. In these probabilities a row counts by the square of
         the share of the mixture that lies in places of lower density: clusters whose tails touch meet in empty
         places, and hardly overlap.
+
+        This is done in three draws of each chain. Of the draw that represents the posterior, those components make a
+        group whose training rows are in one group in at least 65 % of these draws, by the weights of the chains.
 
         Parameters
         ----------
@@ -165,7 +173,8 @@ class ComponentMerging:
         Returns
         -------
         merged : MergedComponents
-            With ``predict(X)``, ``predict_proba(X)``, ``groups_``, ``n_groups_`` and ``tree_``, all merges.
+            With ``predict(X)``, ``predict_proba(X)``, ``groups_``, ``n_groups_`` and ``tree_``, all merges of the
+            components with the shares of the draws that make them.
 
         Raises
         ------
@@ -175,7 +184,9 @@ class ComponentMerging:
         References
         ----------
         C. Hennig (2010), Methods for merging Gaussian mixture components, Advances in Data Analysis and Classification
-        4, 3-34 (there, all rows count alike).
+        4, 3-34 (there, all rows count alike). A. Fred and A. K. Jain (2005), Combining multiple clusterings using
+        evidence accumulation, IEEE Transactions on Pattern Analysis and Machine Intelligence 27, 835-850 (groups of
+        rows that are together in most draws).
 
         Examples
         --------
@@ -197,12 +208,45 @@ class ComponentMerging:
                 "they are (labels_)"
             )
         view = checked_view(view, len(self._n_groups))
-        tree = tree_of_components(*self._mixture_of_view(view), seeded_generator(random_state))
+        n_components = len(self._mixture_of_view(view)[1].sizes)
+        if n_groups is not None and not 1 <= n_groups <= n_components:
+            raise ValueError(
+                f"n_groups must be from 1 to {n_components}, the number of components, got {n_groups!r}; None: by "
+                "min_overlap"
+            )
+        tree = consensus_tree(self, view, min_overlap, n_groups, seeded_generator(random_state))
         return MergedComponents(self, tree, min_overlap, n_groups, view)
 
 
-def tree_of_components(models: list[ColumnModel], draw: Draw, generator: np.random.Generator) -> ComponentTree:
-    """The merges of the components of one draw."""
+def consensus_tree(
+    model, view: int, min_overlap: float, n_groups: int | None, generator: np.random.Generator
+) -> ComponentTree:
+    """The tree of the components of the draw that represents the posterior, by the groups of several draws."""
+    representative = model._mixture_of_view(view)[1]
+    own, draws, weights = None, [], []
+    for chain, chain_weight in zip(model._mixtures_like(view), model.chain_weights_, strict=True):
+        own = next((labels for _, draw, labels, _ in chain if is_same(draw, representative)), own)
+        for i in np.unique(np.linspace(0, len(chain) - 1, MOST_DRAWS).astype(int)):
+            models, draw, labels, likeness = chain[i]
+            draws.append(groups_of_draw(models, draw, min_overlap, n_groups, generator)[labels])
+            weights.append(chain_weight * likeness)
+    if own is None:
+        # A distilled model need not have the draw, nor how it allocates the training rows.
+        own = np.arange(len(representative.sizes))
+        groups = groups_of_draw(*model._mixture_of_view(view), min_overlap, n_groups, generator)
+        return ComponentTree.consensus(own, [groups], [1.0], representative.sizes)
+    return ComponentTree.consensus(own, draws, weights, model._copies.weights)
+
+
+def is_same(draw: Draw, other: Draw) -> bool:
+    """Whether two objects are the same draw; those of a model that was stored and loaded may be copies."""
+    return draw is other or (draw.log_joint == other.log_joint and np.array_equal(draw.sizes, other.sizes))
+
+
+def groups_of_draw(
+    models: list[ColumnModel], draw: Draw, min_overlap: float, n_groups: int | None, generator: np.random.Generator
+) -> np.ndarray:
+    """The groups of the components of one draw, by their overlaps."""
     tree = ComponentTree.of(*component_overlaps(models, draw, None, generator))
-    # Groups are numbered by all of their rows, in dense places or not.
-    return replace(tree, weights=draw.sizes / draw.sizes.sum())
+    # Another draw may have fewer components than there are groups.
+    return tree.groups(min_overlap, None if n_groups is None else min(n_groups, len(draw.sizes)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 class ComponentTree:
     """A tree of merges of components.
 
-    Make it by :meth:`of`, from how far components overlap.
+    Make it by :meth:`of`, from how far components overlap, or by :meth:`consensus`, from groups in many draws.
 
     Attributes
     ----------
     merges : ndarray of int, shape (n_components - 1, 2)
         What is merged in each step: components 0 to n_components - 1, and n_components + i, the result of step i.
     overlaps : ndarray of shape (n_components - 1,)
-        The share of one of the two that would be taken for the other.
+        The share of one of the two that would be taken for the other. Of a consensus: the share of the draws that have
+        rows of both in one group.
     weights : ndarray of shape (n_components,)
         Shares of the components in the mixture.
 
@@ -54,11 +56,56 @@ class ComponentTree:
         array([0, 0, 1])
         """
         weights = np.asarray(weights, np.float64) / np.sum(weights)
-        joint, total = np.asarray(overlaps, np.float64) * weights[:, None], weights.copy()
+        joint = np.asarray(overlaps, np.float64) * weights[:, None]
+        return cls._of_joint(joint, weights, lambda joint, total: joint / total[:, None])
+
+    @classmethod
+    def consensus(
+        cls, labels: ArrayLike, draws: ArrayLike, weights: ArrayLike, row_weights: ArrayLike | None = None
+    ) -> ComponentTree:
+        """The tree of components whose rows are in one group in most draws (average linkage over pairs of rows).
+
+        Parameters
+        ----------
+        labels : array-like of int, shape (n_samples,)
+            Component of each row, 0, 1, ...; each has rows.
+        draws : array-like of int, shape (n_draws, n_samples)
+            Group of each row in each draw.
+        weights : array-like of shape (n_draws,)
+            Weights of the draws.
+        row_weights : array-like of shape (n_samples,) or None, default=None
+            How often each row counts; None: once.
+
+        References
+        ----------
+        A. Fred and A. K. Jain (2005), Combining multiple clusterings using evidence accumulation, IEEE Transactions on
+        Pattern Analysis and Machine Intelligence 27, 835-850.
+
+        Examples
+        --------
+        >>> from sklearn_subanneal.posterior import ComponentTree
+        >>> tree = ComponentTree.consensus([0, 0, 1, 2], [[0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 1, 1]], [1, 1, 2])
+        >>> tree.merges.tolist(), tree.overlaps.round(3).tolist()
+        ([[1, 2], [0, 3]], [0.75, 0.375])
+        """
+        labels, weights = np.asarray(labels), np.asarray(weights, np.float64)
+        rows = np.ones(len(labels)) if row_weights is None else np.asarray(row_weights, np.float64)
+        sizes = np.bincount(labels, rows)
+        together = np.zeros((len(sizes), len(sizes)))
+        for groups, weight in zip(np.asarray(draws), weights / weights.sum(), strict=True):
+            shared = np.zeros((len(sizes), groups.max() + 1))
+            np.add.at(shared, (labels, groups), rows)
+            together += weight * (shared @ shared.T)
+        return cls._of_joint(together, sizes, lambda joint, total: joint / np.outer(total, total))
+
+    @classmethod
+    def _of_joint(cls, joint: NDArray, weights: NDArray, share: Callable[[NDArray, NDArray], NDArray]) -> ComponentTree:
+        """Merges by the largest share, where what two groups have in common and their weights add up."""
+        joint, total = joint.copy(), weights.copy()
         numbers, alive, n = np.arange(len(weights)), np.ones(len(weights), bool), len(weights)
         merges, found = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
         for step in range(n - 1):
-            shares = joint / total[:, None]
+            shares = share(joint, total)
             np.fill_diagonal(shares, -1.0)
             shares[~alive] = shares[:, ~alive] = -1.0
             a, b = sorted(np.unravel_index(shares.argmax(), shares.shape))
@@ -68,7 +115,7 @@ class ComponentTree:
             joint[:, a] += joint[:, b]
             total[a] += total[b]
             alive[b], numbers[a] = False, n + step
-        return cls(merges, found, weights)
+        return cls(merges, found, weights / weights.sum())
 
     def groups(self, min_overlap: float = 0.002, n_groups: int | None = None) -> NDArray[np.int64]:
         """The group of each component, the largest group first.
