@@ -17,8 +17,8 @@ from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_groups
 from sklearn_subanneal.posterior.cluster_stability import ClusterStability
 from sklearn_subanneal.posterior.component_tree import ComponentTree
 
-# Draws of each chain whose groups are compared, evenly spaced, and the share of them, by the weights of the chains, that
-# have to have two groups of components together, on average over their rows.
+# Draws of each chain whose groups are compared, evenly spaced, and the share of them, by the weights of the chains, in
+# which two groups of components have to be together, on average over their rows.
 MOST_DRAWS, MIN_SHARE = 3, 0.65
 
 

@@ -152,7 +152,7 @@ class ComponentTree:
         return np.argsort(order)[groups]
 
     def linkage(self) -> NDArray:
-        """The tree for :func:`scipy.cluster.hierarchy.dendrogram`; heights are -log10 of the overlaps.
+        """The tree for :func:`scipy.cluster.hierarchy.dendrogram`; heights are -log10 of the overlaps, or shares.
 
         Where a later merge has the larger overlap, its height is that of the merge before.
 

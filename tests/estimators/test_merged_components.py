@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
+from support.blobs import blobs
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.mixtures.component_overlap import component_overlaps
@@ -68,6 +71,39 @@ def test_groups_whose_tails_touch_stay_apart():
     assert adjusted_rand_score(truth, merged.predict(X)) > 0.95
     sizes = np.bincount(merged.groups_, model._representative.sizes)
     np.testing.assert_allclose(np.bincount(merged.groups_, merged.tree_.weights), sizes / 1600)
+
+
+def test_groups_are_those_of_most_draws():
+    """One of four chains has all rows in one group, in place of three."""
+    X, _ = blobs(120, 3, seed=1)
+    model = SubsampleAnnealedDPMM(n_chains=4, n_draws=4, random_state=0).fit(X)
+    model.chain_weights_ = np.full(4, 0.25)
+    chain = next(i for i in range(4) if all(draw is not model._representative for draw in model._draws[i]))
+    one = SubsampleAnnealedDPMM(n_chains=1, n_draws=4, random_state=0)
+    one.fit(np.random.default_rng(0).normal(size=(120, 2)))
+    assert one.n_clusters_ == 1
+    model._draws[chain], model.posterior_labels_[chain] = one._draws[0], one.posterior_labels_[0]
+    merged = model.merge_components(random_state=0)
+    assert merged.n_groups_ == 3
+    # A row in between may be elsewhere in a draw.
+    np.testing.assert_allclose(merged.tree_.overlaps[-2:], 0.25, atol=0.01)
+    model.chain_weights_ = np.where(np.arange(4) == chain, 0.7, 0.1)
+    assert model.merge_components(random_state=0).n_groups_ == 1
+
+
+def test_copies_and_distilled_models_have_the_same_groups():
+    X, truth = blobs(150, 3, seed=1)
+    model = SubsampleAnnealedDPMM(n_chains=2, n_draws=3, random_state=0).fit(X)
+    groups = model.merge_components(random_state=0).predict(X)
+    assert adjusted_rand_score(truth, groups) > 0.95
+    copy = pickle.loads(pickle.dumps(model))
+    # A stored draw and the one that represents the posterior may be two objects.
+    copy._representative = pickle.loads(pickle.dumps(copy._representative))
+    np.testing.assert_array_equal(
+        copy.merge_components(random_state=0).tree_.overlaps, model.merge_components(random_state=0).tree_.overlaps
+    )
+    for number in range(6):
+        np.testing.assert_array_equal(model._of_draws([number]).merge_components(random_state=0).predict(X), groups)
 
 
 def test_arguments_are_checked():

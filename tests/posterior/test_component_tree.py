@@ -34,6 +34,26 @@ def test_merges_are_those_of_the_definition():
             groups[7 + step] = groups.pop(best[0]) + groups.pop(best[1])
 
 
+def test_merges_of_the_consensus_are_those_of_the_definition():
+    """The mean over pairs of rows of the share of draws that have them together, from all rows anew each time."""
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        labels = rng.permutation(np.r_[np.arange(6), rng.integers(6, size=24)])
+        draws, weights = rng.integers(3, size=(4, 30)), rng.dirichlet(np.ones(4))
+        counts = rng.integers(1, 4, size=30)
+        tree = ComponentTree.consensus(labels, draws, 5.0 * weights, counts)
+        labels, draws = np.repeat(labels, counts), np.repeat(draws, counts, axis=1)
+        together = np.tensordot(weights, draws[:, :, None] == draws[:, None, :], 1)
+        np.testing.assert_allclose(tree.weights, np.bincount(labels) / len(labels))
+        groups = {k: labels == k for k in range(6)}
+        for step in range(5):
+            shares = {(a, b): together[groups[a]][:, groups[b]].mean() for a in groups for b in groups if a < b}
+            best = max(shares, key=shares.get)
+            assert set(tree.merges[step]) == set(best)
+            assert tree.overlaps[step] == pytest.approx(shares[best])
+            groups[6 + step] = groups.pop(best[0]) | groups.pop(best[1])
+
+
 def test_groups_by_overlap_and_by_number():
     rng = np.random.default_rng(1)
     tree = ComponentTree.of(*random_overlaps(rng, 9))
