@@ -7,6 +7,9 @@ LINTED := sklearn_subanneal tests benchmarks examples doc/conf.py setup.py
 QUICK ?=
 # Processes that share the tests; "auto": one for each core.
 WORKERS ?= auto
+# Hostile cases: how many, and the number of the first.
+CASES ?= 1000
+FIRST ?= 0
 PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
@@ -23,7 +26,7 @@ BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strate
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: help venv build demo test test-all bugs lint format bench figures doc clean
+.PHONY: help venv build demo test test-all fuzz bugs lint format bench figures doc clean
 
 help: ## list the targets
 	@echo "usage: make [PYTHON=python3] TARGET"
@@ -42,6 +45,9 @@ test: $(VENV)/.test ## the quick tests, on the installed package (WORKERS=auto)
 
 test-all: $(VENV)/.test ## every test
 	@$(PYTEST) -m "slow or not slow"
+
+fuzz: $(VENV)/.test ## hostile tables and arguments, each case in a process with limits (CASES=1000 FIRST=0)
+	@$(BIN)/python tests/fuzz/fuzz_campaign.py --cases $(CASES) --first $(FIRST)
 
 bugs: $(VENV)/.test ## plant the bugs of tests/bugs one by one; the quick tests must catch each
 	@$(BIN)/python tests/bugs/run.py --jobs 2

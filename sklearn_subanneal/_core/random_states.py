@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.utils import check_random_state
+
+from sklearn_subanneal._core.arguments import shortened
 
 #: The constraint of a constructor's parameter ``random_state``, in scikit-learn's form.
 RANDOM_STATE = ["random_state", np.random.Generator]
@@ -38,6 +42,8 @@ def checked_random_state(random_state) -> np.random.RandomState:
     """
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
+    if isinstance(random_state, Integral) and not 0 <= random_state < 2**32:
+        raise ValueError(f"random_state must be a seed from 0 to {2**32 - 1}, got {shortened(random_state)}")
     return check_random_state(random_state)
 
 

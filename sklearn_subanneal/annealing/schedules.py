@@ -9,6 +9,11 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sklearn_subanneal._core.arguments import LARGEST, checked_real
+
+# More rows than any table has, for what is to hold for tables of any size.
+MOST_ROWS = 1e300
+
 
 class Schedule(BaseEstimator):
     """Base class of all schedules: functions of progress alone, independent of model, data and clock.
@@ -40,8 +45,7 @@ class Schedule(BaseEstimator):
 
     def n_assignments(self, n_rows: int) -> int:
         """Row assignments of the whole schedule, with its starts; at least one a row."""
-        if not isinstance(self.passes, Real) or not self.passes >= 1.0 or not np.isfinite(self.passes):
-            raise ValueError(f"passes must be a number of at least 1, got {self.passes!r}")
+        checked_real("passes", self.passes, 1, LARGEST)
         return int(np.ceil(self.passes * n_rows))
 
 
@@ -103,9 +107,7 @@ class Accelerating(Schedule):
         """(rows at the start, size where the passes begin to fall, exponent, work up to there, work of the whole)."""
         super().n_assignments(n_rows)
         for name in ("n_small", "n_first"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not value >= 1:
-                raise ValueError(f"{name} must be a number of at least 1, got {value!r}")
+            checked_real(name, getattr(self, name), 1, MOST_ROWS)
         small = min(float(self.n_small), float(n_rows))
         first = min(float(self.n_first), small / 2)
         early = first + self.passes * (small - first)

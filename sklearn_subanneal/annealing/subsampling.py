@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.annealing._window import Window
+from sklearn_subanneal.tables.unreadable import as_array
 
 
 class Subsampling(BaseEstimator):
@@ -170,14 +172,20 @@ class StratifiedSubsampling(Subsampling):
             edges = np.unique(np.nanquantile(values, np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]))
             # NaN sorts after every edge: missing cells form a separate stratum.
             values = np.where(np.isnan(values), len(edges) + 1, np.searchsorted(edges, values, side="right"))
-        return np.unique(values, return_inverse=True)[1].reshape(-1)
+        try:
+            return np.unique(values, return_inverse=True)[1].reshape(-1)
+        except TypeError as error:
+            raise ValueError(
+                f"strata must be labels that can be sorted, all numbers or all strings, got {shortened(values[0])} and "
+                f"others ({error}): convert them to strings"
+            ) from error
 
 
 def checked_strata(X, strata) -> np.ndarray | None:
     """The strata that a fit was given, as an array; raises ValueError unless there is one for each row of X."""
     if strata is None:
         return None
-    strata = np.asarray(strata)
+    strata = as_array(strata, "strata")
     if strata.ndim != 1:
         raise ValueError(f"strata must have shape (n_samples,), got {strata.shape}; pass one column of labels")
     check_consistent_length(X, strata)

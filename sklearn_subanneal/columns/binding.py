@@ -184,14 +184,17 @@ def _entries(
     for key, values in (given or {}).items():
         kind = key if key in KINDS else kind_of.get(key)
         if kind is None:
-            raise ValueError(f"{parameter} has the key {key!r}, which is neither a column nor one of {sorted(KINDS)}")
+            raise ValueError(
+                f"{parameter} has the key {key!r}, which is neither a column nor one of {sorted(KINDS)}; remove it, or "
+                "correct its name"
+            )
         if kind == "real" and covariance_type == "full":
             raise ValueError(
                 f"{parameter} has the key {key!r}, but with covariance_type='full' the reals are one block; "
                 "use the key 'gaussian'"
             )
         if key in KINDS and key not in present:
-            raise ValueError(f"{parameter} has the key {key!r}, but the table has no such columns")
+            raise ValueError(f"{parameter} has the key {key!r}, but the table has no such columns; leave it out")
         domains = KINDS[kind].hyperparameters
         known = {n: own for n, own in domains.items() if (own.given if parameter == "feature_params" else own.learned)}
         if not isinstance(values, dict) or (unknown := set(values) - set(known)):

@@ -13,6 +13,11 @@ from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.columns.parameters import Hyperparameter, draw_on_grid, nearest_on_grid
 from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 
+# Cells that are more standard units away count as so far: squares of their distances, and sums of these, are finite.
+FARTHEST = 1e100
+# What is drawn or predicted beyond the range of floating point is at its end.
+LARGEST_CELL = np.finfo(np.float64).max
+
 
 @dataclass(frozen=True)
 class ColumnModel:
@@ -175,7 +180,9 @@ class ColumnModel:
         if self.largest is not None:
             return np.where(cells < 0, np.nan, cells)
         self.transform.check(self.name, cells)
-        return (self.transform.forward(cells) - self.center) / self.scale
+        with np.errstate(over="ignore"):
+            values = (self.transform.forward(cells) - self.center) / self.scale
+        return np.clip(values, -FARTHEST, FARTHEST)
 
     def cells_per_row(self, arrays: list[np.ndarray]) -> float:
         """Average number of cells of a row that a kernel scores."""
@@ -183,7 +190,8 @@ class ColumnModel:
 
     def restore(self, values: np.ndarray) -> np.ndarray:
         """Standard units back to those of the data, (n_rows, width)."""
-        return self.transform.inverse(values * self.scale + self.center)
+        with np.errstate(over="ignore"):
+            return np.clip(self.transform.inverse(values * self.scale + self.center), -LARGEST_CELL, LARGEST_CELL)
 
     def typed(self, values: np.ndarray) -> list[np.ndarray]:
         """Complete values in standard units as typed cells, one array for each column."""
@@ -242,7 +250,9 @@ class ColumnModel:
 
     def summary(self, first: np.ndarray, second: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Value and uncertainty, (n_rows, width) in the units of the data: mean and standard deviation."""
-        return self.restore(first), np.sqrt(np.maximum(second - first**2, 0.0)) * self.scale
+        with np.errstate(over="ignore"):
+            deviation = np.sqrt(np.maximum(second - first**2, 0.0)) * self.scale
+        return self.restore(first), np.minimum(deviation, LARGEST_CELL)
 
     def imputed(self, value: np.ndarray, first: np.ndarray) -> np.ndarray:
         """Predicted values as cells of this type, for example rounded to integers.

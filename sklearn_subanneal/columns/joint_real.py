@@ -80,7 +80,7 @@ class JointSkewed(JointReal):
         # A little beyond the range, the transformation back can be many times the largest cell.
         upper = np.minimum(first + deviation, np.maximum(self.high, first))
         lower = np.maximum(first - deviation, np.minimum(self.low, first))
-        return self.restore(first), 0.5 * (self.restore(upper) - self.restore(lower))
+        return self.restore(first), 0.5 * self.restore(upper) - 0.5 * self.restore(lower)
 
 
 JOINT = {"real": (Real, JointReal), "skewed": (Skewed, JointSkewed)}

@@ -9,12 +9,15 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import assert_all_finite
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.tables.cells import object_cells
 from sklearn_subanneal.tables.column import ABSENT, PRESENT, UNKNOWN, Column
 from sklearn_subanneal.tables.schema import Table
 
 # Names that an error message lists at most: those most similar to the requested one.
 MOST_NAMES = 10
+# Of rarer events the tails of a model say nothing, and its quantiles need not be finite numbers.
+LEAST_LEVEL = 1e-12
 
 
 def column_index(table: Table, parameter: str, column) -> int:
@@ -47,6 +50,8 @@ def column_indices(table: Table, parameter: str, columns) -> list[int]:
     ValueError
         If there is none, one that the table does not have, or one twice.
     """
+    if isinstance(columns, np.ndarray):
+        columns = columns.ravel().tolist()
     if isinstance(columns, str | Integral) or not isinstance(columns, Iterable):
         columns = [columns]
     indices = [column_index(table, parameter, column) for column in columns]
@@ -144,11 +149,15 @@ def checked_quantiles(quantiles) -> np.ndarray:
     ValueError
         If they are no list of such numbers.
     """
-    levels = np.asarray(quantiles, np.float64)
-    if levels.ndim != 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
+    try:
+        levels = np.asarray(quantiles, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        levels = np.empty(0)
+    if levels.ndim != 1 or not levels.size or not (np.minimum(levels, 1.0 - levels) >= LEAST_LEVEL).all():
         raise ValueError(
-            "quantiles must be a list of probabilities between 0 and 1, both excluded, got "
-            f"{levels.tolist()!r}; for the median alone give [0.5]"
+            "quantiles must be a list of probabilities between 0 and 1, both excluded, and at least "
+            f"{LEAST_LEVEL:g} from both, got "
+            f"{shortened(quantiles)}; for the median alone give [0.5]"
         )
     return levels
 
@@ -164,19 +173,6 @@ def refuse_common(table: Table, groups: dict[str, list[int]]):
                     "them only."
                 )
             owner[j] = parameter
-
-
-def row_indices(parameter: str, rows, n_samples: int) -> np.ndarray:
-    """Indices of rows given by index, indices or mask."""
-    rows = np.atleast_1d(np.asarray(rows))
-    if rows.dtype.kind == "b" and rows.shape == (n_samples,):
-        return np.flatnonzero(rows)
-    if rows.ndim == 1 and (not rows.size or (rows.dtype.kind in "iu" and 0 <= rows.min() and rows.max() < n_samples)):
-        return rows.astype(np.intp)
-    raise ValueError(
-        f"{parameter} must be indices from 0 to {n_samples - 1} of rows of the training table, or a mask of shape "
-        f"({n_samples},), got {rows!r}."
-    )
 
 
 def checked_view(view, n_views: int) -> int:

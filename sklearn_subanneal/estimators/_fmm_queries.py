@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.factorial.row_search import infer_rows
+from sklearn_subanneal.tables.unreadable import refuse_unreadable, within
 
 # Far from where squares of cells, or their reciprocals, leave the range of floating point.
 LARGEST_CELL = 1e30
@@ -16,13 +17,9 @@ LARGEST_CELL = 1e30
 
 def validate_rows(estimator, X, reset: bool) -> np.ndarray:
     """Validated rows, float64 or float32; ValueError if a cell is too large."""
+    refuse_unreadable(X)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", reset=reset)
-    largest = max(X.max(), -X.min())
-    if largest > LARGEST_CELL:
-        raise ValueError(
-            f"X must have no cells beyond {LARGEST_CELL:g}, whose squares are too large, got {largest:g}; rescale it"
-        )
-    return X
+    return within("X", X, LARGEST_CELL)
 
 
 class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -86,6 +83,7 @@ class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         rows : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
+        refuse_unreadable(X)
         activations = check_array(X, dtype=[np.float64, np.float32])
         if activations.shape[1] != len(self.components_):
             raise ValueError(

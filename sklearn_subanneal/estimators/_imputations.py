@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
@@ -61,6 +62,7 @@ class Imputations:
         >>> bool(0.0 < uncertainty[0, 1] < 0.5)
         True
         """
+        return_uncertainty = checked_flag("return_uncertainty", return_uncertainty)
         arrays = self._encode(X)
         # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
         is_whole = seen is not False and self._are_seen(arrays, None)

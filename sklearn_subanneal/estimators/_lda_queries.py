@@ -12,12 +12,14 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal._core.random_states import checked_random_state
+from sklearn_subanneal.tables.unreadable import refuse_unreadable
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
 from sklearn_subanneal.topics.measures import coherence
 
 # With more tokens digamma functions in single precision are inaccurate.
 MOST_TOKENS = 1e12
+COUNTS = "count the words of texts by sklearn.feature_extraction.text.CountVectorizer, and pass its counts"
 
 
 def validate_counts(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:
@@ -25,6 +27,7 @@ def validate_counts(estimator, X, method: str, reset: bool) -> sparse.csr_matrix
 
     X is not copied if it already has this form.
     """
+    refuse_unreadable(X, remedy=COUNTS)
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64])
     X = sparse.csr_matrix(X)
     least = X.data.min(initial=0.0)

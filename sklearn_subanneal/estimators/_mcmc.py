@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import posterior
+from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing import schedules, subsampling
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
@@ -75,16 +76,16 @@ class MCMCEstimator(
         "missing_indicator": [StrOptions({MISSING_ONLY}), None, set, "array-like"],
         "feature_grids": [dict, None],
         "unseen": [StrOptions({"novel", "missing", "error"})],
-        "n_chains": [Interval(Integral, 1, None, closed="left")],
-        "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "thin": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_draws": [Interval(Integral, 1, LARGEST, closed="both")],
+        "thin": [Interval(Integral, 1, LARGEST, closed="both")],
         "moves": [StrOptions({"default"}), list, tuple],
         "learn_hyperparameters": ["boolean"],
-        "learn_from": [Interval(Integral, 1, None, closed="left"), None],
-        "max_sweeps": [Interval(Integral, 0, None, closed="left"), None],
+        "learn_from": [Interval(Integral, 1, LARGEST, closed="both"), None],
+        "max_sweeps": [Interval(Integral, 0, LARGEST, closed="both"), None],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, -LARGEST, LARGEST, closed="both"), None],
         "sparse_output": ["boolean"],
         "random_state": RANDOM_STATE,
     }

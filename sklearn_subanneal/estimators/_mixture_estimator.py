@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
@@ -318,6 +319,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
             If ``n_samples`` is no positive integer, or cells of documents are to be missing.
         """
         check_is_fitted(self)
+        keep_missing = checked_flag("keep_missing", keep_missing)
         generator = sampling_generator(n_samples, random_state)
         if self._has_documents:
             if keep_missing:

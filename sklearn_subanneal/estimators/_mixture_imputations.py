@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.estimators._parts import uncertainty_of_columns
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
@@ -40,6 +41,7 @@ class MixtureImputations:
         """
         if self._has_documents:
             raise ValueError(NOTHING_TO_FILL.format("impute"))
+        return_uncertainty = checked_flag("return_uncertainty", return_uncertainty)
         arrays = self._encode(X)
         with self._average() as average:
             filled, uncertainty = average.impute(arrays)

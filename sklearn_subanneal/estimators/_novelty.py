@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._absent_rows import judge_training_rows
 from sklearn_subanneal.estimators._evidence import column_indices, refuse_common
@@ -158,8 +157,8 @@ class NoveltyQueries:
         >>> int(model.most_novel(X, columns=[1], given=[0], n_rows=3)["row"][0])
         7
         """
-        if n_rows is not None and (not isinstance(n_rows, Integral) or isinstance(n_rows, bool) or n_rows < 1):
-            raise ValueError(f"n_rows must be None or an integer of at least 1, got {n_rows!r}")
+        if n_rows is not None:
+            checked_integer("n_rows", n_rows, otherwise="None or ")
         novelty = self.novelty(X, columns, given, seen=seen)
         return ranked_rows(X, np.argsort(-novelty, kind="stable")[:n_rows], {"novelty": novelty})
 

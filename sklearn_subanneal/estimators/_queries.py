@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._evidence import column_index, evidence, unknown_where_given
 from sklearn_subanneal.estimators._imputations import Imputations
@@ -111,7 +112,10 @@ class PredictiveQueries(Imputations, Questions):
         True
         """
         check_is_fitted(self)
-        generator = sampling_generator(n_samples, random_state)
+        generator, keep_missing = (
+            sampling_generator(n_samples, random_state),
+            checked_flag("keep_missing", keep_missing),
+        )
         cells = None if given is None else evidence(self, self._table, given, 1)
         made = np.ones((1, len(self._table.parts)), bool) if cells is None else missing(cells)
         with self._average() as average:

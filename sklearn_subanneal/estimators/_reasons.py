@@ -103,9 +103,9 @@ def _expected(model, cells, j, known):
 def _cell(X, row, j):
     """One cell of the user's table as Python has it."""
     if hasattr(X, "iloc"):
-        value = X.iloc[row, j]
+        value = X.iloc[row, int(j)]
     elif hasattr(X, "columns"):
-        value = X[int(row), j]
+        value = X[int(row), int(j)]
     else:
-        value = X[row][j]
+        value = X[row][int(j)]
     return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.random_states import seeded_generator
 from sklearn_subanneal.views.pattern_donors import donated_patterns
 
 
 def sampling_generator(n_samples: int, random_state, name: str = "n_samples") -> np.random.Generator:
     """The generator of a method that samples, whose number of samples, of this name, is checked."""
-    if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {n_samples!r}")
+    checked_integer(name, n_samples)
     return seeded_generator(random_state)
 
 

@@ -6,16 +6,17 @@ Confidence is how far the draws agree on the clusters of each view.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal.annealing.runner import spawn_generators
-from sklearn_subanneal.estimators._evidence import column_indices, refuse_common, row_indices, typed_cell
+from sklearn_subanneal.estimators._evidence import column_indices, refuse_common, typed_cell
 from sklearn_subanneal.estimators._parts import dependence_of_columns, parts_of_columns, relatedness_of_columns
 from sklearn_subanneal.posterior import similarity
 from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.row_indices import row_indices
 from sklearn_subanneal.views import information
 
 
@@ -121,7 +122,7 @@ class StructureQueries:
             self._flat_draws(),
             *(parts_of_columns(self._table, columns) for columns in (a, b, averaged)),
             {p: part for j, cells in evidence.items() for p, part in zip(self._table.places[j], cells, strict=True)},
-            n_samples=_positive("n_samples", n_samples),
+            n_samples=checked_integer("n_samples", n_samples),
             generator=spawn_generators(random_state, 1)[0],
         )
 
@@ -206,7 +207,7 @@ class StructureQueries:
             self._models,
             self._flat_draws(),
             chosen,
-            n_samples=_positive("n_samples", n_samples),
+            n_samples=checked_integer("n_samples", n_samples),
             generator=spawn_generators(random_state, 1)[0],
         )
 
@@ -253,7 +254,7 @@ class StructureQueries:
                [1., 1.]])
         """
         check_is_fitted(self)
-        n_samples = self._row_labels[0][0].shape[1]
+        n_samples, max_rows = self._row_labels[0][0].shape[1], checked_integer("max_rows", max_rows)
         rows = row_indices("rows", rows, n_samples)
         others = rows if others is None else row_indices("others", others, n_samples)
         if len(rows) * len(others) > max_rows**2:
@@ -325,9 +326,3 @@ class StructureQueries:
                     "average over the column."
                 )
         return averaged, known
-
-
-def _positive(parameter: str, value) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{parameter} must be an integer of at least 1, got {value!r}.")
-    return int(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.views.seen_rows import SeenRows
 
 
@@ -16,7 +17,7 @@ class TrainingRows:
 
     def _are_seen(self, arrays, seen: bool | None) -> bool:
         """Whether these are the typed columns of the table that ``fit`` received; ``seen`` is what the user says."""
-        if seen is False or self._fitted_identity is None:
+        if (seen is not None and not checked_flag("seen", seen)) or self._fitted_identity is None:
             return False
         same = self._is_training_table(arrays)
         if seen and not same:

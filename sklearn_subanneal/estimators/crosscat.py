@@ -165,7 +165,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     hyperparameters_ : dict
         The parameters of ``column_partition``, "column_concentration" and "column_discount", (n_chains, n_draws); those
         of ``row_partition``, "concentration" and "discount", (n_chains, n_draws, n_parts), of the view that holds each
-        part; "columns": for each part a dict of its hyperparameters.
+        part; "columns": for each part a dict of its hyperparameters, infinite where a variance is too large.
     n_sweeps_, trace_ : ndarray of int of shape (n_chains,), structured ndarray
         All sweeps that each chain has made. A record for each of them, but for starts that were left: seconds,
         progress, rows assigned, log joint, ...

@@ -87,7 +87,8 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
     _most_left_out = 2000
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    # The parameters of the inner estimator are the user's as well.
+    @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None, strata=None):
         """Fit the joint table.
 

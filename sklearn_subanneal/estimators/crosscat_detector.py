@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
-from sklearn_subanneal.estimators._evidence import row_indices
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
 from sklearn_subanneal.estimators._row_metadata import present_rows
+from sklearn_subanneal.tables.row_indices import row_indices
 from sklearn_subanneal.views.training_row_index import TrainingRowIndex
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
@@ -254,14 +255,15 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
             If ``rows`` are no rows of X, or ``n_reasons`` is no positive integer.
         """
         check_is_fitted(self)
-        if not isinstance(n_reasons, Integral) or n_reasons < 1:
-            raise ValueError(f"n_reasons must be an integer of at least 1, got {n_reasons!r}")
+        checked_integer("n_reasons", n_reasons)
         arrays = self.crosscat_._encode(X, scored=True)
         if rows is None:
             scores = self.score_samples(X)
             rows = np.argsort(scores, kind="stable")[: int((scores < self.offset_).sum())]
         else:
-            rows = row_indices("rows", rows, len(arrays[0]))
+            rows = row_indices("rows", rows, len(arrays[0]), "X")
+        if not rows.size:
+            return []
         surprisal = self._surprisal([array[rows] for array in arrays])
         excess = self._excess(surprisal)
         order = np.argsort(-excess, axis=1, kind="stable")[:, :n_reasons]

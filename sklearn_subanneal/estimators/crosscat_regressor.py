@@ -11,12 +11,14 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.estimators._evidence import checked_quantiles
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.estimators._target_columns import TargetColumns
 from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 from sklearn_subanneal.mixtures.stacking import weighted
+from sklearn_subanneal.tables.unreadable import refuse_unreadable
 from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.left_out_ranks import left_out_ranks
@@ -80,7 +82,8 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         return tags
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    # The parameters of the inner estimator are the user's as well.
+    @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None, strata=None):
         """Fit the joint table.
 
@@ -108,6 +111,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         """
         if y is None:
             raise ValueError("CrossCatRegressor requires y to be passed, but the target y is None")
+        refuse_unreadable(y, "y", "convert the targets to numbers, or use CrossCatClassifier for classes")
         values = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         is_table = values.ndim == 2
         names = _names(y, values.shape[1]) if is_table else ["y"]
@@ -137,7 +141,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
             return np.column_stack(average.predict(arrays, target))
 
         mean, deviation = np.moveaxis(self._of_targets(X, moments), -1, 0).copy()
-        return (mean, deviation) if return_std else mean
+        return (mean, deviation) if checked_flag("return_std", return_std) else mean
 
     def predict_quantiles(self, X, quantiles=(0.05, 0.5, 0.95)) -> np.ndarray:
         """Quantiles of the target given the observed cells of each row.

@@ -113,7 +113,8 @@ class SubsampleAnnealedDPMM(MixtureEstimator):
         ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
     hyperparameters_ : dict
         The parameters of ``partition`` by their names, for instance "concentration" and "discount", and "log_u" for
-        "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters.
+        "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters,
+        in which a variance too large for float64 is infinite.
     hierarchy_ : Hierarchy
         With moves=["incremental-hierarchy"]: the trees, with ``linkage()`` for SciPy and ``newick()``.
     n_sweeps_ : ndarray of int, shape (n_chains,)

@@ -9,6 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ProgressReporter
@@ -25,6 +26,9 @@ from sklearn_subanneal.variational import CoolingSchedule, PassFraction, Robbins
 # Step sizes of minibatches in ``fit`` and in ``partial_fit``.
 FIT_STEPS, STREAM_STEPS = PassFraction(10.0, 2.0), RobbinsMonro(1.0, 0.7)
 DEFAULT_PASSES = {"ica": 500, "random": 200}
+
+# Of given parameters: squares of cells divided by them, and their logarithms, are finite.
+VARIANCES, PROBABILITIES = (1e-100, 1e100), (1e-100, 1.0 - 2.0**-53)
 
 
 class VariationalTemperingFMM(FactorialModel):
@@ -135,22 +139,22 @@ class VariationalTemperingFMM(FactorialModel):
     """
 
     _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, LARGEST, closed="both")],
         "tempering": [StrOptions({"annealed", "global", "none"})],
         "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
         "init": [StrOptions({"ica", "random"})],
         "temperature_step": [Interval(Real, 0, 1, closed="right")],
-        "activation_probability": [StrOptions({"learn"}), Interval(Real, 0, 1, closed="neither")],
-        "noise_variance": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
-        "component_variance": [Interval(Real, 0, None, closed="neither"), None],
+        "activation_probability": [StrOptions({"learn"}), Interval(Real, *PROBABILITIES, closed="both")],
+        "noise_variance": [StrOptions({"learn"}), Interval(Real, *VARIANCES, closed="both")],
+        "component_variance": [Interval(Real, *VARIANCES, closed="both"), None],
         "component_update": [StrOptions({"joint", "cyclic"})],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, LARGEST, closed="both"), None],
         "step_size": [StepSize, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, LARGEST, closed="both"), None],
+        "n_sweeps": [Interval(Integral, 1, LARGEST, closed="both")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, LARGEST, closed="both")],
         "verbose": ["verbose"],
         "random_state": RANDOM_STATE,
     }

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer
 from sklearn_subanneal._core.random_states import RANDOM_STATE, checked_random_state
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.continuation import Continuation
@@ -19,8 +20,12 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressRe
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.gaussian_process import AveragedRegression, Standardization, hyperparameter_sampling
+from sklearn_subanneal.tables.unreadable import refuse_unreadable, within
 from sklearn_subanneal.tempering import TemperingResult
 from sklearn_subanneal.tempering.tempered_chain import run_tempered_chain
+
+# Variances are squares of these, and sums of as many of them as there are rows are finite.
+LARGEST_VALUE = 1e145
 
 
 class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, BaseEstimator):
@@ -105,17 +110,17 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         "kernel": [None, object],
         "sampler": [StrOptions(set(hyperparameter_sampling.SAMPLERS))],
         "inner": [StrOptions(set(hyperparameter_sampling.INNER))],
-        "n_levels": [Interval(Integral, 1, None, closed="left"), None],
+        "n_levels": [Interval(Integral, 1, LARGEST, closed="both"), None],
         "min_inverse_temperature": [Interval(Real, 0, 1, closed="neither"), None],
-        "n_chains": [Interval(Integral, 1, None, closed="left")],
-        "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "n_warmup": [Interval(Integral, 0, None, closed="left"), None],
-        "n_averaged": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_draws": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_warmup": [Interval(Integral, 0, LARGEST, closed="both"), None],
+        "n_averaged": [Interval(Integral, 1, LARGEST, closed="both")],
         "length_scale_prior": ["array-like"],
         "signal_prior": ["array-like"],
         "noise_prior": ["array-like"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, -LARGEST, LARGEST, closed="both"), None],
         "random_state": RANDOM_STATE,
     }
 
@@ -174,8 +179,11 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         ValueError
             If data are missing or not finite, or a parameter is not as described.
         """
+        refuse_unreadable(X)
+        refuse_unreadable(y, "y")
         with unchanged_on_failure(self):
-            return self._fit(*validate_data(self, X, y, y_numeric=True, dtype=np.float64))
+            X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+            return self._fit(within("X", X, LARGEST_VALUE), within("y", y, LARGEST_VALUE))
 
     def _fit(self, X, y):
         units = Standardization.of(X, y)
@@ -229,7 +237,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
 
     def _read(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        refuse_unreadable(X)
+        return within("X", validate_data(self, X, dtype=np.float64, reset=False), LARGEST_VALUE)
 
     def predict(self, X, return_std: bool = False, return_cov: bool = False):
         """Mean of the function at some rows, averaged over hyperparameters, and how uncertain it is.
@@ -248,8 +257,9 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         std : ndarray of shape (n_samples,), or cov of shape (n_samples, n_samples)
             Only if requested. It includes the variation of the means over the hyperparameters.
         """
+        return_std, return_cov = checked_flag("return_std", return_std), checked_flag("return_cov", return_cov)
         if return_std and return_cov:
-            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+            raise ValueError("return_std and return_cov must not both be True; ask for one of them")
         X = self._read(X)
         if return_cov:
             return self._regression.mean_and_covariance(X)
@@ -268,6 +278,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         -------
         y : ndarray of shape (n_samples_X, n_samples)
         """
+        checked_integer("n_samples", n_samples)
         return self._regression.sample(self._read(X), n_samples, checked_random_state(random_state))
 
     def log_predictive_density(self, X, y) -> np.ndarray:
@@ -281,9 +292,13 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         Returns
         -------
         log_density : ndarray of shape (n_samples,)
+            -inf of a target so far away that the square of its distance is too large for float64.
         """
         X = self._read(X)
-        return self._regression.log_predictive_density(X, check_array(y, ensure_2d=False, dtype=np.float64))
+        refuse_unreadable(y, "y")
+        y = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"))
+        check_consistent_length(X, y)
+        return self._regression.log_predictive_density(X, y)
 
     def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
         """Central interval of a new target, noise included.
@@ -299,8 +314,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         interval : ndarray of shape (n_samples, 2)
             Lower and upper end.
         """
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}")
+        if not isinstance(coverage, Real) or not 0.0 < coverage < 1.0:
+            raise ValueError(f"coverage must be a number between 0 and 1, both excluded, got {coverage!r}; try 0.9")
         return self._regression.interval(self._read(X), coverage)
 
     def log_marginal_likelihood(self, theta=None) -> float:
@@ -314,10 +329,12 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         Returns
         -------
         log_likelihood : float
+            -inf where the noise is too small for float64.
         """
         check_is_fitted(self)
         if theta is None:
             return self.log_marginal_likelihood_value_
+        refuse_unreadable(theta, "theta")
         theta = np.asarray(theta, dtype=float)
         n_parameters = self._regression.model.n_parameters
         if theta.shape != (n_parameters,):

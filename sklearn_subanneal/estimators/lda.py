@@ -10,6 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes
@@ -19,8 +20,7 @@ from sklearn_subanneal.topics.document_groups import sample_limit
 from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size
 from sklearn_subanneal.variational import CoolingSchedule
 
-# Number of training documents, evenly spaced, of which ``bound_`` is computed.
-N_BOUND = 400
+N_BOUND = 400  # training documents, evenly spaced, of which ``bound_`` is computed
 
 
 class VariationalTemperingLDA(TopicModel):
@@ -153,8 +153,8 @@ class VariationalTemperingLDA(TopicModel):
     """
 
     _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 0, None, closed="neither"), StrOptions({"learn"})],
-        "max_components": [Interval(Integral, 0, None, closed="neither")],
+        "n_components": [Interval(Integral, 1, LARGEST, closed="both"), StrOptions({"learn"})],
+        "max_components": [Interval(Integral, 1, LARGEST, closed="both")],
         "tempering": [StrOptions(set(TEMPERINGS))],
         "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
@@ -166,16 +166,16 @@ class VariationalTemperingLDA(TopicModel):
         "learning_method": [StrOptions({"batch", "online"})],
         "learning_decay": [Interval(Real, 0, 1, closed="both"), None],
         "learning_offset": [Interval(Real, 1.0, None, closed="left"), None],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 0, None, closed="neither"), None],
-        "evaluate_every": [Interval(Integral, None, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, LARGEST, closed="both"), None],
+        "batch_size": [Interval(Integral, 1, LARGEST, closed="both"), None],
+        "evaluate_every": [Interval(Integral, -LARGEST, LARGEST, closed="both")],
         "total_samples": [Interval(Real, 0, None, closed="neither"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "perp_tol": [Interval(Real, 0, None, closed="left")],
         "mean_change_tol": [Interval(Real, 0, None, closed="left"), None],
-        "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "max_doc_update_iter": [Interval(Integral, 1, LARGEST, closed="both"), None],
         "shuffle": ["boolean"],
-        "n_jobs": [None, Integral],
+        "n_jobs": [Interval(Integral, -LARGEST, LARGEST, closed="both"), None],
         "verbose": ["verbose"],
         "random_state": RANDOM_STATE,
     }

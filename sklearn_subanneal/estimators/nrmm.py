@@ -11,6 +11,7 @@ from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.subsampling import TableOrder
 from sklearn_subanneal.estimators._evidence import as_evidence
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.tables.documents import joined
@@ -129,7 +130,8 @@ class TreeGuidedNRMM(MixtureEstimator):
         ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
     hyperparameters_ : dict
         The parameters of ``partition`` by their names, for instance "concentration" and "discount", and "log_u" for
-        "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters.
+        "nggp" and "nig", each of shape (n_chains, n_draws); "columns": for each column a dict of its hyperparameters,
+        in which a variance too large for float64 is infinite.
     hierarchy_ : Hierarchy
         With moves=["incremental-hierarchy"] and after ``partial_fit``: the trees, with ``linkage()`` for SciPy and
         ``newick()``.
@@ -263,7 +265,11 @@ class TreeGuidedNRMM(MixtureEstimator):
         >>> model.n_clusters_, model.hierarchy_.rows.size
         (3, 300)
         """
-        weights, hierarchy = checked_weights(X, sample_weight), vars(self).get("hierarchy_")
+        with unchanged_on_failure(self):
+            return self._insert(X, checked_weights(X, sample_weight))
+
+    def _insert(self, X, weights):
+        hierarchy = vars(self).get("hierarchy_")
         if self._online is not None:
             (arrays, old_weights, generator), table, models = self._online, self._table, self._models
             new = table.encode(self, X, as_evidence(self.unseen))

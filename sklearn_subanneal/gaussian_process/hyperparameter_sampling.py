@@ -54,7 +54,10 @@ def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> Gauss
         If a prior is not two numbers in their range, or the kernel is none.
     """
     for name, given in priors.items():
-        values = np.asarray(given, dtype=float)
+        try:
+            values = np.asarray(given, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            values = np.empty(0)
         lowest = -np.inf if name == "length_scale_prior" else 0.0
         if values.shape != (2,) or not np.isfinite(values).all() or values[0] <= lowest or values[1] <= 0.0:
             raise ValueError(f"{name} must be two numbers, the second positive, got {given!r}")

@@ -6,8 +6,11 @@ from numbers import Real
 
 import numpy as np
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.partitions._nggp import HIGHEST, LOWEST
 
+# A concentration is a number of rows. Of a larger one, differences of log gamma functions have no digits left.
+MOST_ROWS = 1e10
 # The value of a parameter that is inferred; None means the default, which is this.
 LEARN = "learn"
 
@@ -20,8 +23,9 @@ def start_value(name, value, start):
     """The value a parameter of the Pitman-Yor process starts with, which is its value if it is fixed."""
     if not is_learned(value):
         return float(value)
-    if isinstance(start, bool) or not isinstance(start, Real) or not np.isfinite(start):
+    if isinstance(start, bool) or not isinstance(start, Real) or start != start:
         raise ValueError(f"{name}_start must be a number, got {start!r}")
+    _refuse_large(f"{name}_start", start, start)
     return float(start)
 
 
@@ -67,10 +71,20 @@ def grid_axis(name, value, grid, default, allowed):
     if not learned and (isinstance(value, bool) or not isinstance(value, Real)):
         raise ValueError(f'{name} must be a number or "learn", got {value!r}')
     if not learned:
+        _refuse_large(name, value, value)
         values = np.array([float(value)])
     else:
-        values = np.asarray(default if grid is None else grid, dtype=np.float64).ravel()
+        try:
+            values = np.asarray(default if grid is None else grid, dtype=np.float64).ravel()
+        except (TypeError, ValueError, OverflowError):
+            values = np.empty(0)
     if not len(values) or not np.isfinite(values).all() or not allowed(values).all():
         bounds = "0 <= discount < 1" if name == "discount" else "concentration > -discount"
         raise ValueError(f"{name} must satisfy {bounds}; got {grid if learned else value!r}")
+    _refuse_large(name, values.max(), grid)
     return values
+
+
+def _refuse_large(name, largest, given):
+    if abs(largest) > MOST_ROWS:
+        raise ValueError(f"{name} must be at most {MOST_ROWS:g}, more than a table has rows; got {shortened(given)}")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from sklearn_subanneal._core.arguments import shortened
 
 
 @dataclass(frozen=True)
@@ -140,10 +143,10 @@ class ComponentTree:
         if n_groups is None:
             below = np.flatnonzero(self.overlaps < min_overlap)
             n_merges = below[0] if below.size else n - 1
-        elif 1 <= n_groups <= n:
+        elif isinstance(n_groups, Integral) and not isinstance(n_groups, bool) and 1 <= n_groups <= n:
             n_merges = n - n_groups
         else:
-            raise ValueError(f"n_groups must be from 1 to {n}, the number of components, got {n_groups!r}")
+            raise ValueError(f"n_groups must be from 1 to {n}, the number of components, got {shortened(n_groups)}")
         owner = np.arange(n)
         for step, pair in enumerate(self.merges[:n_merges]):
             owner[np.isin(owner, pair)] = n + step

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal.posterior.labels import check_draws, encode_labels
+from sklearn_subanneal.tables.row_indices import row_indices
 
 # Elements of one block of a matrix of similarities: its comparison and its counts stay in the cache from draw to draw.
 _BLOCK_ELEMENTS = 1 << 17
@@ -36,7 +38,7 @@ def co_clustering(
     Raises
     ------
     ValueError
-        If more than `max_rows` rows are requested.
+        If more than `max_rows` rows are requested, or `rows` are no rows.
 
     References
     ----------
@@ -53,8 +55,9 @@ def co_clustering(
     """
     labels = check_draws(labels)
     labels = labels.reshape(-1, labels.shape[-1])
+    checked_integer("max_rows", max_rows)
     if rows is not None:
-        labels = labels[:, np.asarray(rows)]
+        labels = labels[:, row_indices("rows", rows, labels.shape[1])]
     n_draws, n_rows = labels.shape
     if n_rows > max_rows:
         raise ValueError(

@@ -82,7 +82,13 @@ class Cells:
                         f"Column {self.name!r} must be {model.kind} but holds {value!r} (type "
                         f"{type(value).__name__}): {model.remedy}."
                     )
-            values = np.array([*values, np.nan], dtype=np.float64)[self.codes]
+            try:
+                values = np.array([*values, np.nan], dtype=np.float64)[self.codes]
+            except OverflowError as error:
+                raise ValueError(
+                    f"Column {self.name!r} holds a number too large for floating point: divide the column by a "
+                    "constant, or take logarithms."
+                ) from error
         if model.largest is None:
             array = np.ascontiguousarray(values, dtype=model.dtype)
             if missing is not None:
@@ -220,7 +226,8 @@ def polars_cells(name: str, series) -> Cells:
     import polars as pl
 
     dtype = series.dtype
-    if dtype.is_decimal():
+    # NumPy has no integers of 128 bits.
+    if dtype.is_decimal() or (dtype.is_integer() and dtype.base_type().__name__ in ("Int128", "UInt128")):
         series = series.cast(pl.Float64)
         dtype = series.dtype
     label = dtype.base_type().__name__

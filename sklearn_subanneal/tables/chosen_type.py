@@ -61,7 +61,9 @@ def declared_types(feature_types, names: list[str], known: list[str], choose: Ca
     if isinstance(feature_types, str) and feature_types in rules:
         return [feature_types] * len(names)
     kinds = ", ".join(map(repr, known))
-    if isinstance(feature_types, str) or not isinstance(feature_types, Iterable):
+    # An array without dimensions has an iterator that fails.
+    is_scalar = isinstance(feature_types, str) or getattr(feature_types, "ndim", 1) == 0
+    if is_scalar or not isinstance(feature_types, Iterable):
         raise ValueError(
             f"feature_types must be {' or '.join(map(repr, rules))}, a sequence of types or a dict from name or index "
             f"to type, got {feature_types!r}. Types are {kinds}."

@@ -46,6 +46,8 @@ def indicated_columns(missing_indicator, names: list[str], gaps: Sequence[np.nda
         return set()
     if isinstance(missing_indicator, str) and missing_indicator == MISSING_ONLY:
         return {j for j, missing in enumerate(gaps) if missing.any()}
+    if isinstance(missing_indicator, np.ndarray):
+        missing_indicator = missing_indicator.tolist()
     if isinstance(missing_indicator, str) or not isinstance(missing_indicator, Iterable):
         raise ValueError(
             f"missing_indicator must be None, {MISSING_ONLY!r} or names or indices of columns, got "

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length
 
+from sklearn_subanneal.tables.unreadable import read_array, refuse_equal_labels, refuse_unreadable
+
 # A weighted row is modelled as so many equal rows: weights that make more rows than this, and more than X has, are
 # refused, since they are mostly meant in another way.
 MOST_COPIES = 10_000_000
@@ -43,10 +45,12 @@ def checked_weights(X, sample_weight) -> np.ndarray | None:
         return None
     if isinstance(sample_weight, Real):
         raise ValueError(f"sample_weight must have one weight for each row of X, got {sample_weight!r}")
+    refuse_unreadable(sample_weight, "sample_weight", "give a whole number for each row")
     weights = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
     if weights.ndim != 1:
         raise ValueError(f"sample_weight must have shape (n_samples,), got {weights.shape}; pass one column of weights")
-    check_consistent_length(X, weights)
+    is_frame = nw.dependencies.is_into_dataframe(nw.to_native(X, pass_through=True))
+    check_consistent_length(X if is_frame else read_array(X, objects=True), weights)
     wrong = np.flatnonzero((weights < 0) | (weights != np.floor(weights)))
     if wrong.size:
         value = weights[wrong[0]].item()
@@ -94,6 +98,7 @@ def repeated_rows(X, weights: np.ndarray):
     rows = np.repeat(np.arange(len(weights)), weights)
     X = nw.to_native(X, pass_through=True)
     if nw.dependencies.is_into_dataframe(X):
+        refuse_equal_labels(X)
         return nw.from_native(X, eager_only=True)[rows].to_native()
     if sparse.issparse(X):
         return X.tocsr()[rows]

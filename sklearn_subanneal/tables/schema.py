@@ -28,6 +28,7 @@ from sklearn_subanneal.tables.missing_indicators import indicated_columns
 from sklearn_subanneal.tables.numerals import numeric_cells
 from sklearn_subanneal.tables.ordinal_levels import ordered_levels
 from sklearn_subanneal.tables.series import pandas_series, polars_series
+from sklearn_subanneal.tables.unreadable import read_array, refuse_equal_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,6 +315,7 @@ def _read(estimator, X, names=None, objects=False) -> tuple[str, list, Iterator[
     """
     X, reset = nw.to_native(X, pass_through=True), names is None
     if nw.dependencies.is_into_dataframe(X):
+        refuse_equal_labels(X)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         check_array(np.broadcast_to(False, X.shape), dtype=None, ensure_all_finite=False, estimator=estimator)
         if nw.from_native(X).implementation.is_polars():
@@ -324,8 +326,7 @@ def _read(estimator, X, names=None, objects=False) -> tuple[str, list, Iterator[
             columns = (X.iloc[:, j] for j in range(X.shape[1]))
         cells = map(read, names or _feature_names(estimator), columns)
         return container, labels, _finite(estimator, cells)
-    if isinstance(X, (list, tuple)):
-        X = np.asarray(X, dtype=object if objects else None)
+    X = read_array(X, objects)
     if objects and isinstance(X, np.ndarray) and X.dtype.kind in "OU":
         X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
         cells = (object_cells(name, "object", column) for name, column in zip(names, X.T.tolist(), strict=True))

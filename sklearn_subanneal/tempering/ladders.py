@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_subanneal._core.arguments import shortened
+
 # Expected log ratio of a swap that the default spacing allows; its acceptance is then about 0.37.
 LARGEST_BARRIER = 1.6
 MOST_LEVELS = 7
@@ -83,10 +85,14 @@ def check_ladder(inverse_temperatures: ArrayLike) -> NDArray:
     ValueError
         Unless it starts at 1 and decreases strictly to a number of at least 0.
     """
-    ladder = np.asarray(inverse_temperatures, dtype=float)
+    try:
+        ladder = np.asarray(inverse_temperatures, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        ladder = np.empty(0)
     if ladder.ndim != 1 or not len(ladder) or ladder[0] != 1.0 or not (np.diff(ladder) < 0.0).all() or ladder[-1] < 0.0:
         raise ValueError(
-            f"inverse_temperatures must start at 1 and decrease strictly to a number of at least 0, got {ladder!r}"
+            "inverse_temperatures must start at 1 and decrease strictly to a number of at least 0, got "
+            f"{shortened(inverse_temperatures)}"
         )
     return ladder
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.ladders import check_ladder, default_ladder
@@ -16,6 +17,9 @@ from sklearn_subanneal.tempering.replicas import Replicas
 from sklearn_subanneal.tempering.tempered_chain import TemperedChainSpec, run_tempered_chain
 from sklearn_subanneal.tempering.tempering_result import TemperingResult
 from sklearn_subanneal.tempering.transition_kernels import MetropolisHastings, TransitionKernel
+
+# A chain has a point and its statistics at each of them.
+MOST_LEVELS = 10_000
 
 
 class TemperedSampler(BaseEstimator):
@@ -95,9 +99,12 @@ class TemperedSampler(BaseEstimator):
         ValueError
             If a parameter is not as described: before any chain starts.
         """
-        for name, value in (("n_draws", n_draws), ("n_chains", n_chains)):
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        for name in ("subsample", "refresh", "adapt_ladder"):
+            if hasattr(self, name):
+                checked_flag(name, getattr(self, name))
+        n_draws, n_chains = checked_integer("n_draws", n_draws), checked_integer("n_chains", n_chains)
+        if n_jobs is not None:
+            checked_integer("n_jobs", n_jobs, -LARGEST, otherwise="None or ")
         if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0.0):
             raise ValueError(f"time_limit must be a positive number of seconds or None, got {time_limit!r}")
         if not isinstance(model, LogDensityModel):
@@ -136,14 +143,15 @@ class TemperedSampler(BaseEstimator):
         return self._geometric(model, self.n_levels, self.min_inverse_temperature)
 
     def _geometric(self, model, n_levels, min_inverse_temperature):
-        if n_levels is not None and (not isinstance(n_levels, Integral) or n_levels < 1):
-            raise ValueError(f"n_levels must be an integer of at least 1 or None, got {n_levels!r}")
+        if n_levels is not None:
+            checked_integer("n_levels", n_levels, 1, MOST_LEVELS, otherwise="None or ")
+        lowest = min_inverse_temperature
+        if lowest is not None and not (isinstance(lowest, Real) and 0.0 < lowest < 1.0):
+            raise ValueError(f"min_inverse_temperature must be a number between 0 and 1 or None, got {lowest!r}")
         return default_ladder(model.n_parameters, self.subsample, n_levels, min_inverse_temperature)
 
     def warmup_length(self, n_draws: int) -> int:
         """Iterations of warm-up before ``n_draws`` draws."""
         if self.n_warmup is None:
             return max(100, n_draws // 2)
-        if not isinstance(self.n_warmup, Integral) or self.n_warmup < 0:
-            raise ValueError(f"n_warmup must be an integer of at least 0 or None, got {self.n_warmup!r}")
-        return self.n_warmup
+        return checked_integer("n_warmup", self.n_warmup, 0, otherwise="None or ")

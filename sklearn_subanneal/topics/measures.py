@@ -69,7 +69,7 @@ def coherence(words: ArrayLike, documents, measure: str = "npmi", *, window: int
     >>> coherence([["cat", "dog"], ["cat", "stock"]], texts).round(2)
     array([ 0.42, -0.95])
     """
-    if measure not in COHERENCES:
+    if not isinstance(measure, str) or measure not in COHERENCES:
         raise ValueError(f"measure must be one of {list(COHERENCES)}, got {measure!r}")
     words = np.asarray(words)
     if words.ndim != 2 or words.shape[1] < 2:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln, psi
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal.topics._word_sums import log_likelihoods
 from sklearn_subanneal.topics._word_tables import tempered
 
@@ -140,6 +139,5 @@ def top_words(probabilities: NDArray, n_words: int) -> NDArray:
     -------
     words : ndarray of int, shape (n_topics, n_words)
     """
-    if isinstance(n_words, bool) or not isinstance(n_words, Integral) or n_words < 1:
-        raise ValueError(f"n_words must be an integer of at least 1, got {n_words!r}")
+    checked_integer("n_words", n_words)
     return np.argsort(-probabilities, axis=1, kind="stable")[:, :n_words]

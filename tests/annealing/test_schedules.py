@@ -167,7 +167,7 @@ def test_a_share_of_the_starts_above_the_whole_is_refused(share):
     "kind", [SubsampleAnneal, Accelerating, TemperedAccelerating, SequentialGibbs, PriorGibbs, EnergyAnneal]
 )
 def test_passes_below_one_are_refused(kind, passes):
-    with pytest.raises(ValueError, match="passes must be a number of at least 1, got"):
+    with pytest.raises(ValueError, match=r"passes must be a number (of at least 1|from 1 to 2.14748e\+09), got"):
         kind(passes=passes).n_assignments(100)
 
 

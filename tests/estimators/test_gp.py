@@ -229,7 +229,7 @@ def test_bad_data():
         model.fit(np.where(X > 2.0, np.nan, X), y)
     assert not hasattr(model, "result_")
     model.fit(X, y)
-    with pytest.raises(RuntimeError, match="At most one"):
+    with pytest.raises(ValueError, match="return_std and return_cov must not both be True"):
         model.predict(X, return_std=True, return_cov=True)
     with pytest.raises(ValueError, match="coverage"):
         model.predict_interval(X, 1.5)
