@@ -27,6 +27,9 @@ DIRECTIVES = {
 }
 # Every machine computes the same bits: no contraction into fused multiply-adds, no fast-math.
 GNU_FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+# With SUBANNEAL_SANITIZE: reads and writes outside of arrays, and undefined behaviour, end the process.
+SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
+SANITIZER_FLAGS = ["-O1", "-g1", "-fno-omit-frame-pointer", "-ffp-contract=off", "-DSUBANNEAL_BASELINE", *SANITIZERS]
 
 
 class BuildExtensions(build_ext):
@@ -35,6 +38,10 @@ class BuildExtensions(build_ext):
     def build_extensions(self):
         self.parallel = self.parallel or os.cpu_count()
         flags = ["/O2", "/fp:precise"] if self.compiler.compiler_type == "msvc" else GNU_FLAGS
+        if os.environ.get("SUBANNEAL_SANITIZE"):
+            flags = SANITIZER_FLAGS
+            for extension in self.extensions:
+                extension.extra_link_args = [*extension.extra_link_args, *SANITIZERS]
         if march := os.environ.get("SUBANNEAL_MARCH"):
             flags = [*flags, f"-march={march}"]
         for extension in self.extensions:

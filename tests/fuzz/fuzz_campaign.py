@@ -150,6 +150,7 @@ def work(first: int, stop: int) -> None:
     if not os.environ.get(SANITIZED):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
+    sys.unraisablehook = _end_at
     from fuzz_case import FuzzCase
 
     def tell(**line):
@@ -161,6 +162,13 @@ def work(first: int, stop: int) -> None:
         tell(outcomes=case.outcomes, findings=[asdict(finding) for finding in case.findings])
     out.flush()
     os._exit(0)
+
+
+def _end_at(unraisable) -> None:
+    """An exception that nobody can catch, such as an index out of bounds in a function without errors."""
+    print(f"unraisable {unraisable.exc_type.__name__}: {unraisable.exc_value} in {unraisable.object}", file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(70)
 
 
 def show(number: int) -> int:
