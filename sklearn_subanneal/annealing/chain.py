@@ -183,8 +183,9 @@ class AnnealedChain:
         if is_best:
             self.best = mean, self.result()
         model, window = self._origin
-        self.set_state(model)
+        # First the window: statistics are rebuilt from the rows in it, which the model must have assigned.
         self.window.set_state(window)
+        self.set_state(model)
         self.trace = []
 
     def _go_back(self, result: ChainResult) -> None:

@@ -246,7 +246,8 @@ cdef class Mixture(RowPartition):
         # The rows that ``rebuild`` counts, and their slots; returns their number.
         cdef Py_ssize_t i, n_kept = 0
         for i in range(n):
-            if complete_only and self.incomplete(rows[i]):
+            # A row that is not assigned has no slot.
+            if self.names[rows[i]] < 0 or (complete_only and self.incomplete(rows[i])):
                 continue
             kept[n_kept] = rows[i]
             slots[n_kept] = self.slot_of[self.names[rows[i]]]

@@ -126,14 +126,16 @@ cdef class Views(ViewSteps):
     def rebuild(self, rows=None):
         """Recompute all statistics from the rows (those assigned), to remove the drift of float sums."""
         cdef const int32_t[::1] present = self.mixture_at(0).assigned() if rows is None else rows
-        cdef Py_ssize_t v, number, n = present.shape[0]
+        cdef Py_ssize_t v, number, n_kept, n = present.shape[0]
         cdef int32_t[:, ::1] work = np.empty((2, max(n, 1)), np.int32)
         with nogil:
             for v in range(self.n_views):
                 number = self.order[v]
+                n_kept = 0
                 if n:
-                    (<Mixture> self.mixture[number]).find_slots(&present[0], n, False, &work[0, 0], &work[1, 0])
-                (<Mixture> self.mixture[number]).rebuild_from(&work[0, 0], &work[1, 0], n)
+                    n_kept = (<Mixture> self.mixture[number]).find_slots(
+                        &present[0], n, False, &work[0, 0], &work[1, 0])
+                (<Mixture> self.mixture[number]).rebuild_from(&work[0, 0], &work[1, 0], n_kept)
 
     def learn(self, generator, double inverse_temperature=1.0):
         """Redraw the hyperparameters of all columns, of all row partitions, and of the column partition."""

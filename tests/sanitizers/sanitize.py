@@ -22,14 +22,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "output" / "sanitized"
-PARTS = ("sklearn_subanneal", "tests", "setup.py", "pyproject.toml")
+PARTS = ("sklearn_subanneal", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 LEFT_OUT = {".so", ".pyc"}
 # The packages of compiled modules on which all others stand.
 TESTS = ("tests/mixtures", "tests/columns", "tests/views")
+# Frames that every report has.
+INTERPRETER = (" Python/", " Objects/", " Modules/")
 SETTINGS = {
     # Leaks of Python's own are none of ours.
-    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
-    "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
+    "ASAN_OPTIONS": f"detect_leaks=0:abort_on_error=1:allocator_may_return_null=1:log_path={COPY}/report",
+    "UBSAN_OPTIONS": f"halt_on_error=1:abort_on_error=1:print_stacktrace=1:log_path={COPY}/report",
     # Python's own allocator hides where a block ends.
     "PYTHONMALLOC": "malloc",
     "PYTHONSAFEPATH": "1",
@@ -68,6 +70,16 @@ def runtime() -> str:
     return path
 
 
+def build(environment: dict, jobs: str) -> None:
+    """Compile the copy; of what the compilers say, the end is shown if they fail."""
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", "-j", jobs]
+    settings = environment | {"SUBANNEAL_SANITIZE": "1", "SUBANNEAL_DEBUG": "1"}
+    print(f"compiling what is new in {COPY.relative_to(ROOT)}", flush=True)
+    done = subprocess.run(command, cwd=COPY, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise SystemExit(f"the package does not compile with sanitizers:\n{done.stdout[-3000:]}")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -81,18 +93,24 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.patch:
         subprocess.run(["patch", "-p1", "-s", "-i", str(chosen.patch.resolve())], cwd=COPY, check=True)
     environment = {**os.environ, "PYTHONPATH": str(COPY)}
-    build = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", "-j", chosen.jobs]
-    subprocess.run(build, cwd=COPY, env=environment | {"SUBANNEAL_SANITIZE": "1", "SUBANNEAL_DEBUG": "1"}, check=True)
+    build(environment, chosen.jobs)
     environment |= SETTINGS | {"LD_PRELOAD": runtime()}
     # An index out of bounds where there is no one to raise it to.
     unraisable = ("-W", "error::pytest.PytestUnraisableExceptionWarning")
     options = ("-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:faulthandler", *unraisable)
+    for report in COPY.glob("report.*"):
+        report.unlink()
     tests = [sys.executable, "-m", "pytest", *options, *(chosen.tests or TESTS)]
     failed = subprocess.run(tests, cwd=COPY, env=environment).returncode
     n_cases = (0 if chosen.tests else 250) if chosen.cases is None else chosen.cases
     if n_cases and not failed:
         fuzz = [sys.executable, "tests/fuzz/fuzz_campaign.py", "--cases", str(n_cases), "--first", str(chosen.first)]
         failed = subprocess.run(fuzz, cwd=COPY, env=environment).returncode
+    # Into files, since pytest keeps what is printed until a test ends.
+    for report in sorted(COPY.glob("report.*")):
+        lines = report.read_text(errors="replace").splitlines()
+        own = [line for line in lines if not any(part in line for part in INTERPRETER)]
+        print(f"\n{report.relative_to(ROOT)}", *own[:60], sep="\n")
     return int(failed != 0)
 
 
