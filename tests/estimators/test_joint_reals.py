@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from sklearn_subanneal import CrossCat, CrossCatRegressor
 from sklearn_subanneal.partitions import CRP
@@ -99,4 +100,5 @@ def test_samples_of_a_skewed_column_are_in_its_units(skewed):
     drawn = skewed.sample(2000, random_state=0)
     assert (drawn[:, 0] > 0.0).all()
     assert np.median(drawn[:, 0]) == pytest.approx(np.exp(2.0), rel=0.25)
-    assert np.corrcoef(np.log(drawn[:, 0]), drawn[:, 1])[0, 1] > 0.9
+    # By ranks: of a few draws from clusters of their own, far out, products of deviations would depend.
+    assert spearmanr(*drawn.T)[0] == pytest.approx(spearmanr(*skewed_table().T)[0], abs=0.02)
