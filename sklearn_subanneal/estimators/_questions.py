@@ -76,7 +76,7 @@ class Questions:
         """
         check_is_fitted(self)
         is_single = isinstance(event, str)
-        if not is_single and not isinstance(event, Sequence | np.ndarray):
+        if not is_single and (not isinstance(event, Sequence | np.ndarray) or np.shape(event) == ()):
             raise ValueError(f"event must be a string, or a list of strings, got {event!r}.")
         asked, cells = self._asked([event] if is_single else event, given)
         with self._average() as average:

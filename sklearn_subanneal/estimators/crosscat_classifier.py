@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.estimators._target_columns import TargetColumns
+from sklearn_subanneal.tables.unreadable import as_array
 from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
 
 
@@ -114,7 +115,7 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
         ValueError
             If X is no table, y are no classes, or the weights or strata are not as described.
         """
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(as_array(y, "y") if isinstance(y, list | tuple) else y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         X, y, of_rows = present_rows(X, y, sample_weight, strata)

@@ -123,6 +123,11 @@ def _refuse_column(column, name, remedy):
     dtype = column.dtype
     if dtype == nw.Boolean or (dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128)):
         return
+    # Scikit-learn makes a sparse matrix of such columns, in which what is not stored is 0.
+    if getattr(column.to_native().dtype, "fill_value", 0) != 0:
+        raise ValueError(
+            f"Column {column.name!r} of {name} is sparse and has a fill value other than 0: make it dense."
+        )
     if dtype.is_temporal():
         raise ValueError(f"Column {column.name!r} of {name} holds dates or times ({dtype}): {remedy}.")
     # Of any class: those of polars are none of Python's.

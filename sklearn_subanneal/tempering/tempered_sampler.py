@@ -8,7 +8,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer
+from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer, shortened
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.ladders import check_ladder, default_ladder
@@ -20,6 +20,8 @@ from sklearn_subanneal.tempering.transition_kernels import MetropolisHastings, T
 
 # A chain has a point and its statistics at each of them.
 MOST_LEVELS = 10_000
+# Seconds that a float can hold.
+LONGEST = 1e300
 
 
 class TemperedSampler(BaseEstimator):
@@ -105,8 +107,8 @@ class TemperedSampler(BaseEstimator):
         n_draws, n_chains = checked_integer("n_draws", n_draws), checked_integer("n_chains", n_chains)
         if n_jobs is not None:
             checked_integer("n_jobs", n_jobs, -LARGEST, otherwise="None or ")
-        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0.0):
-            raise ValueError(f"time_limit must be a positive number of seconds or None, got {time_limit!r}")
+        if time_limit is not None and not (isinstance(time_limit, Real) and 0.0 < time_limit <= LONGEST):
+            raise ValueError(f"time_limit must be a positive number of seconds or None, got {shortened(time_limit)}")
         if not isinstance(model, LogDensityModel):
             raise ValueError(f"model must be a LogDensityModel, got {type(model).__name__}; derive it from that class")
         kernel, ladder = self._kernel(model), self._ladder(model)

@@ -64,6 +64,7 @@ def process():
             {"column": 0, "quantiles": [5e-324]},
             r"quantiles must be .* at least 1e-12 from both",
         ),
+        ("probability", {"event": np.array(1)}, r"event must be a string, or a list of strings, got array\(1\)"),
         ("relatedness", {"a": np.array("a"), "b": 0}, r"a names the unknown column 'a'"),
         ("predict", {"X": {"a": [1.0]}}, r"X must be an array or a DataFrame, got \{'a': \[1.0\]\} of type dict"),
         ("predict", {"X": [[1.0, 2.0], [3.0]]}, r"X must be an array with rows of equal length"),
@@ -139,6 +140,11 @@ def test_parameters_of_an_inner_estimator(outer):
         outer(CrossCat(schedule="x0")).fit(X, X[:, 0] > 0)
 
 
+def test_classes_in_lists_of_unequal_length():
+    with pytest.raises(ValueError, match=r"y must be an array with rows of equal length, got \[\[1, 2\], \[3\]\]"):
+        CrossCatClassifier(CrossCat(**SHORT)).fit(X, [[1, 2], [3]])
+
+
 def test_large_concentrations_are_finite():
     assert np.isfinite(CrossCat(CRP(1e10), CRP(1e10), **SHORT).fit(X).log_joint_).all()
 
@@ -196,6 +202,8 @@ def test_models_of_a_sampler():
         ParallelTempering(min_inverse_temperature="a").sample(model, 3)
     with pytest.raises(ValueError, match=r"inverse_temperatures must start at 1.*got \{'a'\}"):
         ParallelTempering(inverse_temperatures={"a"}).sample(model, 3)
+    with pytest.raises(ValueError, match=r"time_limit must be a positive number of seconds or None, got "):
+        ParallelTempering().sample(model, 3, time_limit=Fraction(10**400, 3))
     with pytest.raises(ValueError, match=r"n_jobs must be None or an integer"):
         ParallelTempering().sample(model, 3, n_jobs=NotImplemented)
 

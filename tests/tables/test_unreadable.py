@@ -26,6 +26,11 @@ REFUSED = {
     "a column of dates": (pl.DataFrame({"b": [datetime.date(2020, 1, 1)]}), ValueError, r"Column 'b' of X holds dates"),
     "wide integers": (pl.DataFrame({"b": [2**100]}, {"b": pl.Int128}), ValueError, r"Column 'b' of X has dtype Int128"),
     "structs": (pl.DataFrame({"b": [{"a": 1, "c": 2}]}), ValueError, r"Column 'b' of X .*: convert"),
+    "sparse columns": (
+        pd.DataFrame({"b": pd.arrays.SparseArray([0.0], fill_value=np.nan)}),
+        ValueError,
+        r"Column 'b' of X is sparse and has a fill value other than 0: make it dense",
+    ),
     "equal names": (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, r"X has two columns of the name 'a'"),
     "no columns": (pd.DataFrame(index=[0, 1]), ValueError, r"0 feature\(s\) in X.* minimum of 1 is required"),
 }
