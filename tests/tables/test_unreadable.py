@@ -29,7 +29,7 @@ REFUSED = {
     "sparse columns": (
         pd.DataFrame({"b": pd.arrays.SparseArray([0.0], fill_value=np.nan)}),
         ValueError,
-        r"Column 'b' of X is sparse and has a fill value other than 0: make it dense",
+        r"Column 'b' of X is sparse with a fill value other than 0",
     ),
     "equal names": (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, r"X has two columns of the name 'a'"),
     "no columns": (pd.DataFrame(index=[0, 1]), ValueError, r"0 feature\(s\) in X.* minimum of 1 is required"),
