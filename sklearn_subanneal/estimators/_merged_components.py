@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -209,7 +209,8 @@ class ComponentMerging:
             )
         view = checked_view(view, len(self._n_groups))
         n_components = len(self._mixture_of_view(view)[1].sizes)
-        if n_groups is not None and not 1 <= n_groups <= n_components:
+        is_number = isinstance(n_groups, Integral) and not isinstance(n_groups, bool)
+        if n_groups is not None and not (is_number and 1 <= n_groups <= n_components):
             raise ValueError(
                 f"n_groups must be from 1 to {n_components}, the number of components, got {n_groups!r}; None: by "
                 "min_overlap"
