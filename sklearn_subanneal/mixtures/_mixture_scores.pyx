@@ -159,7 +159,7 @@ cdef class MixtureScores:
         cdef Py_ssize_t* width = <Py_ssize_t*> malloc(self.n_parts * sizeof(Py_ssize_t))
         alive, real = [], []
         try:
-            if value == NULL or density == NULL or place == NULL or width == NULL:
+            if value == NULL or density == NULL or place == NULL or width == NULL or reals_at == NULL:
                 raise MemoryError
             for j in range(self.n_parts):
                 if not isinstance(values[j], np.ndarray):
