@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM, TreeGuidedNRMM
 
@@ -102,6 +103,7 @@ def test_identifiers_are_warned_of():
         CrossCat(feature_types="auto", **SHORT).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         CrossCat(feature_types={"customer": "real", "size": "auto"}, **SHORT).fit(X)
 
 

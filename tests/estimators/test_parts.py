@@ -147,7 +147,8 @@ def test_dependence_on_a_part_is_found(model_of_chains):
     assert_array_equal(related, related.T)
     assert_array_equal(np.diag(related), 1.0)
     assert related[0, 1] > 0.6 and related[0, 3] > 0.6 and related[1, 3] < 0.2 and related[0, 2] < 0.3
-    assert model.dependence_[0, 1] == model.dependence_[0, 3] == 1.0
+    # A chain that does not find a dependence has a weight of some hundredths.
+    assert model.dependence_[0, 1] > 0.95 and model.dependence_[0, 3] > 0.95
     assert related[0, 1] == pytest.approx(model.relatedness("when", "night", random_state=1).value, abs=0.1)
 
 
