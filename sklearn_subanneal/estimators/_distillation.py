@@ -63,6 +63,9 @@ class Distillation:
         check_is_fitted(self)
         if not isinstance(max_loss, Real) or not max_loss > 0.0:
             raise ValueError(f"max_loss must be a positive number, got {max_loss!r}; try 0.01")
+        if X is None and getattr(self, "_has_documents", False):
+            # Their lengths are not modelled: only the estimator knows them.
+            X = self.sample(N_SAMPLED, random_state=sampling_generator(1, random_state))
         with self._average() as average:
             if X is None:
                 arrays = average.sample(N_SAMPLED, sampling_generator(1, random_state))

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.mixtures.distillation import sufficient_draws
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
@@ -202,3 +203,14 @@ def test_rows_with_few_cells(name, request, monkeypatch):
     assert left_out
     assert_allclose(found[X.isna().all(axis=1)], 0.0, atol=1e-15)
     assert_allclose([model.score_samples(X.iloc[[i]])[0] for i in range(60)], found, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_distilled_models_of_documents(given):
+    rng = np.random.default_rng(0)
+    words = rng.dirichlet(np.full(30, 0.1), size=3)
+    X = csr_array(np.array([rng.multinomial(30, words[i % 3]) for i in range(80)]))
+    model = TreeGuidedNRMM(feature_types="bag-of-words", n_chains=1, n_draws=3, random_state=0).fit(X)
+    fast = model.distill(X if given else None, max_loss=0.5, random_state=0)
+    assert fast.log_joint_.size < 3
+    assert model.score(X) - fast.score(X) < 1.0
