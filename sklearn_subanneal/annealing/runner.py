@@ -9,6 +9,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal._core.random_states import seed_entropy
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 
 
@@ -87,6 +88,7 @@ def run_chains(chain: Callable, arguments: list, contexts: list[ChainContext], n
 
     On KeyboardInterrupt, or an error of one chain, the others are cancelled before the exception propagates.
     """
+    n_workers(n_jobs)
     jobs = (delayed(_quietly)(chain, argument, context) for argument, context in zip(arguments, contexts, strict=True))
     try:
         with one_blas_thread():

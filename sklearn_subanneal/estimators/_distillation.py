@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from copy import copy
 from dataclasses import replace
 from numbers import Real
@@ -9,6 +10,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.distillation import sufficient_draws
 
@@ -61,8 +63,8 @@ class Distillation:
         (40, True, True)
         """
         check_is_fitted(self)
-        if not isinstance(max_loss, Real) or not max_loss > 0.0:
-            raise ValueError(f"max_loss must be a positive number, got {max_loss!r}; try 0.01")
+        if not isinstance(max_loss, Real) or not 0.0 < max_loss <= sys.float_info.max:
+            raise ValueError(f"max_loss must be a positive number, got {shortened(max_loss)}; try 0.01")
         if X is None and getattr(self, "_has_documents", False):
             # Their lengths are not modelled: only the estimator knows them.
             X = self.sample(N_SAMPLED, random_state=sampling_generator(1, random_state))

@@ -61,8 +61,9 @@ def _p_of_cells(cells, others):
     cells, others = (own[~is_missing(own)] for own in (cells, others))
     if cells.dtype.kind == "f":
         return _p_of_numbers(cells, others)
-    n_values = max(cells.max(initial=0), others.max(initial=0)) + 1
-    return _p_of_counts(*(np.bincount(own, minlength=n_values) for own in (cells, others)))
+    # Counts may be large, and few of them occur.
+    values, codes = np.unique(np.concatenate([cells, others]), return_inverse=True)
+    return _p_of_counts(*(np.bincount(own, minlength=len(values)) for own in np.split(codes, [len(cells)])))
 
 
 def _p_of_numbers(some, others):

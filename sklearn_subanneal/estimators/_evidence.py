@@ -73,6 +73,11 @@ def typed_cell(column: Column, value) -> list[np.ndarray]:
     cell = object_cells(column.name, "object", [value])
     assert_all_finite(cell.floats(), allow_nan=True, input_name=f"given for column {column.name!r}")
     arrays, unknown = column.encode(cell)
+    if unknown and column.categories is None:
+        raise ValueError(
+            f"given has {value!r} for column {column.name!r}, which is {column.type.kind}: {column.type.remedy}, or "
+            "leave the column out."
+        )
     if unknown:
         some = ", ".join(map(repr, column.categories[:10].tolist())) + ", ..." * (len(column.categories) > 10)
         raise ValueError(

@@ -90,7 +90,11 @@ class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
                 f"X must have a column for each of the {len(self.components_)} components, got {activations.shape[1]}; "
                 "give what transform returned"
             )
-        return activations @ self.components_
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = activations @ self.components_
+        if not np.isfinite(rows).all():
+            raise ValueError("X holds activations beyond the range of its dtype; give what transform returned")
+        return rows
 
     def score_samples(self, X) -> np.ndarray:
         """Lower bound of the log density of each row, given q of the components, at temperature 1.

@@ -63,9 +63,10 @@ class Imputations:
         True
         """
         return_uncertainty = checked_flag("return_uncertainty", return_uncertainty)
+        seen = seen if seen is None else checked_flag("seen", seen)
         arrays = self._encode(X)
         # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
-        is_whole = seen is not False and self._are_seen(arrays, None)
+        is_whole = (seen is None or seen) and self._are_seen(arrays, None)
         with self._average() as average:
             if is_whole:
                 filled, uncertainty = self._impute_left_out(average, arrays)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 
 # Fewer rows are not worth a thread of their own.
@@ -55,7 +55,7 @@ class KeptEnsemble:
     def _by_rows(self, answer: Callable, arrays: list[np.ndarray]) -> np.ndarray:
         """``answer(average, arrays of some rows)`` of all rows, which ``n_jobs`` threads share."""
         n_rows = len(arrays[0])
-        n_threads = max(min(effective_n_jobs(self.n_jobs), n_rows // LEAST_ROWS_A_THREAD), 1)
+        n_threads = max(min(n_workers(self.n_jobs), n_rows // LEAST_ROWS_A_THREAD), 1)
         ends = np.linspace(0, n_rows, n_threads + 1).astype(int)
 
         def part(rows):

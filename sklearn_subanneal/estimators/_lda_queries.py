@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal._core.random_states import checked_random_state
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.tables.unreadable import refuse_unreadable
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
@@ -100,7 +101,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
             np.ascontiguousarray(prior),
             max_iter=self.max_doc_update_iter or 100,
             tol=tol if self.mean_change_tol is None else self.mean_change_tol,
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=n_workers(self.n_jobs),
         )
 
     def _read(self, X, method):
@@ -125,6 +126,7 @@ class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         proportions : ndarray of shape (n_samples, n_components)
             float32 if X is, else float64.
         """
+        normalize = checked_flag("normalize", normalize)
         single = getattr(X, "dtype", None) == np.float32
         gamma = self._infer(X, "transform").gamma.astype(np.float32 if single else np.float64, copy=False)
         if normalize:

@@ -9,11 +9,11 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import posterior
 from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing import schedules, subsampling
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
@@ -76,16 +76,16 @@ class MCMCEstimator(
         "missing_indicator": [StrOptions({MISSING_ONLY}), None, set, "array-like"],
         "feature_grids": [dict, None],
         "unseen": [StrOptions({"novel", "missing", "error"})],
-        "n_chains": [Interval(Integral, 1, LARGEST, closed="both")],
-        "n_draws": [Interval(Integral, 1, LARGEST, closed="both")],
-        "thin": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_chains": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "n_draws": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "thin": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "moves": [StrOptions({"default"}), list, tuple],
         "learn_hyperparameters": ["boolean"],
-        "learn_from": [Interval(Integral, 1, LARGEST, closed="both"), None],
-        "max_sweeps": [Interval(Integral, 0, LARGEST, closed="both"), None],
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "learn_from": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
+        "max_sweeps": [NumberRange(Integral, 0, LARGEST, closed="both"), None],
+        "time_limit": [NumberRange(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
-        "n_jobs": [Interval(Integral, -LARGEST, LARGEST, closed="both"), None],
+        "n_jobs": [NumberRange(Integral, -LARGEST, LARGEST, closed="both"), None],
         "sparse_output": ["boolean"],
         "random_state": RANDOM_STATE,
     }

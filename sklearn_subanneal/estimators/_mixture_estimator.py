@@ -6,11 +6,11 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal._core.arguments import checked_flag
+from sklearn_subanneal._core.constraints import HasMethods, StrOptions
 from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters

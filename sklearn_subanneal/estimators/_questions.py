@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.estimators._event_columns import EventColumns
 from sklearn_subanneal.estimators._event_text import parsed_event
 from sklearn_subanneal.estimators._evidence import checked_quantiles, column_index, evidence
@@ -76,8 +77,8 @@ class Questions:
         """
         check_is_fitted(self)
         is_single = isinstance(event, str)
-        if not is_single and (not isinstance(event, Sequence | np.ndarray) or np.shape(event) == ()):
-            raise ValueError(f"event must be a string, or a list of strings, got {event!r}.")
+        if not is_single and (not isinstance(event, Sequence | np.ndarray) or getattr(event, "ndim", 1) == 0):
+            raise ValueError(f"event must be a string, or a list of strings, got {shortened(event)}.")
         asked, cells = self._asked([event] if is_single else event, given)
         with self._average() as average:
             found = event_probabilities(average, asked, cells)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_subanneal.columns.column_model import LARGEST_CELL
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.views.views_predictive import left_out, without
 
@@ -97,7 +98,9 @@ def _expected(model, cells, j, known):
     if values.dtype.kind == "M":
         half = (half * NANOSECONDS_A_DAY).astype("m8[ns]")
         return list(zip(values, values - half, values + half, strict=True))
-    return list(zip(values.tolist(), (values - half).tolist(), (values + half).tolist(), strict=True))
+    with np.errstate(over="ignore"):
+        low, high = np.clip([values - half, values + half], -LARGEST_CELL, LARGEST_CELL)
+    return list(zip(values.tolist(), low.tolist(), high.tolist(), strict=True))
 
 
 def _cell(X, row, j):

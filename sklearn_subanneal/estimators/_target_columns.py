@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.constraints import HasMethods
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS, TYPES

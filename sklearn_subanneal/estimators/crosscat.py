@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal._core.constraints import HasMethods, StrOptions
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.schedules import NAMED as NAMED_SCHEDULES
 from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.columns.atom_split import split_atoms
@@ -317,7 +317,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
             learn=self.learn_hyperparameters,
             learn_from=self.learn_from,
             # Processors that the chains leave idle sweep several views at once.
-            n_threads=max(effective_n_jobs(self.n_jobs) // self.n_chains, 1),
+            n_threads=max(n_workers(self.n_jobs) // self.n_chains, 1),
             **settings,
         )
 

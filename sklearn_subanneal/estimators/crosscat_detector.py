@@ -6,10 +6,10 @@ from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import checked_integer
+from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
@@ -86,7 +86,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
 
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "novelty", "surprisal"]), None],
-        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+        "contamination": [NumberRange(Real, 0, 0.5, closed="right")],
         "random_state": RANDOM_STATE,
     }
 

@@ -7,10 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.blas import one_blas_thread
+from sklearn_subanneal._core.constraints import NumberRange, StrOptions
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.runner import spawn_generators
@@ -139,22 +139,22 @@ class VariationalTemperingFMM(FactorialModel):
     """
 
     _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_components": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "tempering": [StrOptions({"annealed", "global", "none"})],
         "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
         "init": [StrOptions({"ica", "random"})],
-        "temperature_step": [Interval(Real, 0, 1, closed="right")],
-        "activation_probability": [StrOptions({"learn"}), Interval(Real, *PROBABILITIES, closed="both")],
-        "noise_variance": [StrOptions({"learn"}), Interval(Real, *VARIANCES, closed="both")],
-        "component_variance": [Interval(Real, *VARIANCES, closed="both"), None],
+        "temperature_step": [NumberRange(Real, 0, 1, closed="right")],
+        "activation_probability": [StrOptions({"learn"}), NumberRange(Real, *PROBABILITIES, closed="both")],
+        "noise_variance": [StrOptions({"learn"}), NumberRange(Real, *VARIANCES, closed="both")],
+        "component_variance": [NumberRange(Real, *VARIANCES, closed="both"), None],
         "component_update": [StrOptions({"joint", "cyclic"})],
-        "batch_size": [Interval(Integral, 1, LARGEST, closed="both"), None],
+        "batch_size": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "step_size": [StepSize, None],
-        "max_iter": [Interval(Integral, 1, LARGEST, closed="both"), None],
-        "n_sweeps": [Interval(Integral, 1, LARGEST, closed="both")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, LARGEST, closed="both")],
+        "max_iter": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
+        "n_sweeps": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "tol": [NumberRange(Real, 0, None, closed="left")],
+        "n_init": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "verbose": ["verbose"],
         "random_state": RANDOM_STATE,
     }

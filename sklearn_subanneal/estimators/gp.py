@@ -9,10 +9,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer
+from sklearn_subanneal._core.constraints import NumberRange, StrOptions
 from sklearn_subanneal._core.random_states import RANDOM_STATE, checked_random_state
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.continuation import Continuation
@@ -110,17 +110,17 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         "kernel": [None, object],
         "sampler": [StrOptions(set(hyperparameter_sampling.SAMPLERS))],
         "inner": [StrOptions(set(hyperparameter_sampling.INNER))],
-        "n_levels": [Interval(Integral, 1, LARGEST, closed="both"), None],
-        "min_inverse_temperature": [Interval(Real, 0, 1, closed="neither"), None],
-        "n_chains": [Interval(Integral, 1, LARGEST, closed="both")],
-        "n_draws": [Interval(Integral, 1, LARGEST, closed="both")],
-        "n_warmup": [Interval(Integral, 0, LARGEST, closed="both"), None],
-        "n_averaged": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_levels": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
+        "min_inverse_temperature": [NumberRange(Real, 0, 1, closed="neither"), None],
+        "n_chains": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "n_draws": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "n_warmup": [NumberRange(Integral, 0, LARGEST, closed="both"), None],
+        "n_averaged": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "length_scale_prior": ["array-like"],
         "signal_prior": ["array-like"],
         "noise_prior": ["array-like"],
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
-        "n_jobs": [Interval(Integral, -LARGEST, LARGEST, closed="both"), None],
+        "time_limit": [NumberRange(Real, 0, None, closed="neither"), None],
+        "n_jobs": [NumberRange(Integral, -LARGEST, LARGEST, closed="both"), None],
         "random_state": RANDOM_STATE,
     }
 

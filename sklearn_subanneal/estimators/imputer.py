@@ -6,10 +6,10 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
@@ -72,7 +72,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "impute", "sample_imputations"]), None],
         "sample_posterior": ["boolean"],
-        "n_imputations": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_imputations": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "add_indicator": ["boolean"],
         "random_state": RANDOM_STATE,
     }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-from joblib import effective_n_jobs
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.constraints import NumberRange, StrOptions
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes
 from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
@@ -153,29 +153,29 @@ class VariationalTemperingLDA(TopicModel):
     """
 
     _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 1, LARGEST, closed="both"), StrOptions({"learn"})],
-        "max_components": [Interval(Integral, 1, LARGEST, closed="both")],
+        "n_components": [NumberRange(Integral, 1, LARGEST, closed="both"), StrOptions({"learn"})],
+        "max_components": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "tempering": [StrOptions(set(TEMPERINGS))],
         "temperature_schedule": [CoolingSchedule, None],
         "temperatures": ["array-like", None],
         "init": [StrOptions({"documents", "random"})],
         "topic_update": [StrOptions({"plug-in", "variational"})],
-        "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither"), StrOptions({"learn"}), "array-like"],
-        "topic_word_prior": [None, Interval(Real, 0, None, closed="neither"), "array-like"],
-        "partition_function_prior": [Interval(Real, 0, None, closed="neither"), None],
+        "doc_topic_prior": [None, NumberRange(Real, 0, None, closed="neither"), StrOptions({"learn"}), "array-like"],
+        "topic_word_prior": [None, NumberRange(Real, 0, None, closed="neither"), "array-like"],
+        "partition_function_prior": [NumberRange(Real, 0, None, closed="neither"), None],
         "learning_method": [StrOptions({"batch", "online"})],
-        "learning_decay": [Interval(Real, 0, 1, closed="both"), None],
-        "learning_offset": [Interval(Real, 1.0, None, closed="left"), None],
-        "max_iter": [Interval(Integral, 1, LARGEST, closed="both"), None],
-        "batch_size": [Interval(Integral, 1, LARGEST, closed="both"), None],
-        "evaluate_every": [Interval(Integral, -LARGEST, LARGEST, closed="both")],
-        "total_samples": [Interval(Real, 0, None, closed="neither"), None],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "perp_tol": [Interval(Real, 0, None, closed="left")],
-        "mean_change_tol": [Interval(Real, 0, None, closed="left"), None],
-        "max_doc_update_iter": [Interval(Integral, 1, LARGEST, closed="both"), None],
+        "learning_decay": [NumberRange(Real, 0, 1, closed="both"), None],
+        "learning_offset": [NumberRange(Real, 1.0, None, closed="left"), None],
+        "max_iter": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
+        "batch_size": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
+        "evaluate_every": [NumberRange(Integral, -LARGEST, LARGEST, closed="both")],
+        "total_samples": [NumberRange(Real, 0, None, closed="neither"), None],
+        "tol": [NumberRange(Real, 0, None, closed="left")],
+        "perp_tol": [NumberRange(Real, 0, None, closed="left")],
+        "mean_change_tol": [NumberRange(Real, 0, None, closed="left"), None],
+        "max_doc_update_iter": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "shuffle": ["boolean"],
-        "n_jobs": [Interval(Integral, -LARGEST, LARGEST, closed="both"), None],
+        "n_jobs": [NumberRange(Integral, -LARGEST, LARGEST, closed="both"), None],
         "verbose": ["verbose"],
         "random_state": RANDOM_STATE,
     }
@@ -336,14 +336,14 @@ class VariationalTemperingLDA(TopicModel):
                 generator = seeded_generator(self.random_state)
                 learner, passes = first_learner(self, totals, generator, planned=planned is not None)
                 self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
-        self._learner_state.n_threads = effective_n_jobs(self.n_jobs)
+        self._learner_state.n_threads = n_workers(self.n_jobs)
         learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))
         return self
 
     def _settings(self) -> TopicSettings:
         return TopicSettings(
             **{name: getattr(self, name) for name in TopicSettings.parameters()},
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=n_workers(self.n_jobs),
         )
 
     def _batch_size(self, n_documents) -> int:

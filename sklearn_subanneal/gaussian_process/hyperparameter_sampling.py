@@ -36,6 +36,9 @@ INNER = {
 TEMPERED = {"spt": (False, True), "stt": (True, True), "pt": (False, False), "tt": (True, False)}
 SAMPLERS = (*TEMPERED, "none")
 
+# A logarithm of this size is that of a number within the range of floating point, and so are those that lie around it.
+FARTHEST_LOG = 300.0
+
 
 def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> GaussianProcessModel:
     """The model of standardised data.
@@ -61,6 +64,11 @@ def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> Gauss
         lowest = -np.inf if name == "length_scale_prior" else 0.0
         if values.shape != (2,) or not np.isfinite(values).all() or values[0] <= lowest or values[1] <= 0.0:
             raise ValueError(f"{name} must be two numbers, the second positive, got {given!r}")
+        if name == "length_scale_prior" and (abs(values[0]) > FARTHEST_LOG or values[1] > FARTHEST_LOG / 10.0):
+            raise ValueError(
+                f"{name} must be the mean, from {-FARTHEST_LOG:g} to {FARTHEST_LOG:g}, and the standard deviation, up "
+                f"to {FARTHEST_LOG / 10.0:g}, of the logarithm of a length scale, got {given!r}"
+            )
         priors[name] = (float(values[0]), float(values[1]))
     if kernel is None:
         return SquaredExponentialModel(X, y, **priors)

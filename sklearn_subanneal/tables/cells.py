@@ -82,13 +82,7 @@ class Cells:
                         f"Column {self.name!r} must be {model.kind} but holds {value!r} (type "
                         f"{type(value).__name__}): {model.remedy}."
                     )
-            try:
-                values = np.array([*values, np.nan], dtype=np.float64)[self.codes]
-            except OverflowError as error:
-                raise ValueError(
-                    f"Column {self.name!r} holds a number too large for floating point: divide the column by a "
-                    "constant, or take logarithms."
-                ) from error
+            values = self._floating(values)[self.codes]
         if model.largest is None:
             array = np.ascontiguousarray(values, dtype=model.dtype)
             if missing is not None:
@@ -110,6 +104,19 @@ class Cells:
         array = np.where(missing, 0, values).astype(model.dtype)
         array[missing] = -1
         return array
+
+    def _floating(self, numbers: list) -> np.ndarray:
+        """Numbers of Python as floating-point ones, and NaN after the last of them."""
+        try:
+            values = np.array([*numbers, np.nan], dtype=np.float64)
+        except OverflowError:
+            values = np.full(1, np.inf)
+        if np.isinf(values).any():
+            raise ValueError(
+                f"Column {self.name!r} holds a number too large for floating point: divide the column by a constant, "
+                "or take logarithms."
+            )
+        return values
 
     def factored(self) -> tuple[list, np.ndarray]:
         """The distinct values that occur, and each cell's position among them."""

@@ -85,7 +85,7 @@ def declared_types(feature_types, names: list[str], known: list[str], choose: Ca
                 "each feature, or a dict of the features that shall not have their default type."
             )
     for kind in given:
-        if kind not in [*known, *rules]:
+        if not isinstance(kind, str) or kind not in [*known, *rules]:
             raise ValueError(f"feature_types holds the unknown type {kind!r}. Types are {kinds}.")
     return declared
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 
 import numpy as np
+from scipy.sparse import issparse
 
 MISSING_ONLY = "missing-only"
 
@@ -48,7 +49,7 @@ def indicated_columns(missing_indicator, names: list[str], gaps: Sequence[np.nda
         return {j for j, missing in enumerate(gaps) if missing.any()}
     if isinstance(missing_indicator, np.ndarray):
         missing_indicator = missing_indicator.tolist()
-    if isinstance(missing_indicator, str) or not isinstance(missing_indicator, Iterable):
+    if isinstance(missing_indicator, str) or issparse(missing_indicator) or not isinstance(missing_indicator, Iterable):
         raise ValueError(
             f"missing_indicator must be None, {MISSING_ONLY!r} or names or indices of columns, got "
             f"{missing_indicator!r}."

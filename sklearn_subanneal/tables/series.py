@@ -17,7 +17,8 @@ def pandas_series(column, array: np.ndarray):
     if array.dtype.kind == "f":
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
         is_float = column.dtype.lower().startswith("float")
-        return pd.Series(array).astype(column.dtype if is_float else "Float64" if is_nullable else "float64")
+        dtype = column.dtype if is_float else "Float64" if is_nullable else "float64"
+        return pd.Series(_within(array, dtype.lower())).astype(dtype)
     if column.type.coded and column.levels is not None:
         position = {level: code for code, level in enumerate(column.levels)}
         codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
@@ -39,7 +40,9 @@ def polars_series(column, array: np.ndarray):
         return with_polars_dtype(array, column.dtype).alias(column.name)
     dtype = _held_dtype(column, array)
     if array.dtype.kind == "f":
-        series = pl.Series(array).fill_nan(None).cast(pl.Float32 if dtype == "Float32" else pl.Float64)
+        narrow = dtype == "Float32"
+        array = _within(array, "float32" if narrow else "float64")
+        series = pl.Series(array).fill_nan(None).cast(pl.Float32 if narrow else pl.Float64)
     else:
         series = pl.Series(array, dtype=pl.Int32).set(pl.Series(is_missing(array)), None)
         if column.categories is not None:
@@ -47,6 +50,12 @@ def polars_series(column, array: np.ndarray):
         if dtype != "Object":
             series = series.cast(pl.Enum(column.levels) if dtype == "Enum" else getattr(pl, dtype))
     return series.alias(column.name)
+
+
+def _within(array: np.ndarray, dtype: str) -> np.ndarray:
+    """Reals within the range of a narrower dtype: what is drawn or predicted beyond it is at its end."""
+    largest = np.finfo(dtype).max
+    return np.clip(array, -largest, largest)
 
 
 def _held_dtype(column, array: np.ndarray) -> str:

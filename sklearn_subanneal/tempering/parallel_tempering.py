@@ -76,7 +76,7 @@ class ParallelTempering(TemperedSampler):
         self.n_warmup = n_warmup
 
     def _kernel(self, model):
-        if self.swaps not in ("even-odd", "systematic"):
+        if not isinstance(self.swaps, str) or self.swaps not in ("even-odd", "systematic"):
             raise ValueError(f"swaps must be 'even-odd' or 'systematic', got {self.swaps!r}")
         return super()._kernel(model)
 

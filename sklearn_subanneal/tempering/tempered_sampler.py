@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numbers import Real
 
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer, shortened
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.ladders import check_ladder, default_ladder
@@ -122,7 +122,7 @@ class TemperedSampler(BaseEstimator):
                 self.warmup_length(n_draws),
                 generator,
                 number,
-                n_workers=max(1, effective_n_jobs(n_jobs) // n_chains),
+                n_workers=max(1, n_workers(n_jobs) // n_chains),
                 time_limit=time_limit,
             )
             for number, generator in enumerate(spawn_generators(random_state, n_chains))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 
 from sklearn_subanneal import (
     CrossCat,
@@ -65,6 +67,9 @@ def process():
             r"quantiles must be .* at least 1e-12 from both",
         ),
         ("probability", {"event": np.array(1)}, r"event must be a string, or a list of strings, got array\(1\)"),
+        ("probability", {"event": [[1, 2], [3]]}, r"event must be a string, got \[1, 2\]. An event is made of"),
+        ("impute", {"X": X, "seen": np.zeros((2, 2))}, r"seen must be True or False, got array"),
+        ("distill", {"max_loss": 10**400}, r"max_loss must be a positive number, got 1000"),
         ("relatedness", {"a": np.array("a"), "b": 0}, r"a names the unknown column 'a'"),
         ("predict", {"X": {"a": [1.0]}}, r"X must be an array or a DataFrame, got \{'a': \[1.0\]\} of type dict"),
         ("predict", {"X": [[1.0, 2.0], [3.0]]}, r"X must be an array with rows of equal length"),
@@ -124,6 +129,9 @@ def test_targets_out_of_reach_of_a_process():
         ({"schedule": Accelerating(n_small=10**400)}, r"n_small must be a number from 1 to 1e\+300, got 1000"),
         ({"n_draws": 10**400}, r"'n_draws' parameter of CrossCat must be an int in the range \[1, 2147483647\]"),
         ({"n_jobs": 2**63}, r"'n_jobs' parameter of CrossCat must be an int in the range"),
+        ({"n_jobs": False}, r"n_jobs must be None, a number of workers, or -1 for .*, got False"),
+        ({"time_limit": Fraction(10**400, 3)}, r"'time_limit' parameter of CrossCat must be a float in the range"),
+        ({"feature_types": np.zeros((2, 2))}, r"feature_types holds the unknown type array"),
         ({"feature_types": np.array(1)}, r"feature_types must be 'auto' or 'from_dtype', a sequence"),
         ({"feature_grids": {"cyclic": {}}}, r"feature_grids has the key 'cyclic'.*leave it out"),
     ],
@@ -138,6 +146,8 @@ def test_parameters_of_an_inner_estimator(outer):
     """They were not checked: a name that is no schedule gave a KeyError."""
     with pytest.raises(ValueError, match=r"'schedule' parameter of CrossCat must be"):
         outer(CrossCat(schedule="x0")).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match=r"missing_indicator must be None, 'missing-only' or names"):
+        outer(CrossCat(missing_indicator=csr_array(np.eye(2)))).fit(X, X[:, 0] > 0)
 
 
 def test_classes_in_lists_of_unequal_length():
@@ -166,9 +176,10 @@ def test_weights_that_are_no_numbers(weights):
 
 
 def test_fractions_too_large():
-    frame = pd.DataFrame({"a": [Fraction(1, 3), Fraction(10**400, 3)] * 3})
-    with pytest.raises(ValueError, match=r"Column 'a' holds a number too large for floating point: divide"):
-        CrossCat(**SHORT).fit(frame)
+    for large in (Fraction(10**400, 3), Decimal("1E+400")):
+        frame = pd.DataFrame({"a": [Fraction(1, 3), large] * 3})
+        with pytest.raises(ValueError, match=r"Column 'a' holds a number too large for floating point: divide"):
+            CrossCat(**SHORT).fit(frame)
 
 
 def test_integers_of_128_bits():
@@ -182,14 +193,18 @@ def test_words_are_no_counts():
         with pytest.raises(ValueError, match=r"'(the )?cat'.*sklearn.feature_extraction.text.CountVectorizer"):
             VariationalTemperingLDA(2).fit(texts)
     model = VariationalTemperingLDA(2, max_iter=1, random_state=0).fit(COUNTS)
+    with pytest.raises(ValueError, match=r"normalize must be True or False, got "):
+        model.transform(COUNTS, normalize=csr_array(np.eye(2)))
     with pytest.raises(ValueError, match=r"measure must be one of"):
         model.coherence(COUNTS, measure=np.array("a"))
 
 
 def test_rows_of_a_factorial_model():
-    model = VariationalTemperingFMM(2, max_iter=2, random_state=0).fit(X)
+    model = VariationalTemperingFMM(2, max_iter=2, random_state=0).fit(100.0 * X)
     with pytest.raises(ValueError, match=r"X holds 'a', which is no number"):
         model.inverse_transform([["a", 1]])
+    with pytest.raises(ValueError, match=r"X holds activations beyond the range of its dtype; give what transform"):
+        model.inverse_transform([[1.7e308, 1.7e308], [1.7e308, -1.7e308]])
     with pytest.raises(ValueError, match=r"'noise_variance' parameter .* range \[1e-100, 1e\+100\]"):
         VariationalTemperingFMM(noise_variance=5e-324).fit(X)
 
@@ -204,6 +219,8 @@ def test_models_of_a_sampler():
         ParallelTempering(inverse_temperatures={"a"}).sample(model, 3)
     with pytest.raises(ValueError, match=r"time_limit must be a positive number of seconds or None, got "):
         ParallelTempering().sample(model, 3, time_limit=Fraction(10**400, 3))
+    with pytest.raises(ValueError, match=r"swaps must be 'even-odd' or 'systematic', got array"):
+        ParallelTempering(swaps=np.array([1, 2])).sample(model, 3)
     with pytest.raises(ValueError, match=r"n_jobs must be None or an integer"):
         ParallelTempering().sample(model, 3, n_jobs=NotImplemented)
 
@@ -277,3 +294,46 @@ def test_tables_of_one_row(model):
     assert fitted.labels_.tolist() == [0]
     assert np.isfinite(fitted.score_samples([[0.3, 7.0], [np.nan, 8.0]])).all()
     assert np.isfinite(fitted.sample(5, random_state=0)).all()
+
+
+def test_narrow_floats_that_are_drawn():
+    """What is drawn beyond the range of a dtype is at its end, not infinite."""
+    halves = np.float16(np.random.default_rng(0).normal(50000.0, 6000.0, 40).clip(None, 65000.0))
+    frame = pd.DataFrame({"a": halves})
+    drawn = CrossCat(**SHORT).fit(frame).sample(500, random_state=0)
+    assert drawn.dtypes["a"] == np.float16 and drawn["a"].max() == np.finfo(np.float16).max
+    single = pl.DataFrame({"a": np.float32(5e33 * halves.astype(float))})
+    drawn = CrossCat(**SHORT).fit(single).sample(500, random_state=0)
+    assert drawn["a"].dtype == pl.Float32 and drawn["a"].max() == np.finfo(np.float32).max
+
+
+def test_evidence_that_a_type_does_not_admit():
+    model = CrossCat(**SHORT).fit(np.column_stack([COUNTS[:, 0], X[:, 0]]))
+    with pytest.raises(ValueError, match=r"given has -1e\+300 for column 'x0', which is count: .*leave the column out"):
+        model.sample(given={0: -1e300})
+
+
+def test_drift_of_large_counts():
+    """They were counted one by one up to the largest, in gigabytes."""
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.integers(0, 2**31 - 1, 20), rng.normal(size=20)]).astype(float)
+    detector = CrossCatDetector(CrossCat(feature_types={0: "count"}, **SHORT)).fit(table)
+    assert all(drift.p_value > 0.01 for drift in detector.drift(table))
+
+
+def test_intervals_of_reasons_at_the_end_of_floating_point():
+    table = np.column_stack([np.full(20, 1.7e308) * np.where(np.arange(20) % 2, 1, -1), np.arange(20.0)])
+    reasons = CrossCatDetector(CrossCat(**SHORT)).fit(table).reasons(table, rows=[0], n_reasons=2)
+    limits = [limit for reason in reasons for limit in (reason.low, reason.high) if limit is not None]
+    assert len(limits) >= 2 and np.isfinite(limits).all()
+
+
+def test_strata_of_no_table():
+    with pytest.raises((TypeError, ValueError), match=r"\bX\b|array"):
+        CrossCat(**SHORT).fit(CrossCat, strata=np.zeros(7))
+
+
+def test_scales_out_of_reach_of_a_process():
+    model = TemperedGaussianProcessRegressor(length_scale_prior=(1e308, 1.0), n_draws=2, n_warmup=2)
+    with pytest.raises(ValueError, match=r"length_scale_prior must be the mean, from -300 to 300, and the standard"):
+        model.fit(X, X[:, 0])

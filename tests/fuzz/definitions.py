@@ -23,7 +23,7 @@ UNBOUNDED = ("hyperparameters_", "log_predictive_density", "log_marginal_likelih
 UNDEFINED_IF_FEW = ("convergence_", "result_")
 
 
-def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bool) -> str:
+def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bool, indicated: bool = False) -> str:
     """How an answer is not within the definition of its method; an empty string if it is.
 
     Parameters
@@ -36,12 +36,17 @@ def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bo
         Rows of X, where known.
     weighted : bool
         Whether rows of the training table may have weight 0, for which some attributes are NaN.
+    indicated : bool
+        Whether columns may have missing indicators, so that cells are drawn that are missing.
     """
-    gaps = bool(given.get("keep_missing")) or (weighted and method == "view_confidence_")
-    # The coefficient of determination of a single row, scikit-learn's own.
-    gaps |= (method == "score" and "y" in given) or method in UNDEFINED_IF_FEW
+    gaps = bool(given.get("keep_missing")) or (indicated and method == "sample")
+    gaps |= weighted and method == "view_confidence_"
+    gaps |= method in UNDEFINED_IF_FEW
     # Surprisal is NaN where a cell is missing, and so is the value of such a cell.
     gaps |= method in ("surprisal", "reasons")
+    if method == "score" and "y" in given:
+        # Of scikit-learn, which takes squares.
+        return ""
     if method in UNBOUNDED:
         return "not a number" if _any_nan(answer) else ""
     if not is_finite(answer, missing=gaps):

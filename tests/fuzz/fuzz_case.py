@@ -62,7 +62,7 @@ class FuzzCase:
         self.announce = announce
         self.findings: list[Finding] = []
         self.outcomes: list[str] = []
-        self.weighted = False
+        self.weighted = self.indicated = False
 
     def run(self) -> FuzzCase:
         rng = self.rng
@@ -81,6 +81,7 @@ class FuzzCase:
             except TypeError:
                 return self
         estimator = make(self.name, params)
+        self.indicated = params.get("missing_indicator") is not None
         if self.name == "ParallelTempering":
             return self.sample(estimator, about, share)
         self.table = hostile_table(rng) if hostile == "table" else self.plain_table()
@@ -201,7 +202,7 @@ class FuzzCase:
     def judge(self, step, method, answer, given, n_rows) -> None:
         """Note if an answer is not within its definition."""
         try:
-            wrong = departure(method, answer, given, n_rows, self.weighted)
+            wrong = departure(method, answer, given, n_rows, self.weighted, self.indicated)
         except Exception as error:
             wrong = f"judgement failed by {type(error).__name__}: {error}"
         if wrong:

@@ -1,0 +1,27 @@
+"""Constraints of the parameters of estimators: those of scikit-learn, from the one place that knows where they are."""
+
+from __future__ import annotations
+
+from sklearn.utils import _param_validation
+from sklearn.utils._param_validation import HasMethods, StrOptions
+
+__all__ = ["HasMethods", "NumberRange", "StrOptions"]
+
+
+class NumberRange(_param_validation.Interval):
+    """The range of a number, as scikit-learn's; but large fractions, which NumPy does not know, are refused in words.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from numbers import Real
+    >>> from sklearn_subanneal._core.constraints import NumberRange
+    >>> Fraction(10**400, 3) in NumberRange(Real, 0, None, closed="neither")
+    False
+    """
+
+    def __contains__(self, value):
+        try:
+            return super().__contains__(value)
+        except TypeError:
+            return False
