@@ -9,7 +9,7 @@ __all__ = ["HasMethods", "NumberRange", "StrOptions"]
 
 
 class NumberRange(_param_validation.Interval):
-    """The range of a number, as scikit-learn's; but large fractions, which NumPy does not know, are refused in words.
+    """The range of a number, as scikit-learn's; but True and False are no numbers, nor are those beyond floating point.
 
     Examples
     --------
@@ -21,7 +21,10 @@ class NumberRange(_param_validation.Interval):
     """
 
     def __contains__(self, value):
+        if isinstance(value, bool):
+            return False
         try:
             return super().__contains__(value)
         except TypeError:
+            # Large fractions, for NumPy objects.
             return False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.random_states import seeded_generator
 from sklearn_subanneal.estimators._evidence import checked_view
 from sklearn_subanneal.mixtures.predictive import nearest_groups, own_groups
@@ -20,6 +20,9 @@ from sklearn_subanneal.posterior.merging import merged_clusters
 
 # Draws of one chain that are judged, evenly spaced: more of them say little more, since they depend on one another.
 MOST_DRAWS = 10
+
+# Each is a fit: more are a slip of the pen.
+MOST_REFITS = 100_000
 
 
 class ClusterStabilityQueries:
@@ -124,8 +127,7 @@ def judge_clusters(
     n_refits : int
     generator : numpy.random.Generator
     """
-    if not isinstance(n_refits, Integral) or isinstance(n_refits, bool) or n_refits < 0:
-        raise ValueError(f"n_refits must be an integer of at least 0, got {n_refits!r}")
+    n_refits = checked_integer("n_refits", n_refits, least=0, most=MOST_REFITS)
     arrays, weights = model._training_cells(X), model._copies.weights
     labels, probabilities = own_groups(*model._mixture_of_view(view), arrays, groups)
     n_clusters = int(groups.max()) + 1

@@ -20,7 +20,7 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressRe
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.gaussian_process import AveragedRegression, Standardization, hyperparameter_sampling
-from sklearn_subanneal.tables.unreadable import refuse_unreadable, within
+from sklearn_subanneal.tables.unreadable import as_array, refuse_unreadable, within
 from sklearn_subanneal.tempering import TemperingResult
 from sklearn_subanneal.tempering.tempered_chain import run_tempered_chain
 
@@ -335,7 +335,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         if theta is None:
             return self.log_marginal_likelihood_value_
         refuse_unreadable(theta, "theta")
-        theta = np.asarray(theta, dtype=float)
+        theta = as_array(theta, "theta", float)
         n_parameters = self._regression.model.n_parameters
         if theta.shape != (n_parameters,):
             raise ValueError(f"theta must have shape ({n_parameters},), got {theta.shape}")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
@@ -256,14 +257,14 @@ class TopicSettings:
         value = 1.0 / self.most_topics if value is None else value
         try:
             values = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values = np.full(size, np.nan)
         if values.ndim == 0:
             values = np.full(size, float(values))
         if values.shape != (size,) or not ((values >= PRIOR_RANGE[0]) & (values <= PRIOR_RANGE[1])).all():
             low, high = PRIOR_RANGE
             raise ValueError(
-                f"{name} must be a number from {low:g} to {high:g}, or one for each of {size}, got {value!r}"
+                f"{name} must be a number from {low:g} to {high:g}, or one for each of {size}, got {shortened(value)}"
             )
         return values
 

@@ -69,6 +69,7 @@ def process():
         ("probability", {"event": np.array(1)}, r"event must be a string, or a list of strings, got array\(1\)"),
         ("probability", {"event": [[1, 2], [3]]}, r"event must be a string, got \[1, 2\]. An event is made of"),
         ("impute", {"X": X, "seen": np.zeros((2, 2))}, r"seen must be True or False, got array"),
+        ("cluster_stability", {"X": X, "n_refits": 2**31}, r"n_refits must be an integer from 0 to 100000, got 2147"),
         ("distill", {"max_loss": 10**400}, r"max_loss must be a positive number, got 1000"),
         ("relatedness", {"a": np.array("a"), "b": 0}, r"a names the unknown column 'a'"),
         ("predict", {"X": {"a": [1.0]}}, r"X must be an array or a DataFrame, got \{'a': \[1.0\]\} of type dict"),
@@ -92,6 +93,11 @@ def test_arguments_of_crosscat(crosscat, method, arguments, message):
         ("sample_y", {"X": X, "n_samples": 0}, r"n_samples must be an integer of at least 1, got 0"),
         ("log_predictive_density", {"X": X, "y": ["a"] * 12}, r"y holds 'a', which is no number"),
         ("log_predictive_density", {"X": X, "y": np.zeros(3)}, r"inconsistent numbers of samples: \[12, 3\]"),
+        (
+            "log_marginal_likelihood",
+            {"theta": csr_array(np.eye(2))},
+            r"theta must be an array with rows of equal length",
+        ),
         ("log_marginal_likelihood", {"theta": "a"}, r"theta must be an array or a DataFrame, got 'a' of type str"),
     ],
 )
@@ -129,7 +135,8 @@ def test_targets_out_of_reach_of_a_process():
         ({"schedule": Accelerating(n_small=10**400)}, r"n_small must be a number from 1 to 1e\+300, got 1000"),
         ({"n_draws": 10**400}, r"'n_draws' parameter of CrossCat must be an int in the range \[1, 2147483647\]"),
         ({"n_jobs": 2**63}, r"'n_jobs' parameter of CrossCat must be an int in the range"),
-        ({"n_jobs": False}, r"n_jobs must be None, a number of workers, or -1 for .*, got False"),
+        ({"n_draws": True}, r"'n_draws' parameter of CrossCat must be an int in the range"),
+        ({"n_jobs": 0}, r"n_jobs must be None, a number of workers, or -1 for .*, got 0"),
         ({"time_limit": Fraction(10**400, 3)}, r"'time_limit' parameter of CrossCat must be a float in the range"),
         ({"feature_types": np.zeros((2, 2))}, r"feature_types holds the unknown type array"),
         ({"feature_types": np.array(1)}, r"feature_types must be 'auto' or 'from_dtype', a sequence"),
@@ -192,6 +199,8 @@ def test_words_are_no_counts():
     for texts in (["the cat", "on the mat"], pd.DataFrame({"text": ["the cat"]}), np.array([["cat"]], object)):
         with pytest.raises(ValueError, match=r"'(the )?cat'.*sklearn.feature_extraction.text.CountVectorizer"):
             VariationalTemperingLDA(2).fit(texts)
+    with pytest.raises(ValueError, match=r"doc_topic_prior must be a number from .*, got 1000"):
+        VariationalTemperingLDA(2, doc_topic_prior=10**400).fit(COUNTS)
     model = VariationalTemperingLDA(2, max_iter=1, random_state=0).fit(COUNTS)
     with pytest.raises(ValueError, match=r"normalize must be True or False, got "):
         model.transform(COUNTS, normalize=csr_array(np.eye(2)))
