@@ -206,7 +206,7 @@ cdef class AdditiveStatistics(ColumnStatistics):
         """Restore the arrays of ``get_state``; all other slots are empty."""
         sums = [state[name] for name in self.sum_names]
         n_clusters = len(sums[0]) if sums else state["counts"].shape[1]
-        self._make_room(n_clusters + 1)
+        self.make_room(n_clusters + 1)
         records, counts = self.memory[:2]
         records[:] = 0.0
         counts[:] = 0

@@ -58,6 +58,10 @@ cdef class ColumnData:
         """The same column with its rows in another order."""
         return type(self)(self.array[order])
 
+    def joined(self, others):
+        """The same column with the rows of others of its kind after its own."""
+        return type(self)(np.concatenate([self.array, *(other.array for other in others)]))
+
 
 cdef class ColumnStatistics:
     """Sufficient statistics of every cluster for one column, and the hyperparameters of its prior.
@@ -144,14 +148,18 @@ cdef class ColumnStatistics:
 
     # The rest is for callers in Python.
 
-    def rebuild(self, labels):
-        """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned)."""
+    def rebuild(self, labels, Py_ssize_t n_clusters=0):
+        """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned).
+
+        ``n_clusters``: the least number of slots that there is room for afterwards.
+        """
         cdef int32_t[::1] rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)
         cdef int32_t[::1] slots = np.asarray(labels)[rows].astype(np.int32)
-        self._make_room(np.max(labels, initial=-1) + 2)
+        self.make_room(max(np.max(labels, initial=-1) + 1, n_clusters) + 1)
         self.assign(&rows[0] if rows.shape[0] else NULL, &slots[0] if rows.shape[0] else NULL, rows.shape[0])
 
-    def _make_room(self, Py_ssize_t capacity):
+    def make_room(self, Py_ssize_t capacity):
+        """Have at least so many slots."""
         if capacity > self.capacity:
             self.reserve(padded(capacity))
 
@@ -228,7 +236,7 @@ cdef class ColumnStatistics:
         cdef int32_t[::1] slots = np.asarray(labels)[rows].astype(np.int32)
         if not rows.shape[0]:
             return 0.0
-        self._make_room(np.max(labels) + 1)
+        self.make_room(np.max(labels) + 1)
         return self.log_likelihood(&rows[0], &slots[0], rows.shape[0], np.max(labels) + 1)
 
     def log_densities(self, values, Py_ssize_t n_clusters):

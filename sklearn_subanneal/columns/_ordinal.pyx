@@ -24,6 +24,7 @@ from sklearn_subanneal.columns._additive cimport AdditiveStatistics, Sums
 from sklearn_subanneal.columns._base cimport LogQueue
 from sklearn_subanneal.columns._categorical cimport CategoricalData, code_at
 
+from sklearn_subanneal.columns._frequencies import drawn_frequencies
 from sklearn_subanneal.columns.ordinal_shapes import shapes_between
 
 # Shapes whose log probability is so far below that of the best have no part in expected probabilities of levels, to
@@ -306,6 +307,19 @@ cdef class OrdinalStatistics(AdditiveStatistics):
                     break
                 v += 1
             values[0] = <double> v
+
+    def drawn_levels(self, Py_ssize_t n_clusters, generator):
+        """Log probabilities (n_levels, n_clusters) of the levels, drawn from their posterior in each cluster."""
+        alpha = np.asarray(self.alpha)[:self.n_levels, None]
+        out = drawn_frequencies(alpha + self.get_state(n_clusters)["counts"][:self.n_levels], generator)
+        for k in range(n_clusters):
+            if generator.random() >= self.share_of_free[k]:
+                # One of the shapes, of which the record has the posterior weights.
+                weights = self.memory[0][k, self.n_shapes:2 * self.n_shapes].cumsum()
+                below = generator.random() * weights[self.n_shapes - 1]
+                out[:, k] = np.asarray(self.log_shape)[:, min(np.searchsorted(weights, below, side="right"),
+                                                              self.n_shapes - 1)]
+        return out
 
     def probabilities(self, Py_ssize_t n_clusters):
         """Predictive probabilities (n_clusters, n_levels)."""

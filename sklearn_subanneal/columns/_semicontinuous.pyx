@@ -65,7 +65,7 @@ cdef class SemicontinuousData(ColumnData):
 
     cdef readonly NormalData rest           # atoms are NaN here
     cdef readonly object atoms
-    cdef const int32_t[::1] codes           # -1: missing
+    cdef readonly const int32_t[::1] codes  # -1: missing
 
     def __init__(self, cells, atoms):
         array, self.atoms = self.keep(np.ascontiguousarray(cells, np.float64)), np.array(atoms, np.float64)
@@ -78,6 +78,10 @@ cdef class SemicontinuousData(ColumnData):
     def take(self, order):
         """The same column with its rows in another order."""
         return SemicontinuousData(self.array[order], self.atoms)
+
+    def joined(self, others):
+        """The same column with the rows of others of its kind after its own."""
+        return SemicontinuousData(np.concatenate([self.array, *(other.array for other in others)]), self.atoms)
 
 
 @cython.final

@@ -254,7 +254,7 @@ cdef class NormalWishart(ColumnStatistics):
     def set_state(self, state):
         """Restore the arrays of ``get_state``; all other slots are empty."""
         cdef Py_ssize_t n = len(state["count"])
-        self._make_room(n + 1)
+        self.make_room(n + 1)
         for name, array in (("count", self.count), ("total", self.total), ("square", self.square)):
             np.asarray(array)[:] = 0
             np.asarray(array)[:n] = state[name]

@@ -110,7 +110,7 @@ cdef class WordCounts(ColumnStatistics):
     def set_state(self, state):
         """Restore the arrays of ``get_state``; all other slots are empty."""
         cdef Py_ssize_t k, i, n = len(state["start"]) - 1
-        self._make_room(n + 1)
+        self.make_room(n + 1)
         self.parameters = state["parameters"]
         for k in range(self.capacity):
             self.clear(k)

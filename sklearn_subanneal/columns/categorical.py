@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._base import MOST_GRID_VALUES
 from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
+from sklearn_subanneal.columns._cluster_parameters import FrequencyParameters
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 
@@ -49,6 +50,7 @@ class Categorical(ColumnModel):
     hyperparameters = {"alpha": Hyperparameter(one_each=True), "unseen": Hyperparameter(learned=False)}
     dtype, largest = np.int32, 2**31 - 1
     data_class, statistics_class = CategoricalData, CategoricalStatistics
+    parameters_class = FrequencyParameters
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):

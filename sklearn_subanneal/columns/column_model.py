@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._cluster_parameters import ClusterParameters
 from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.columns.parameters import Hyperparameter, draw_on_grid, nearest_on_grid
 from sklearn_subanneal.columns.transforms import IDENTITY, Transform
@@ -57,6 +58,8 @@ class ColumnModel:
         Whether the columns of this type that share a view are one block, with a joint density given the cluster.
     data_class, statistics_class : subclass of ColumnData, of ColumnStatistics
         The kernels. ``statistics_class`` is called with data, hyperparameters and grids.
+    parameters_class : subclass of ClusterParameters, or None
+        The kernel that scores rows given drawn parameters of the clusters; None: the type has none.
     name : str
         Of the column; of a block, its kind.
     sources : tuple of int
@@ -90,6 +93,7 @@ class ColumnModel:
     joint: ClassVar[bool] = False
     data_class: ClassVar[type[ColumnData]]
     statistics_class: ClassVar[type[ColumnStatistics]]
+    parameters_class: ClassVar[type[ClusterParameters] | None] = None
 
     name: str
     sources: tuple[int, ...]

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import betainc
 
 from sklearn_subanneal._core.rounding import geometric_grid
+from sklearn_subanneal.columns._cluster_parameters import RateParameters
 from sklearn_subanneal.columns._count import CountData, CountStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
@@ -25,6 +26,7 @@ class Count(ColumnModel):
         "or correct the value"
     )
     data_class, statistics_class = CountData, CountStatistics
+    parameters_class = RateParameters
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):

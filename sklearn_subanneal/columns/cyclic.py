@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ive
 
 from sklearn_subanneal._core.rounding import geometric_grid, rounded
+from sklearn_subanneal.columns._cluster_parameters import DirectionParameters
 from sklearn_subanneal.columns._vonmises import VonMisesData, VonMisesStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter
@@ -37,6 +38,7 @@ class Cyclic(ColumnModel):
     }
     remedy = "declare it 'categorical' in feature_types, or convert it to numbers"
     data_class, statistics_class = VonMisesData, VonMisesStatistics
+    parameters_class = DirectionParameters
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):

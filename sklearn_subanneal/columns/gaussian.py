@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_subanneal._core.rounding import geometric_grid, rounded
+from sklearn_subanneal.columns._gaussian_parameters import GaussianParameters
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
@@ -39,6 +40,7 @@ class Gaussian(ColumnModel):
         "nu": Hyperparameter(),
     }
     data_class, statistics_class = GaussianData, GaussianStatistics
+    parameters_class = GaussianParameters
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):

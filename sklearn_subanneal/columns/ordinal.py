@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._categorical import CategoricalData
+from sklearn_subanneal.columns._cluster_parameters import OrdinalParameters
 from sklearn_subanneal.columns._ordinal import OrdinalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import MOST, Hyperparameter
@@ -34,6 +35,7 @@ class Ordinal(ColumnModel):
     }
     dtype, largest = np.int32, MOST_LEVELS - 1
     data_class, statistics_class = CategoricalData, OrdinalStatistics
+    parameters_class = OrdinalParameters
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):

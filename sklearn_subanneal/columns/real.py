@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sklearn_subanneal._core.rounding import geometric_grid
+from sklearn_subanneal.columns._cluster_parameters import NormalParameters
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.intervals import Interval
@@ -41,6 +42,7 @@ class Real(ColumnModel):
     }
     remedy = "declare it 'categorical' in feature_types, or convert it to numbers"
     data_class, statistics_class = NormalData, NormalStatistics
+    parameters_class = NormalParameters
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):

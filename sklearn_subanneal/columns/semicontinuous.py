@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sklearn_subanneal.columns._cluster_parameters import SemicontinuousParameters
 from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
 from sklearn_subanneal.columns.atoms import find_atoms
@@ -52,6 +53,7 @@ class Semicontinuous(Real):
         "atoms": Hyperparameter("finite", one_each=True, learned=False),
     }
     data_class, statistics_class = SemicontinuousData, SemicontinuousStatistics
+    parameters_class = SemicontinuousParameters
 
     atoms: np.ndarray = field(default_factory=lambda: np.empty(0))
 

@@ -89,6 +89,29 @@ cdef class RowPartition:
         for row in range(self.n_rows):
             self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
 
+    def join_clusters(self, labels, sizes):
+        """Let row i be one of the rows of cluster ``labels[i]``, of clusters that have rows elsewhere.
+
+        Parameters
+        ----------
+        labels : ndarray of int, shape (n_rows,)
+        sizes : ndarray of int, shape (n_clusters,)
+            Rows of each cluster, here and elsewhere.
+        """
+        cdef const int32_t[::1] slots = np.ascontiguousarray(labels, np.int32)
+        cdef Py_ssize_t row, n_clusters = len(sizes)
+        if n_clusters + 1 > self.capacity:
+            self.grow(n_clusters + 1)
+        np.asarray(self.counts)[:] = 0
+        np.asarray(self.counts)[:n_clusters] = sizes
+        self.n_clusters, self.n_assigned = n_clusters, np.sum(sizes)
+        for row in range(self.n_rows):
+            self.names[row] = self.name_of[slots[row]]
+
+    def places(self):
+        """The slot of each name, int32; one of at least ``n_clusters`` is that of a cluster without rows."""
+        return np.asarray(self.slot_of).copy()
+
     def grow(self, Py_ssize_t capacity):
         """Make room for ``capacity`` slots."""
         self.grow_slots(capacity)

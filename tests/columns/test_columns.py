@@ -330,7 +330,7 @@ def test_growth_keeps_everything(example):
     statistics, labels = filled(example)
     before = [statistics.scores(row, 16) for row in range(example.n_rows)]
     marginals = statistics.log_marginals(16)
-    statistics._make_room(100)
+    statistics.make_room(100)
     assert statistics.capacity == 104
     assert_array_equal(statistics.log_marginals(104)[:16], marginals)
     assert not statistics.log_marginals(104)[16:].any()

@@ -31,7 +31,7 @@ def statistics(n_clusters, seed=0):
     parts.append(GaussianStatistics(GaussianData(np.nan_to_num(X[:, N_REALS:])), block))
     for part in parts:
         part.rebuild(labels)
-        part._make_room(n_clusters + 1)
+        part.make_room(n_clusters + 1)
     return parts, X, codes, labels
 
 

@@ -21,6 +21,7 @@ LEVELS = (
     ("plotting",),
     ("diagnostics",),
     ("posterior",),
+    ("shards",),
     ("views",),
     ("trees",),
     ("mixtures",),

@@ -1,0 +1,157 @@
+"""Kernels that assign the rows of one block of a table, each on its own given the parameters of the clusters."""
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport exp_double, log_double
+from sklearn_subanneal.columns._cluster_parameters cimport ClusterParameters
+from sklearn_subanneal.mixtures._choice cimport choose
+from sklearn_subanneal.shards._row_stream cimport RowStream, connect, start
+
+from sklearn_subanneal.columns._cluster_parameters import padded_rows
+
+# The log weight of a cluster that can't be chosen: far below every score, and still finite.
+cdef float NEVER = -1e30
+
+
+cdef class RowSweep:
+    """Assigns the rows of one block.
+
+    Parameters
+    ----------
+    columns : list of ClusterParameters
+        Of all columns, over the cells of the block.
+    log_weights : array of shape (n_clusters,)
+        Of the clusters; -inf: closed, neither left nor entered.
+    first_row : int
+        Number of the first row of the block in the table.
+    key, sweep : int
+        Of the random streams of the rows.
+    """
+
+    cdef list columns
+    cdef void** column
+    cdef Py_ssize_t n_columns, n_clusters, stride
+    cdef float[::1] log_weight, scores
+    cdef uint64_t first_row, key
+    cdef uint32_t sweep
+
+    def __cinit__(self, list columns, log_weights, first_row, key, sweep):
+        cdef Py_ssize_t j
+        self.columns, self.n_columns = columns, len(columns)
+        self.column = <void**> malloc(max(self.n_columns, 1) * sizeof(void*))
+        if self.column == NULL:
+            raise MemoryError()
+        for j in range(self.n_columns):
+            self.column[j] = <void*> <ClusterParameters?> columns[j]
+        self.n_clusters = len(log_weights)
+        weights = np.maximum(np.asarray(log_weights, np.float64), NEVER)
+        self.log_weight = padded_rows(weights, np.float32)
+        self.stride = self.log_weight.shape[0]
+        np.asarray(self.log_weight)[self.n_clusters:] = NEVER
+        self.scores = np.zeros(self.stride, np.float32)
+        self.first_row, self.key, self.sweep = first_row, key, sweep
+
+    def __dealloc__(self):
+        free(self.column)
+
+    cdef void score(self, Py_ssize_t row) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.stride):
+            self.scores[j] = 0.0
+        for j in range(self.n_columns):
+            (<ClusterParameters> self.column[j]).score(row, &self.scores[0])
+
+    cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_columns):
+            if (<ClusterParameters> self.column[j]).incomplete(row):
+                (<ClusterParameters> self.column[j]).complete(row, k, bits)
+
+    def assign(self, int32_t[::1] labels, double anchor_share):
+        """Draw the label of each row that is in an open cluster and is no anchor, in place; returns how many changed.
+
+        The missing cells that are state of rows in open clusters are drawn as well.
+        """
+        cdef bitgen_t bits
+        cdef RowStream stream
+        cdef float top, total
+        cdef Py_ssize_t row, k, n_moved = 0
+        connect(&bits, &stream, self.key, self.sweep)
+        with nogil:
+            for row in range(labels.shape[0]):
+                if self.log_weight[labels[row]] == NEVER:
+                    continue
+                start(&stream, self.first_row + row)
+                k = labels[row]
+                if bits.next_double(bits.state) >= anchor_share:
+                    self.score(row)
+                    k = choose(1.0, &self.log_weight[0], &self.scores[0], self.stride, bits.next_double(bits.state),
+                               &top, &total)
+                    k = min(k, self.n_clusters - 1)
+                    n_moved += k != labels[row]
+                    labels[row] = <int32_t> k
+                self.complete(row, k, &bits)
+        return n_moved
+
+    def label(self, int32_t[::1] labels):
+        """Give each row the cluster that is the most probable."""
+        cdef Py_ssize_t row, k, best
+        with nogil:
+            for row in range(labels.shape[0]):
+                self.score(row)
+                best = 0
+                for k in range(1, self.n_clusters):
+                    if self.scores[k] + self.log_weight[k] > self.scores[best] + self.log_weight[best]:
+                        best = k
+                labels[row] = <int32_t> best
+
+    def divide(self, const int32_t[::1] rows, int32_t[::1] sides, bint drawn):
+        """Draw the side, 0 or 1, of each of these rows, or take the sides as they are; returns the log probability.
+
+        Sides -1 are drawn, where others are given and not ``drawn``; a side of -2 or -3 is that of an anchor, 0 or 1,
+        which is not drawn, and has no part in the probability.
+        """
+        cdef bitgen_t bits
+        cdef RowStream stream
+        cdef double out = 0.0, difference, log_share
+        cdef Py_ssize_t i
+        connect(&bits, &stream, self.key, self.sweep)
+        with nogil:
+            for i in range(rows.shape[0]):
+                if sides[i] <= -2:
+                    sides[i] = -2 - sides[i]
+                    continue
+                self.score(rows[i])
+                difference = (self.scores[1] + self.log_weight[1]) - (self.scores[0] + self.log_weight[0])
+                if drawn:
+                    start(&stream, self.first_row + rows[i])
+                    sides[i] = bits.next_double(bits.state) * (1.0 + exp_double(-difference)) < 1.0
+                # log 1 / (1 + e^-x), x positive for the more probable side
+                log_share = difference if sides[i] else -difference
+                out -= log1p_exp(-log_share)
+        return out
+
+
+cdef inline double log1p_exp(double x) noexcept nogil:
+    """log(1 + e^x), x of any size."""
+    if x > 40.0:
+        return x
+    return log_double(1.0 + exp_double(x)) if x > -40.0 else 0.0
+
+
+def anchors(Py_ssize_t n_rows, first_row, key, sweep, double anchor_share):
+    """Which rows of a block are anchors in a sweep, bool: the same that ``RowSweep.assign`` does not move."""
+    cdef bitgen_t bits
+    cdef RowStream stream
+    cdef uint64_t first = first_row
+    cdef Py_ssize_t row
+    cdef char[::1] out = np.zeros(n_rows, np.int8)
+    connect(&bits, &stream, key, sweep)
+    with nogil:
+        for row in range(n_rows):
+            start(&stream, first + row)
+            out[row] = bits.next_double(bits.state) < anchor_share
+    return np.asarray(out).view(np.bool_)

@@ -1,0 +1,169 @@
+"""RowBlock, some consecutive rows of a table where they are: their labels, and the work that is done on them.
+
+A block is never changed in place: work gives a new one, and a reply. Work that was lost can be done again, elsewhere,
+and gives the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sklearn_subanneal.columns._base import ColumnData
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.shards._row_sweep import RowSweep, anchors
+from sklearn_subanneal.shards.work import Change, Division, Gathered, RowStreams, SweepPlan
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """The state of some consecutive rows of a table.
+
+    Attributes
+    ----------
+    first_row : int
+        Number of the first in the table.
+    labels : ndarray of int32, shape (n_rows,)
+        Cluster of each.
+    fillings : dict of int to ndarray
+        Of each model whose missing cells are part of the state: the rows with such cells, filled.
+    sides : tuple of (ndarray of int32, ndarray of int32)
+        Of each proposed division of clusters: its rows here, and the side of each.
+    """
+
+    first_row: int
+    labels: np.ndarray
+    fillings: dict[int, np.ndarray] = field(default_factory=dict)
+    sides: tuple = ()
+
+    @classmethod
+    def start(
+        cls, models: Sequence[ColumnModel], cells: Sequence[ColumnData], first_row: int, labels: np.ndarray
+    ) -> RowBlock:
+        """A block whose missing cells are filled by the prior means of their columns, to begin with."""
+        fillings = {}
+        for j, (model, data) in enumerate(zip(models, cells, strict=True)):
+            if model.stateful and (incomplete := _incomplete(data)).any():
+                rows = data.array[incomplete]
+                fillings[j] = np.where(np.isnan(rows), model.parameters["mu"], rows)
+        return cls(first_row, np.ascontiguousarray(labels, np.int32), fillings)
+
+    def anchored(self, models, cells, streams: RowStreams, share: float, n_clusters: int) -> np.ndarray:
+        """Number of the anchors of a sweep in each cluster, (n_clusters,)."""
+        held = anchors(len(self.labels), self.first_row, streams.key, streams.stage, share)
+        return np.bincount(self.labels[held], minlength=n_clusters)
+
+    def sweep(self, models, cells, plan: SweepPlan, priors: list[dict]) -> tuple[RowBlock, tuple]:
+        """Draw the labels of the rows that are no anchors and in open clusters.
+
+        The reply: how many changed, the rows in each cluster, and the statistics of each column.
+        """
+        labels, filled = self.labels.copy(), self._filled(cells)
+        n_moved = self._kernel(models, cells, filled, plan.parameters, plan.log_weights, plan.streams).assign(
+            labels, plan.anchor_share
+        )
+        fillings = {j: own[_incomplete(cells[j])] for j, own in filled.items()}
+        block = replace(self, labels=labels, fillings=fillings)
+        n_clusters = len(plan.log_weights)
+        counts = np.bincount(labels, minlength=n_clusters)
+        return block, (n_moved, counts, block.sums(models, cells, priors, labels, n_clusters))
+
+    def labelled(self, models, cells, plan: SweepPlan) -> tuple[RowBlock, np.ndarray]:
+        """Give each row its most probable cluster; the reply is the rows in each cluster."""
+        labels = np.zeros(len(self.labels), np.int32)
+        self._kernel(models, cells, self._filled(cells), plan.parameters, plan.log_weights, plan.streams).label(labels)
+        return replace(self, labels=labels), np.bincount(labels, minlength=len(plan.log_weights))
+
+    def sums(self, models, cells, priors: list[dict], labels: np.ndarray, n_clusters: int) -> list[dict]:
+        """Statistics of each column by cluster, over the rows whose label is not -1."""
+        out = []
+        for j, (model, data, prior) in enumerate(zip(models, cells, priors, strict=True)):
+            statistics = model.statistics(data, prior)
+            if j in self.fillings:
+                statistics.set_prior_state({"parameters": prior, "completed": self.fillings[j]})
+            statistics.rebuild(labels, n_clusters)
+            state = statistics.get_state(n_clusters)
+            del state["parameters"]
+            out.append(state)
+        return out
+
+    def all_sums(self, models, cells, priors: list[dict], n_clusters: int) -> tuple:
+        """The rows in each cluster, and the statistics of each column."""
+        counts = np.bincount(self.labels, minlength=n_clusters)
+        return counts, self.sums(models, cells, priors, self.labels, n_clusters)
+
+    def gathered(self, models, cells, rows: np.ndarray) -> Gathered:
+        """What is known of some rows, whose numbers are those of the block."""
+        fillings = {}
+        for j, own in self.fillings.items():
+            incomplete = _incomplete(cells[j])
+            places = (incomplete.cumsum() - 1)[rows[incomplete[rows]]]
+            fillings[j] = places, own[places]
+        return Gathered(self.labels[rows], [data.take(rows) for data in cells], fillings)
+
+    def nth(self, models, cells, cluster: int, rank: int) -> int:
+        """The row of the block that has this rank among its rows of a cluster."""
+        return int(np.flatnonzero(self.labels == cluster)[rank])
+
+    def changed(self, models, cells, change: Change) -> tuple[RowBlock, np.ndarray]:
+        """The block after some rows have got other labels and fillings, and clusters other numbers.
+
+        The reply is the rows in each cluster.
+        """
+        labels, fillings = self.labels.copy(), dict(self.fillings)
+        for division, number in change.splits.items():
+            rows, sides = self.sides[division]
+            labels[rows[sides == 1]] = number
+        if change.numbers is not None:
+            labels = change.numbers[labels]
+        if self.first_row in change.rows:
+            rows, own, filled = change.rows[self.first_row]
+            labels[rows] = own
+            for j, (places, values) in filled.items():
+                fillings[j] = fillings[j].copy()
+                fillings[j][places] = values
+        block = replace(self, labels=labels, fillings=fillings, sides=())
+        return block, np.bincount(labels, minlength=change.n_clusters)
+
+    def divided(
+        self, models, cells, divisions: Sequence[Division], streams: RowStreams, priors: list[dict]
+    ) -> tuple[RowBlock, list]:
+        """Divide the rows of some clusters in two; the block keeps the sides of its rows.
+
+        The reply has for each division the log probability of the sides, the rows on each, and their statistics.
+        """
+        filled, replies, kept = self._filled(cells), [], []
+        for division in divisions:
+            rows = np.flatnonzero(np.isin(self.labels, division.clusters)).astype(np.int32)
+            sides = (self.labels[rows] == division.clusters[-1]).astype(np.int32)
+            for side, row in enumerate(division.anchors):
+                sides[rows == row - self.first_row] = -2 - side
+            kernel = self._kernel(models, cells, filled, division.parameters, division.log_weights, streams)
+            log_q = kernel.divide(rows, sides, division.drawn)
+            labels = np.full(len(self.labels), -1, np.int32)
+            labels[rows] = sides
+            counts = np.bincount(sides, minlength=2)
+            replies.append((log_q, counts, self.sums(models, cells, priors, labels, 2)))
+            kept.append((rows, sides))
+        return replace(self, sides=tuple(kept)), replies
+
+    def _kernel(self, models, cells, filled, parameters, log_weights, streams: RowStreams) -> RowSweep:
+        columns = [
+            model.parameters_class(data, arrays, filled.get(j))
+            for j, (model, data, arrays) in enumerate(zip(models, cells, parameters, strict=True))
+        ]
+        return RowSweep(columns, log_weights, self.first_row, streams.key, streams.stage)
+
+    def _filled(self, cells) -> dict[int, np.ndarray]:
+        """Copies of the cells of the models that have fillings, with these."""
+        out = {}
+        for j, own in self.fillings.items():
+            out[j] = np.array(cells[j].array)
+            out[j][_incomplete(cells[j])] = own
+        return out
+
+
+def _incomplete(data: ColumnData) -> np.ndarray:
+    return np.isnan(data.array).any(axis=1)

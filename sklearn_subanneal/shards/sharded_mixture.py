@@ -1,0 +1,212 @@
+"""ShardedMixture, a mixture whose rows are in blocks elsewhere: it has the sums, and makes the moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_subanneal.columns._frequencies import log_gamma_variates
+from sklearn_subanneal.mixtures._gibbs import churn
+from sklearn_subanneal.mixtures._mixture import Mixture
+from sklearn_subanneal.mixtures.mixture_chain import Draw, mixture_state
+from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
+from sklearn_subanneal.shards.block_map import Threads
+from sklearn_subanneal.shards.row_block import RowBlock
+from sklearn_subanneal.shards.work import Change, Gathered, RowStreams, SweepPlan
+
+
+class ShardedMixture:
+    """A mixture over the rows of a table in blocks.
+
+    The state of the partition is in the blocks. Here are the sizes of the clusters and the statistics of the columns,
+    sums over the blocks, on which all hyperparameters depend, and which are all that a sweep moves.
+
+    Parameters
+    ----------
+    blocks : Threads
+        The blocks and the map over them.
+    prior : PartitionPrior
+    generator : numpy.random.Generator
+    anchor_share : float, default=0.1
+        Share of the rows that a sweep leaves where they are; see :meth:`sweep`.
+    """
+
+    def __init__(
+        self, blocks: Threads, prior: PartitionPrior, generator: np.random.Generator, anchor_share: float = 0.1
+    ):
+        self.blocks, self.prior, self.generator, self.anchor_share = blocks, prior, generator, anchor_share
+        self.models = blocks.table.models
+        self.key, self._stage = int(generator.integers(2**63)), 0
+        self.columns = [model.statistics() for model in self.models]
+        self._prior_states = [column.get_prior_state() for column in self.columns]
+        self.sizes = np.zeros(0, np.int64)
+        # Rows of each cluster in each block.
+        self.block_sizes: list[np.ndarray] = []
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.sizes)
+
+    @property
+    def priors(self) -> list[dict]:
+        """Hyperparameters of the columns."""
+        return [column.parameters for column in self.columns]
+
+    def streams(self) -> RowStreams:
+        """Random numbers of the rows for the next piece of work."""
+        self._stage += 1
+        return RowStreams(self.key, self._stage)
+
+    def take_sums(self, replies: list[tuple]) -> None:
+        """Add up the counts and statistics of the blocks, in their order."""
+        self.block_sizes = [counts for counts, _ in replies]
+        self.sizes = np.sum(self.block_sizes, axis=0)
+        for j, column in enumerate(self.columns):
+            column.set_state(added([sums[j] for _, sums in replies]) | {"parameters": column.parameters})
+
+    def recount(self) -> None:
+        """Sums over all rows, made anew."""
+        n_clusters = 1 + max(self.blocks.ask(_largest_label))
+        self.take_sums(self.blocks.ask(RowBlock.all_sums, self.priors, n_clusters))
+
+    def sweep(self) -> int:
+        """Draw the cluster of each row given parameters of the clusters, all rows at once; returns how many moved.
+
+        Given the partition the weights of the clusters are Dirichlet(n_k + offset) and their parameters have their
+        posterior; given these the rows are independent. A sweep among the present clusters would let clusters die and
+        none be born. So some rows, drawn anew each time, are anchors and stay where they are; clusters with an anchor
+        are open, and the rows that are in these and no anchors are drawn among these. That is a draw from their exact
+        conditional distribution given the anchors and the closed clusters, of which no cluster can die: what is open
+        and who is drawn are the same before and after.
+        """
+        streams = self.streams()
+        anchored = sum(self.blocks.ask(RowBlock.anchored, streams, self.anchor_share, self.n_clusters))
+        weights = log_gamma_variates(self.sizes + self.prior.offset, self.generator)
+        plan = SweepPlan(
+            streams,
+            self.drawn_parameters(self.columns, self.n_clusters),
+            np.where(anchored > 0, weights, -np.inf),
+            self.anchor_share,
+        )
+        replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
+        self.take_sums([(counts, sums) for _, counts, sums in replies])
+        return sum(n_moved for n_moved, _, _ in replies)
+
+    def drawn_parameters(self, columns: list, n_clusters: int) -> list[dict]:
+        """Parameters of the clusters in each column, drawn given the statistics."""
+        return [
+            model.parameters_class.drawn(column, n_clusters, self.generator)
+            for model, column in zip(self.models, columns, strict=True)
+        ]
+
+    def gather(self, rows: np.ndarray) -> tuple[dict, Gathered]:
+        """Fetch some rows of the table, given in increasing order: by block, and all together."""
+        of_blocks, size = {}, self.blocks.table.block_rows
+        for i in np.unique(rows // size):
+            own = rows[rows // size == i] - i * size
+            of_blocks[int(i)] = own, self.blocks.ask(RowBlock.gathered, own, which=[int(i)])[0]
+        found = [gathered for _, gathered in of_blocks.values()]
+        cells = [found[0].cells[j].joined([one.cells[j] for one in found[1:]]) for j in range(len(self.models))]
+        fillings = {
+            j: np.concatenate([one.fillings[j][1] for one in found if j in one.fillings])
+            for j in {j for one in found for j in one.fillings}
+        }
+        return of_blocks, Gathered(np.concatenate([one.labels for one in found]), cells, fillings)
+
+    def statistics_of(self, gathered: Gathered) -> list:
+        """Empty statistics of the columns over gathered rows, with the present hyperparameters."""
+        out = []
+        for j, (model, cells, column) in enumerate(zip(self.models, gathered.cells, self.columns, strict=True)):
+            statistics = model.statistics(cells, column.parameters)
+            state = dict(self._prior_states[j])
+            if j in gathered.fillings and len(gathered.fillings[j]):
+                state["completed"] = gathered.fillings[j]
+            statistics.set_prior_state(state)
+            out.append(statistics)
+        return out
+
+    def move_single_rows(self, n_rows: int) -> int:
+        """Gibbs sampling of some rows, drawn at random, one after the other; returns how many moved.
+
+        The parameters are integrated out, and a row may begin a new cluster.
+        """
+        n_rows = min(n_rows, self.blocks.table.n_rows)
+        rows = np.sort(self.generator.choice(self.blocks.table.n_rows, n_rows, replace=False))
+        of_blocks, gathered = self.gather(rows)
+        columns = self.statistics_of(gathered)
+        for column, state in zip(columns, self._states(), strict=True):
+            column.set_state(state)
+        mixture = Mixture(columns, self.prior, n_rows)
+        mixture.join_clusters(gathered.labels, self.sizes)
+        mixture.reweigh()
+        order = self.generator.permutation(n_rows).astype(np.int32)
+        n_moved = churn(mixture, order, order, 1.0, self.generator)
+        places = mixture.places()
+        self._take_columns(mixture)
+        # Clusters that are gone have no rows elsewhere.
+        numbers = places[: self.n_clusters].astype(np.int32)
+        self.apply(Change(mixture.n_clusters, numbers=numbers, rows=self._changes(of_blocks, mixture.labels, columns)))
+        return n_moved
+
+    def _changes(self, of_blocks: dict, labels: np.ndarray, columns: list) -> dict:
+        """The new labels and fillings of gathered rows, by the first row of their block."""
+        out, at, filled_at = {}, 0, dict.fromkeys(range(len(columns)), 0)
+        completed = [column.get_prior_state().get("completed") for column in columns]
+        for i, (rows, gathered) in of_blocks.items():
+            fillings = {}
+            for j, (places, _) in gathered.fillings.items():
+                if len(places):
+                    fillings[j] = places, completed[j][filled_at[j] : filled_at[j] + len(places)]
+                    filled_at[j] += len(places)
+            out[i * self.blocks.table.block_rows] = rows, labels[at : at + len(rows)], fillings
+            at += len(rows)
+        return out
+
+    def apply(self, change: Change) -> None:
+        """Change the labels in the blocks; the statistics here are those after it."""
+        self.block_sizes = self.blocks.update(RowBlock.changed, change)
+        self.sizes = np.sum(self.block_sizes, axis=0)
+
+    def _states(self) -> list[dict]:
+        return [column.get_state(self.n_clusters) for column in self.columns]
+
+    def _take_columns(self, mixture: Mixture) -> None:
+        """Take over the statistics of a mixture of some rows."""
+        for column, own in zip(self.columns, mixture.columns, strict=True):
+            column.set_state(own.get_state(mixture.n_clusters))
+
+    def whole(self) -> Mixture:
+        """The mixture without rows of its own: sizes, statistics and hyperparameters."""
+        mixture = Mixture(self.columns, self.prior, 0)
+        mixture.join_clusters(np.zeros(0, np.int32), self.sizes)
+        mixture.reweigh()
+        return mixture
+
+    def learn(self, learned: bool = True) -> None:
+        """Redraw all hyperparameters given the partition; if they are fixed, the prior's auxiliary variable alone."""
+        mixture = self.whole()
+        if learned:
+            mixture.learn(self.generator)
+        else:
+            mixture.redraw_auxiliary(self.generator)
+        self._prior_states = [
+            {name: value for name, value in column.get_prior_state().items() if name != "completed"}
+            for column in self.columns
+        ]
+
+    def state(self) -> Draw:
+        """The present state, as prediction needs it; its log joint density in standard units."""
+        return mixture_state(self.whole())
+
+    def labels(self) -> np.ndarray:
+        """Cluster of every row, int32."""
+        return np.concatenate([block.labels for block in self.blocks.blocks])
+
+
+def added(states: list[dict]) -> dict:
+    """Sums of statistics, name by name."""
+    return {name: np.sum([state[name] for state in states], axis=0) for name in states[0]}
+
+
+def _largest_label(block: RowBlock, models, cells) -> int:
+    return int(block.labels.max(initial=0))

@@ -1,0 +1,111 @@
+"""What is sent to the blocks of a table and back: plans of sweeps, divisions of clusters, changes, gathered rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_subanneal.columns._base import ColumnData
+
+
+class RowStreams(NamedTuple):
+    """The random numbers of the rows in one piece of work.
+
+    Attributes
+    ----------
+    key : int
+        Of the chain.
+    stage : int
+        Number of the piece of work.
+    """
+
+    key: int
+    stage: int
+
+
+@dataclass(frozen=True, eq=False)
+class SweepPlan:
+    """A sweep over the rows given parameters of the clusters.
+
+    Attributes
+    ----------
+    streams : RowStreams
+    parameters : list of dict of ndarray
+        Of the clusters in each column, as ``ClusterParameters`` has them.
+    log_weights : ndarray of shape (n_clusters,)
+        Of the clusters; -inf: closed, neither left nor entered.
+    anchor_share : float
+        Share of the rows that stay where they are.
+    """
+
+    streams: RowStreams
+    parameters: list[dict]
+    log_weights: np.ndarray
+    anchor_share: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The division of one or two clusters in two sides, given parameters of these.
+
+    Attributes
+    ----------
+    clusters : tuple of int
+        One cluster, or the two that are on sides 0 and 1 now.
+    anchors : tuple of (int, int)
+        Rows of the table that are on sides 0 and 1 for sure.
+    parameters : list of dict of ndarray
+        Of the two sides in each column.
+    log_weights : ndarray of shape (2,)
+    drawn : bool
+        Whether sides are drawn; else they are those of the present clusters.
+    """
+
+    clusters: tuple
+    anchors: tuple[int, int]
+    parameters: list[dict]
+    log_weights: np.ndarray
+    drawn: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Some rows of a block.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_rows,)
+    cells : list of ColumnData
+        Of each column.
+    fillings : dict of int to (ndarray, ndarray)
+        Of each model whose missing cells are state: the places of those of the rows that have such cells among all that
+        have in the block, and these rows, filled.
+    """
+
+    labels: np.ndarray
+    cells: list[ColumnData]
+    fillings: dict
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A change of labels.
+
+    Attributes
+    ----------
+    n_clusters : int
+        After it.
+    splits : dict of int to int
+        By the number of a division: the cluster of the rows on its side 1.
+    numbers : ndarray of int32, or None
+        New numbers of the clusters, after the splits.
+    rows : dict of int to (ndarray, ndarray, dict)
+        By the first row of a block: rows of it, their labels, and their fillings, as :class:`Gathered` has them.
+    """
+
+    n_clusters: int
+    splits: dict[int, int] = field(default_factory=dict)
+    numbers: np.ndarray | None = None
+    rows: dict = field(default_factory=dict)

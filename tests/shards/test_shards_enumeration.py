@@ -1,0 +1,101 @@
+"""Moves of rows in shards on five rows in three blocks, against the exact posterior over all partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from mixtures.test_enumeration_kernels import check_hyperparameters, exact_law
+from oracles.reference_chain import partition_codes
+from support.enumerated_chains import N_ROWS, PRIOR_GRIDS, TABLES, check_distance
+from support.sharded_tables import ShardedExample
+
+SWEEP, SINGLE, DIVISION = ("sweep",), ("single",), ("split-merge",)
+ALL = ("sweep", "single", "split-merge")
+FAST, COMPLETE, CHAIN = 1500, 20_000, 5000
+
+
+@dataclass(frozen=True)
+class Case:
+    table: str
+    prior: str
+    learned: bool
+    moves: tuple
+    beta: float = 1.0
+
+    def __str__(self):
+        return "-".join([self.table, self.prior, "learned" if self.learned else "fixed", *self.moves])
+
+
+def check_invariance(case, n_draws):
+    """Draws of the posterior are draws of the posterior after a move."""
+    law = exact_law(case.table, case.prior, case.learned)
+    chain, states = ShardedExample(case), [np.array(state) for state in law]
+    starts = np.random.default_rng(5).choice(len(states), n_draws, p=np.array(list(law.values())))
+    labels = np.empty((n_draws, N_ROWS), np.int32)
+    for i, start in enumerate(starts):
+        chain.start(states[start])
+        chain.cycle()
+        labels[i] = chain.mixture.labels()
+    codes = partition_codes(labels)
+    # The moves do something.
+    assert np.mean(codes != starts) > 0.02
+    check_distance(law, codes, n_draws)
+
+
+CASES = [
+    Case(table, prior, False, moves)
+    for table in TABLES
+    if TABLES[table] and table not in ("gaussian-missing", "mixed")
+    for prior in PRIOR_GRIDS
+    for moves in (SWEEP, SINGLE, DIVISION)
+]
+QUICK = [
+    Case("real", "pitman-yor", False, SWEEP),
+    Case("gaussian", "crp", False, SWEEP),
+    Case("categorical", "crp", False, SINGLE),
+    Case("ordinal", "pitman-yor", False, DIVISION),
+    Case("semicontinuous", "crp", False, DIVISION),
+]
+
+
+@pytest.mark.parametrize("case", QUICK, ids=str)
+def test_moves_leave_the_posterior_as_it_is(case):
+    check_invariance(case, FAST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_moves_leave_the_posterior_as_it_is_complete(case):
+    check_invariance(case, COMPLETE)
+
+
+# Missing cells of blocks, and hyperparameters, are state as well.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(Case("gaussian-missing", prior, False, ALL) for prior in PRIOR_GRIDS),
+        Case("real", "pitman-yor", True, ALL),
+        Case("ordinal", "crp", True, ALL),
+        Case("gaussian", "crp", True, ALL),
+        Case("mixed", "pitman-yor", True, ALL),
+    ],
+    ids=str,
+)
+def test_the_whole_chain_follows_the_posterior(case):
+    codes, n_effective, history = ShardedExample(case).independent_draws(CHAIN)
+    check_distance(exact_law(case.table, case.prior, case.learned), codes, n_effective)
+    if case.learned:
+        check_hyperparameters(case, history)
+
+
+def test_blocks_do_not_matter():
+    """Labels and statistics bit for bit for blocks in any number of threads."""
+    case = Case("mixed", "pitman-yor", True, ALL)
+    one, two = (ShardedExample(case, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert np.array_equal(one.draws(30, 1)[0], two.draws(30, 1)[0])
+    for a, b in zip(one.mixture.columns, two.mixture.columns, strict=True):
+        for x, y in zip(a.get_state(2).values(), b.get_state(2).values(), strict=True):
+            assert str(x) == str(y)
