@@ -79,7 +79,7 @@ def _numbers(value) -> np.ndarray:
     """A value as an array of floats; NaN if it is none."""
     try:
         return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.array(np.nan)
 
 

@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.similar_topics import n_twins
@@ -72,7 +73,7 @@ def learn_more(estimator, corpus) -> None:
     finally:
         # After an interrupt within the step of a minibatch, totals and table agree again.
         learner.topics.recount()
-        n_passes = 1 if planned is None else max(1, int(estimator._n_seen // planned))
+        n_passes = 1 if planned is None else max(1, int(min(estimator._n_seen // planned, LARGEST)))
         vars(estimator).update(fitted_attributes(estimator, learner, n_passes))
 
 

@@ -135,6 +135,7 @@ def test_targets_out_of_reach_of_a_process():
         ({"schedule": Accelerating(n_small=10**400)}, r"n_small must be a number from 1 to 1e\+300, got 1000"),
         ({"n_draws": 10**400}, r"'n_draws' parameter of CrossCat must be an int in the range \[1, 2147483647\]"),
         ({"n_jobs": 2**63}, r"'n_jobs' parameter of CrossCat must be an int in the range"),
+        ({"feature_params": {"x0": {"sigma2": 10**400}}}, r"feature_params\['x0'\]\['sigma2'\] must be"),
         ({"n_draws": True}, r"'n_draws' parameter of CrossCat must be an int in the range"),
         ({"n_jobs": 0}, r"n_jobs must be None, a number of workers, or -1 for .*, got 0"),
         ({"time_limit": Fraction(10**400, 3)}, r"'time_limit' parameter of CrossCat must be a float in the range"),
