@@ -226,6 +226,23 @@ cdef class ColumnStatistics:
         """Log marginal likelihood of the cells of two slots as one cluster."""
         return self.log_marginal_of_both(a, b)
 
+    def log_odds_together(self, Py_ssize_t k, Py_ssize_t n):
+        """Log marginal likelihood of slot k and each of the slots 0..n-1 as one cluster, less that of both.
+
+        The last slot of all must be empty. 0 for k itself.
+        """
+        cdef double[::1] out = np.zeros(n)
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(n):
+                if i != k:
+                    out[i] = self.log_marginal_of_both(k, i) - self.log_marginal(k) - self.log_marginal(i)
+        return np.asarray(out)
+
+    def clear_slot(self, Py_ssize_t k):
+        """Leave no rows in a slot."""
+        self.clear(k)
+
     def log_predictive_of(self, Py_ssize_t row, Py_ssize_t k):
         """Log predictive density of a row in a slot, float64, with its present fillings of missing cells."""
         return self.log_predictive(row, k)

@@ -171,6 +171,10 @@ class ColumnModel:
         """Encode the columns of a table for the kernels."""
         return self.data_class(arrays[self.sources[0]])
 
+    def kept_data(self, array: np.ndarray) -> ColumnData:
+        """The encoded columns from the array that they kept."""
+        return self.data_class(array)
+
     def statistics(self, data: ColumnData | None = None, parameters: dict | None = None) -> ColumnStatistics:
         """Empty statistics of this column."""
         return self.statistics_class(data, self.parameters if parameters is None else parameters, self.grids)

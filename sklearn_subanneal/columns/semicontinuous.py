@@ -80,7 +80,10 @@ class Semicontinuous(Real):
         return self.parameters["atoms"]
 
     def data(self, arrays):
-        return SemicontinuousData(self.values(arrays)[:, 0], self.places)
+        return self.kept_data(self.values(arrays)[:, 0])
+
+    def kept_data(self, array):
+        return SemicontinuousData(array, self.places)
 
     def values(self, arrays):
         cells, values = self._cells(arrays), super().values(arrays)

@@ -35,6 +35,7 @@ from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.estimators._training_table import TrainingTable, identified
 from sklearn_subanneal.mixtures.ensemble import missing
+from sklearn_subanneal.shards import ShardedTable
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.missing_patterns import MissingPatterns
 from sklearn_subanneal.tables.row_copies import RowCopies
@@ -128,6 +129,8 @@ class MCMCEstimator(
             if isinstance(value, type):
                 raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
         with unchanged_on_failure(self):
+            if isinstance(X, ShardedTable):
+                return self._fit_in_shards(X, sample_weight, strata)
             return self._fit(X, checked_weights(X, sample_weight), checked_strata(X, strata))
 
     def _fit(self, X, weights, strata):
@@ -158,6 +161,9 @@ class MCMCEstimator(
         if self._warns:
             self.convergence_.warn(stacklevel=5)
         return self
+
+    def _fit_in_shards(self, X, sample_weight, strata):
+        raise TypeError(f"{type(self).__name__} does not take a ShardedTable; SubsampleAnnealedDPMM does")
 
     def _template(self, table, models, arrays, chooser) -> ChainSpec:
         """The specification of the chains, checked, but for their random generators."""

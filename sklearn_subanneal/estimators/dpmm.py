@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
+from sklearn_subanneal.estimators._sharded_fit import ShardedFit
 
 
-class SubsampleAnnealedDPMM(MixtureEstimator):
+class SubsampleAnnealedDPMM(ShardedFit, MixtureEstimator):
     """Pitman-Yor or Dirichlet-process mixture of a table, learned by subsample annealing.
 
     The number of clusters is learned. Columns may be real, categorical, ordinal, boolean, counts or cyclic, and cells

@@ -1,1 +1,5 @@
-"""Rows in shards: exact sampling of mixtures whose table is in blocks, in threads, in files or on many machines."""
+"""Rows in shards: exact sampling of mixtures whose table is in blocks, in threads and in files."""
+
+from sklearn_subanneal.shards.sharded_table import ShardedTable
+
+__all__ = ["ShardedTable"]

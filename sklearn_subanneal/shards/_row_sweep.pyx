@@ -5,7 +5,9 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport exp_double, log_double
+from sklearn_subanneal._core._math cimport exp_double, log_double, padded
+from sklearn_subanneal._core._random cimport open_uniform
+from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.columns._cluster_parameters cimport ClusterParameters
 from sklearn_subanneal.mixtures._choice cimport choose
 from sklearn_subanneal.shards._row_stream cimport RowStream, connect, start
@@ -96,6 +98,31 @@ cdef class RowSweep:
                 self.complete(row, k, &bits)
         return n_moved
 
+    def slice(self, int32_t[::1] labels):
+        """Draw the label of each row among the clusters whose weight is above its threshold, in place.
+
+        Returns how many changed.
+        """
+        cdef bitgen_t bits
+        cdef RowStream stream
+        cdef float threshold, top, total
+        cdef float[::1] allowed = np.empty(self.stride, np.float32)
+        cdef Py_ssize_t row, k, n_moved = 0
+        connect(&bits, &stream, self.key, self.sweep)
+        with nogil:
+            for row in range(labels.shape[0]):
+                start(&stream, self.first_row + row)
+                threshold = log_threshold(&bits, self.log_weight[labels[row]])
+                self.score(row)
+                for k in range(self.stride):
+                    allowed[k] = <float> 0.0 if self.log_weight[k] >= threshold else NEVER
+                k = choose(1.0, &allowed[0], &self.scores[0], self.stride, bits.next_double(bits.state), &top, &total)
+                k = min(k, self.n_clusters - 1)
+                n_moved += k != labels[row]
+                labels[row] = <int32_t> k
+                self.complete(row, k, &bits)
+        return n_moved
+
     def label(self, int32_t[::1] labels):
         """Give each row the cluster that is the most probable."""
         cdef Py_ssize_t row, k, best
@@ -140,6 +167,74 @@ cdef inline double log1p_exp(double x) noexcept nogil:
     if x > 40.0:
         return x
     return log_double(1.0 + exp_double(x)) if x > -40.0 else 0.0
+
+
+cdef inline float log_threshold(bitgen_t* bits, float log_weight) noexcept nogil:
+    """The threshold of a row: uniform below the weight of its cluster, which is never below it."""
+    return min(log_weight + <float> log_double(open_uniform(bits)), log_weight)
+
+
+def lowest_threshold(const int32_t[::1] labels, log_weights, first_row, key, sweep):
+    """The logarithm of the lowest threshold of the rows of a block, as ``RowSweep.slice`` draws them."""
+    cdef bitgen_t bits
+    cdef RowStream stream
+    cdef const float[::1] log_weight = np.ascontiguousarray(log_weights, np.float32)
+    cdef uint64_t first = first_row
+    cdef float lowest = 0.0
+    cdef Py_ssize_t row
+    connect(&bits, &stream, key, sweep)
+    with nogil:
+        for row in range(labels.shape[0]):
+            start(&stream, first + row)
+            lowest = min(lowest, log_threshold(&bits, log_weight[labels[row]]))
+    return lowest
+
+
+def nearest_groups(list columns, log_weights, const int32_t[::1] groups, Py_ssize_t n_rows):
+    """The most probable group of each row, and its probability, with parameters integrated out.
+
+    Parameters
+    ----------
+    columns : list of ColumnStatistics
+        Over the cells of these rows, with the statistics of all clusters.
+    log_weights : ndarray of shape (n_clusters,)
+    groups : ndarray of int32, shape (n_clusters,)
+        Group of each cluster; -1: none.
+    n_rows : int
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (n_rows,)
+    probabilities : ndarray of shape (n_rows,)
+    """
+    cdef Py_ssize_t n_clusters = len(log_weights), row, k, best, n_groups = max(np.max(groups) + 1, 1)
+    cdef double[::1] log_weight = np.ascontiguousarray(log_weights, np.float64)
+    cdef float[::1] scores = np.zeros(padded(n_clusters), np.float32)
+    cdef double[::1] total = np.zeros(n_groups), probability = np.zeros(n_rows)
+    cdef int32_t[::1] labels = np.zeros(n_rows, np.int32)
+    cdef double top, whole
+    cdef ColumnStatistics column
+    for row in range(n_rows):
+        scores[:] = 0.0
+        for column in columns:
+            column.score(row, &scores[0], padded(n_clusters))
+        top = NEVER
+        for k in range(n_clusters):
+            if groups[k] >= 0:
+                top = max(top, scores[k] + log_weight[k])
+        total[:] = 0.0
+        whole = 0.0
+        for k in range(n_clusters):
+            if groups[k] >= 0:
+                total[groups[k]] += exp_double(scores[k] + log_weight[k] - top)
+                whole += exp_double(scores[k] + log_weight[k] - top)
+        best = 0
+        for k in range(1, n_groups):
+            if total[k] > total[best]:
+                best = k
+        labels[row] = <int32_t> best
+        probability[row] = total[best] / whole
+    return np.asarray(labels), np.asarray(probability)
 
 
 def anchors(Py_ssize_t n_rows, first_row, key, sweep, double anchor_share):

@@ -13,7 +13,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.shards._row_sweep import RowSweep, anchors
+from sklearn_subanneal.shards._row_sweep import RowSweep, anchors, lowest_threshold, nearest_groups
 from sklearn_subanneal.shards.work import Change, Division, Gathered, RowStreams, SweepPlan
 
 
@@ -56,19 +56,22 @@ class RowBlock:
         return np.bincount(self.labels[held], minlength=n_clusters)
 
     def sweep(self, models, cells, plan: SweepPlan, priors: list[dict]) -> tuple[RowBlock, tuple]:
-        """Draw the labels of the rows that are no anchors and in open clusters.
+        """Draw the labels of the rows, of those that are no anchors and in open clusters or by slice sampling.
 
         The reply: how many changed, the rows in each cluster, and the statistics of each column.
         """
         labels, filled = self.labels.copy(), self._filled(cells)
-        n_moved = self._kernel(models, cells, filled, plan.parameters, plan.log_weights, plan.streams).assign(
-            labels, plan.anchor_share
-        )
+        kernel = self._kernel(models, cells, filled, plan.parameters, plan.log_weights, plan.streams)
+        n_moved = kernel.slice(labels) if plan.by_thresholds else kernel.assign(labels, plan.anchor_share)
         fillings = {j: own[_incomplete(cells[j])] for j, own in filled.items()}
         block = replace(self, labels=labels, fillings=fillings)
         n_clusters = len(plan.log_weights)
         counts = np.bincount(labels, minlength=n_clusters)
         return block, (n_moved, counts, block.sums(models, cells, priors, labels, n_clusters))
+
+    def lowest(self, models, cells, streams: RowStreams, log_weights: np.ndarray) -> float:
+        """The logarithm of the lowest threshold of the rows in a sweep of slice sampling."""
+        return lowest_threshold(self.labels, log_weights, self.first_row, streams.key, streams.stage)
 
     def labelled(self, models, cells, plan: SweepPlan) -> tuple[RowBlock, np.ndarray]:
         """Give each row its most probable cluster; the reply is the rows in each cluster."""
@@ -93,6 +96,15 @@ class RowBlock:
         """The rows in each cluster, and the statistics of each column."""
         counts = np.bincount(self.labels, minlength=n_clusters)
         return counts, self.sums(models, cells, priors, self.labels, n_clusters)
+
+    def nearest(self, models, cells, states: list[dict], log_weights: np.ndarray, groups: np.ndarray) -> tuple:
+        """The most probable group of clusters of each row, and its probability; parameters are integrated out."""
+        columns = []
+        for model, data, state in zip(models, cells, states, strict=True):
+            statistics = model.statistics(data, state["parameters"])
+            statistics.set_state(state)
+            columns.append(statistics)
+        return nearest_groups(columns, log_weights, groups.astype(np.int32), len(self.labels))
 
     def gathered(self, models, cells, rows: np.ndarray) -> Gathered:
         """What is known of some rows, whose numbers are those of the block."""

@@ -52,6 +52,11 @@ class ShardedMixture:
         """Hyperparameters of the columns."""
         return [column.parameters for column in self.columns]
 
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether the prior suits slice sampling: a Dirichlet process does."""
+        return self.prior.offset == 0.0 and self.prior.new_slope == 0.0 and not self.prior.has_auxiliary
+
     def streams(self) -> RowStreams:
         """Random numbers of the rows for the next piece of work."""
         self._stage += 1
@@ -68,6 +73,30 @@ class ShardedMixture:
         """Sums over all rows, made anew."""
         n_clusters = 1 + max(self.blocks.ask(_largest_label))
         self.take_sums(self.blocks.ask(RowBlock.all_sums, self.priors, n_clusters))
+
+    def start_from(self, draw: Draw, prior_states: list[dict]) -> None:
+        """Begin with the clusters and hyperparameters of a draw of some of the rows: each row has the nearest cluster.
+
+        Parameters
+        ----------
+        draw : Draw
+        prior_states : list of dict
+            Of the columns of its chain, as ``get_prior_state`` has them.
+        """
+        self.prior.parameters = draw.prior
+        for column, state, prior in zip(self.columns, draw.columns, prior_states, strict=True):
+            column.set_prior_state({name: value for name, value in prior.items() if name != "completed"})
+            column.set_state(state)
+        self._keep_prior_states()
+        n_clusters = len(draw.sizes)
+        weights = np.log(draw.sizes + self.prior.offset)
+        plan = SweepPlan(self.streams(), self.drawn_parameters(self.columns, n_clusters), weights)
+        counts = np.sum(self.blocks.update(RowBlock.labelled, plan), axis=0)
+        occupied = np.flatnonzero(counts)
+        numbers = np.zeros(n_clusters, np.int32)
+        numbers[occupied] = np.arange(len(occupied))
+        self.blocks.update(RowBlock.changed, Change(len(occupied), numbers=numbers))
+        self.recount()
 
     def sweep(self) -> int:
         """Draw the cluster of each row given parameters of the clusters, all rows at once; returns how many moved.
@@ -91,6 +120,51 @@ class ShardedMixture:
         replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
         self.take_sums([(counts, sums) for _, counts, sums in replies])
         return sum(n_moved for n_moved, _, _ in replies)
+
+    def slice_rows(self) -> int:
+        """Slice sampling of all rows at once, by which clusters are born and die; returns how many rows moved.
+
+        For a Dirichlet process. The weights of clusters, and of further ones that are empty, are drawn until the rest
+        of the measure is below the lowest threshold of a row. Parameters of empty clusters have their prior.
+
+        References
+        ----------
+        S. G. Walker (2007), Sampling the Dirichlet mixture model with slices, Communications in Statistics 36, 45-54.
+        H. Ge, Y. Chen, M. Wan, Z. Ghahramani (2015), Distributed inference for Dirichlet process mixture models, ICML.
+        """
+        streams = self.streams()
+        logs = log_gamma_variates(np.append(self.sizes, self.prior.new_base), self.generator)
+        logs -= np.logaddexp.reduce(logs)
+        weights, rest = list(logs[:-1]), logs[-1]
+        lowest = min(self.blocks.ask(RowBlock.lowest, streams, np.array(weights)))
+        while rest >= lowest:
+            stick = log_gamma_variates(np.array([1.0, self.prior.new_base]), self.generator)
+            stick -= np.logaddexp(*stick)
+            weights.append(rest + stick[0])
+            rest += stick[1]
+        for column in self.columns:
+            column.make_room(len(weights) + 1)
+        plan = SweepPlan(
+            streams, self.drawn_parameters(self.columns, len(weights)), np.array(weights), by_thresholds=True
+        )
+        replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
+        self.take_sums([(counts, sums) for _, counts, sums in replies])
+        self._close_gaps()
+        return sum(n_moved for n_moved, _, _ in replies)
+
+    def _close_gaps(self) -> None:
+        """Give the numbers of clusters without rows to the last ones."""
+        gone = np.flatnonzero(self.sizes == 0)
+        if not gone.size:
+            return
+        numbers, last = np.arange(self.n_clusters, dtype=np.int32), self.n_clusters
+        for number in gone[::-1]:
+            last -= 1
+            if number != last:
+                numbers[numbers == last] = number
+                for column in self.columns:
+                    column.move_slot(last, int(number))
+        self.apply(Change(last, numbers=numbers))
 
     def drawn_parameters(self, columns: list, n_clusters: int) -> list[dict]:
         """Parameters of the clusters in each column, drawn given the statistics."""
@@ -124,6 +198,16 @@ class ShardedMixture:
             statistics.set_prior_state(state)
             out.append(statistics)
         return out
+
+    def row_of(self, cluster: int) -> int:
+        """A row of a cluster, all with the same probability."""
+        rank = int(self.generator.integers(self.sizes[cluster]))
+        i = 0
+        while rank >= self.block_sizes[i][cluster]:
+            rank -= int(self.block_sizes[i][cluster])
+            i += 1
+        (row,) = self.blocks.ask(RowBlock.nth, cluster, rank, which=[i])
+        return i * self.blocks.table.block_rows + row
 
     def move_single_rows(self, n_rows: int) -> int:
         """Gibbs sampling of some rows, drawn at random, one after the other; returns how many moved.
@@ -189,10 +273,10 @@ class ShardedMixture:
             mixture.learn(self.generator)
         else:
             mixture.redraw_auxiliary(self.generator)
-        self._prior_states = [
-            {name: value for name, value in column.get_prior_state().items() if name != "completed"}
-            for column in self.columns
-        ]
+        self._keep_prior_states()
+
+    def _keep_prior_states(self) -> None:
+        self._prior_states = [column.get_prior_state() for column in self.columns]
 
     def state(self) -> Draw:
         """The present state, as prediction needs it; its log joint density in standard units."""

@@ -1,4 +1,4 @@
-"""Proposals to split and merge clusters whose rows are in blocks: many at once, from sums alone."""
+"""Proposals to split a cluster or to merge two whose rows are in blocks, from sums alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sklearn_subanneal._core._special import evaluate
 from sklearn_subanneal.columns._frequencies import log_gamma_variates
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sharded_mixture import ShardedMixture, added
@@ -14,7 +15,7 @@ from sklearn_subanneal.shards.work import Change, Division
 
 @dataclass
 class _Proposal:
-    """A proposal, its statistics on both sides, and the log probability of the sides."""
+    """The division of a cluster, or of two: its sides, their statistics and sizes, and the log probability of all."""
 
     division: Division
     columns: list
@@ -27,21 +28,18 @@ class _Proposal:
 
 
 def split_and_merge(mixture: ShardedMixture, n_proposals: int, n_rounds: int = 3) -> int:
-    """Propose to split clusters in two, or to merge two; returns how many proposals are accepted.
+    """Propose to split a cluster, or to merge two, one proposal after the other; returns how many are accepted.
 
-    A proposal begins with two rows. Where they are in one cluster it is split, else theirs are merged. The sides of a
-    split are drawn given the weights and parameters of two clusters, which are drawn given those of the round before:
-    at first given the two rows alone. A merge asks for the probability with which a split would give the clusters that
-    are there. Parameters are integrated out of what is accepted, and a division knows nothing of the present labels.
-
-    All proposals are made side by side: each takes clusters that no earlier one has, so that whether it is made does
-    not depend on what becomes of these.
+    A split begins with two rows of a cluster, on two sides. Weights and parameters of the sides are drawn, at first
+    given these two rows alone, and then the sides of all other rows of the cluster, a few rounds. In the last one the
+    weight is uniform. A merge goes the other way: it asks for the probability with which such a division, which knows
+    nothing of the present labels, would give the two clusters, with the weight drawn given these. So two parts of one
+    cluster can be merged however unequal they are. The clusters to merge are chosen by their evidence for being one.
 
     Parameters
     ----------
     mixture : ShardedMixture
     n_proposals : int
-        Pairs of rows that are drawn. Those whose clusters an earlier proposal has are dropped.
     n_rounds : int, default=3
         Rounds before the last one.
 
@@ -49,44 +47,52 @@ def split_and_merge(mixture: ShardedMixture, n_proposals: int, n_rounds: int = 3
     ----------
     S. Jain, R. M. Neal (2007), Splitting and merging components of a nonconjugate Dirichlet process mixture model,
     Bayesian Analysis 2, 445-472. doi:10.1214/07-BA219
+
+    W. Wang, S. Russell (2015), A smart-dumb/dumb-smart algorithm for efficient split-merge MCMC, UAI.
     """
-    if mixture.blocks.table.n_rows < 2 or n_proposals < 1:
-        return 0
-    proposals = _chosen(mixture, n_proposals)
-    for last in [False] * n_rounds + [True]:
-        _draw_parameters(mixture, proposals)
-        streams = mixture.streams()
-        # In the last round a merge asks for its present sides; before, all are drawn.
-        divisions = [replace(own.division, drawn=not last or own.is_split) for own in proposals]
-        replies = mixture.blocks.update(RowBlock.divided, divisions, streams, mixture.priors)
-        for own, parts in zip(proposals, zip(*replies, strict=True), strict=True):
-            own.log_q = sum(log_q for log_q, _, _ in parts)
-            own.sizes = np.sum([counts for _, counts, _ in parts], axis=0)
-            for j, column in enumerate(own.columns):
-                column.set_state(added([sums[j] for _, _, sums in parts]) | {"parameters": column.parameters})
-    return _accept(mixture, proposals)
+    n_accepted = 0
+    for _ in range(n_proposals):
+        is_split = mixture.generator.random() < 0.5
+        proposal = _chosen_split(mixture) if is_split else _chosen_merge(mixture)
+        if proposal is not None:
+            _divide(mixture, proposal, n_rounds)
+            n_accepted += _decide(mixture, proposal)
+    return n_accepted
 
 
-def _chosen(mixture: ShardedMixture, n_proposals: int) -> list[_Proposal]:
-    """Pairs of rows, the clusters of each pair not those of an earlier one; with statistics of these rows alone."""
-    generator, n_rows = mixture.generator, mixture.blocks.table.n_rows
-    taken: set[int] = set()
-    proposals = []
-    for first in generator.integers(n_rows, size=n_proposals):
-        _, one = mixture.gather(np.array([first]))
-        size = int(mixture.sizes[one.labels[0]])
-        # Half of the pairs are from one cluster, so that there are as many splits as merges where clusters are many.
-        together = generator.random() < 0.5 and size > 1
-        second = int(first)
-        while second == first:
-            second = _of_cluster(mixture, int(one.labels[0])) if together else int(generator.integers(n_rows))
-        _, other = mixture.gather(np.array([second]))
-        clusters = tuple(dict.fromkeys((int(one.labels[0]), int(other.labels[0]))))
-        if taken.intersection(clusters):
-            continue
-        taken.update(clusters)
-        proposals.append(_proposal(mixture, clusters, (int(first), second)))
-    return proposals
+def _chosen_split(mixture) -> _Proposal | None:
+    """Two rows of a cluster: one of all rows, and any other of its cluster."""
+    first = int(mixture.generator.integers(mixture.blocks.table.n_rows))
+    cluster = int(mixture.gather(np.array([first]))[1].labels[0])
+    if mixture.sizes[cluster] < 2:
+        return None
+    second = first
+    while second == first:
+        second = mixture.row_of(cluster)
+    return _proposal(mixture, (cluster,), (first, second))
+
+
+def _chosen_merge(mixture) -> _Proposal | None:
+    """Two clusters, any one and one that is like it, in any order, and any row of each."""
+    generator, n_clusters = mixture.generator, mixture.n_clusters
+    if n_clusters < 2:
+        return None
+    one = int(generator.integers(n_clusters))
+    weights = _likeness(mixture.columns, one, n_clusters)
+    other = int(np.searchsorted(weights.cumsum(), generator.random() * weights.sum(), side="right"))
+    other = min(other, n_clusters - 1)
+    clusters = (one, other) if generator.random() < 0.5 else (other, one)
+    return _proposal(mixture, clusters, tuple(mixture.row_of(cluster) for cluster in clusters))
+
+
+def _likeness(columns, cluster: int, n_clusters: int) -> np.ndarray:
+    """Weights by which a cluster to merge with is drawn: the evidence for one cluster, and a little for all."""
+    log_odds = np.zeros(n_clusters)
+    for column in columns:
+        log_odds += column.log_odds_together(cluster, n_clusters)
+    weights = np.exp(np.clip(log_odds, -700.0, 0.0)) + 1.0 / n_clusters**2
+    weights[cluster] = 0.0
+    return weights
 
 
 def _proposal(mixture, clusters, anchors) -> _Proposal:
@@ -94,99 +100,106 @@ def _proposal(mixture, clusters, anchors) -> _Proposal:
     _, pair = mixture.gather(np.array(anchors)[order])
     columns = mixture.statistics_of(pair)
     for column in columns:
-        # Row 0 of the pair is that of the first anchor, or else of the second.
+        # The sides of the two rows, which are in the order of the table.
         column.rebuild(order, 2)
     return _Proposal(Division(clusters, anchors, [], np.zeros(2)), columns, np.ones(2, np.int64))
 
 
-def _draw_parameters(mixture, proposals) -> None:
-    """Parameters of both sides of each proposal, given the sides of the round before."""
-    for own in proposals:
+def _divide(mixture, own: _Proposal, n_rounds: int) -> None:
+    """Draw the sides of a split, or the parameters by which a merge judges its sides; ``log_q``: see ``_decide``."""
+    generator, offset, n_present = mixture.generator, mixture.prior.offset, None
+    if not own.is_split:
+        n_present = mixture.sizes[list(own.division.clusters)]
+    for last in [False] * n_rounds + [True]:
+        logs = log_gamma_variates(own.sizes + offset, generator)
+        if last:
+            logs = log_gamma_variates(np.ones(2) if own.is_split else n_present + offset, generator)
+        logs -= np.logaddexp(*logs)
         own.division = replace(
             own.division,
             parameters=mixture.drawn_parameters(own.columns, 2),
-            log_weights=log_gamma_variates(own.sizes + mixture.prior.offset, mixture.generator),
+            log_weights=logs,
+            # In the last round a merge has its present sides.
+            drawn=not last or own.is_split,
         )
+        replies = mixture.blocks.update(RowBlock.divided, [own.division], mixture.streams(), mixture.priors)
+        parts = [reply[0] for reply in replies]
+        own.log_q = sum(log_q for log_q, _, _ in parts)
+        own.sizes = np.sum([counts for _, counts, _ in parts], axis=0)
+        for j, column in enumerate(own.columns):
+            column.set_state(added([sums[j] for _, _, sums in parts]) | {"parameters": column.parameters})
+    shapes = own.sizes + offset
+    log_gammas = np.asarray(evaluate("log_gamma", np.array([shapes.sum(), *shapes])))
+    log_density = log_gammas[0] - log_gammas[1] - log_gammas[2] + (shapes - 1.0) @ logs
+    # Of the uniform weight and the sides, divided by the density of the weight given the sides.
+    own.log_q -= float(log_density)
 
 
-def _accept(mixture, proposals) -> int:
-    """Accept or reject the proposals, one after the other, and change the labels."""
-    sizes, splits, merged = list(mixture.sizes), {}, {}
-    for number, own in enumerate(proposals):
-        after = list(sizes)
-        first, *second = own.division.clusters
+def _decide(mixture, own: _Proposal) -> bool:
+    """Accept or reject a proposal, and change the labels."""
+    first, *second = own.division.clusters
+    apart, together = list(mixture.sizes), list(mixture.sizes)
+    n_clusters = mixture.n_clusters
+    for column, sides in zip(mixture.columns, own.columns, strict=True):
+        column.make_room(n_clusters + 3)
         if own.is_split:
-            after[first] = own.sizes[0]
-            after.append(own.sizes[1])
-        else:
-            after[first], after[second[0]] = own.sizes.sum(), 0
-        log_ratio = _log_eppf(mixture, after) - _log_eppf(mixture, sizes) + _log_choice(mixture, own)
-        for column, sides in zip(mixture.columns, own.columns, strict=True):
-            log_ratio += _log_gain(column, sides, own.division.clusters)
-        log_ratio += -own.log_q if own.is_split else own.log_q
-        if np.log(mixture.generator.random()) >= log_ratio:
-            continue
-        if own.is_split:
-            splits[number] = len(sizes)
-        else:
-            merged[second[0]] = first
-        sizes = after
-    _change(mixture, proposals, len(sizes), splits, merged)
-    return len(splits) + len(merged)
+            # For the time being, the rows of the first side are in a new slot as well.
+            column.copy_slot(sides, 1, n_clusters)
+            column.copy_slot(column, first, n_clusters + 1)
+            column.copy_slot(sides, 0, first)
+    if own.is_split:
+        apart[first] = own.sizes[0]
+        apart.append(own.sizes[1])
+        pair, n_apart = (first, n_clusters), n_clusters + 1
+    else:
+        together[first] = own.sizes.sum()
+        del together[second[0]]
+        pair, n_apart = (first, second[0]), n_clusters
+    log_ratio = _log_eppf(mixture, apart) - _log_eppf(mixture, together)
+    log_ratio -= sum(column.log_odds_together(pair[0], n_apart)[pair[1]] for column in mixture.columns)
+    log_ratio += _log_choice(mixture, own, pair, n_apart) - own.log_q
+    # So far, of a split: p of both clusters and the choice of merging them, by p of the one and this division of it.
+    if not own.is_split:
+        log_ratio = -log_ratio
+    is_accepted = bool(np.log(mixture.generator.random()) < log_ratio)
+    if own.is_split:
+        for column in mixture.columns:
+            if not is_accepted:
+                column.copy_slot(column, n_clusters + 1, first)
+                column.clear_slot(n_clusters)
+            column.clear_slot(n_clusters + 1)
+    if is_accepted:
+        mixture.apply(_split(n_clusters) if own.is_split else _merge(mixture, first, second[0]))
+    return is_accepted
+
+
+def _split(n_clusters: int) -> Change:
+    return Change(n_clusters + 1, splits={0: n_clusters})
+
+
+def _merge(mixture, kept: int, gone: int) -> Change:
+    """Merge two clusters; the last one gets the number that is free."""
+    last = mixture.n_clusters - 1
+    numbers = np.arange(mixture.n_clusters, dtype=np.int32)
+    numbers[gone] = kept
+    for column in mixture.columns:
+        column.merge_slots(gone, kept)
+        if gone != last:
+            column.move_slot(last, gone)
+    numbers[numbers == last] = gone if gone != last else numbers[last]
+    return Change(last, numbers=numbers)
+
+
+def _log_choice(mixture, own: _Proposal, pair: tuple[int, int], n_apart: int) -> float:
+    """Log probability of choosing these rows for a merge of the two sides, less that for a split."""
+    likeness = 0.0
+    for one, other in (pair, pair[::-1]):
+        weights = _likeness(mixture.columns, one, n_apart)
+        likeness += weights[other] / weights.sum()
+    merge = likeness / n_apart / 2.0 / np.prod(own.sizes.astype(float))
+    split = 1.0 / mixture.blocks.table.n_rows / (own.sizes.sum() - 1.0)
+    return float(np.log(merge) - np.log(split))
 
 
 def _log_eppf(mixture, sizes) -> float:
-    return mixture.prior.log_eppf(np.array([size for size in sizes if size], np.int32))
-
-
-def _log_gain(column, sides, clusters) -> float:
-    """Log marginal likelihood of a column after a proposal less that before."""
-    if len(clusters) == 1:
-        return float(sides.log_marginals(2).sum() - column.log_marginals(clusters[0] + 1)[clusters[0]])
-    apart = column.log_marginals(max(clusters) + 1)[list(clusters)].sum()
-    return float(column.log_marginal_together(*clusters) - apart)
-
-
-def _log_choice(mixture, own: _Proposal) -> float:
-    """Log probability of choosing the second row, given the first, after the proposal less that before."""
-    n_others, size = mixture.blocks.table.n_rows - 1, int(own.sizes.sum())
-    together = 0.5 / (size - 1) + 0.5 / n_others
-    # A cluster of one row has no other: then it is always one of all.
-    apart = (0.5 if own.sizes[0] > 1 else 1.0) / n_others
-    log_ratio = np.log(apart) - np.log(together)
-    return float(log_ratio if own.is_split else -log_ratio)
-
-
-def _change(mixture, proposals, n_numbers: int, splits: dict[int, int], merged: dict[int, int]) -> None:
-    """Change statistics and labels; merged clusters leave no gap, since the last ones get their numbers."""
-    for column in mixture.columns:
-        column.make_room(n_numbers + 1)
-    for number, new in splits.items():
-        (old,) = proposals[number].division.clusters
-        for column, sides in zip(mixture.columns, proposals[number].columns, strict=True):
-            column.copy_slot(sides, 0, old)
-            column.copy_slot(sides, 1, new)
-    numbers = np.arange(n_numbers, dtype=np.int32)
-    for gone, kept in merged.items():
-        numbers[gone] = kept
-        for column in mixture.columns:
-            column.merge_slots(gone, kept)
-    n_clusters = n_numbers
-    for gone in sorted(merged, reverse=True):
-        n_clusters -= 1
-        if gone != n_clusters:
-            numbers[numbers == n_clusters] = gone
-            for column in mixture.columns:
-                column.move_slot(n_clusters, gone)
-    mixture.apply(Change(n_clusters, splits, numbers))
-
-
-def _of_cluster(mixture, cluster: int) -> int:
-    """A row of a cluster, all with the same probability."""
-    rank = int(mixture.generator.integers(mixture.sizes[cluster]))
-    for i, counts in enumerate(mixture.block_sizes):
-        if rank < counts[cluster]:
-            (row,) = mixture.blocks.ask(RowBlock.nth, cluster, rank, which=[i])
-            return i * mixture.blocks.table.block_rows + row
-        rank -= int(counts[cluster])
-    raise AssertionError("sizes of clusters are not those of the blocks")
+    return mixture.prior.log_eppf(np.array(sizes, np.int32))

@@ -1,8 +1,9 @@
-"""TableBlocks, a table of typed cells in blocks of consecutive rows, and ArrayBlocks, one that is in memory."""
+"""TableBlocks, a table of typed cells in blocks of consecutive rows, and TypedBlocks, which keeps them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -48,23 +49,58 @@ class TableBlocks:
         return RowBlock.start(self.models, self.cells(i), rows.start, labels)
 
 
-class ArrayBlocks(TableBlocks):
-    """A table in memory.
+class TypedBlocks(TableBlocks):
+    """Typed cells, encoded once and kept in memory or in files.
 
     Parameters
     ----------
     models : sequence of ColumnModel
-    arrays : sequence of ndarray of shape (n_rows,)
-        Its typed columns.
+    pieces : iterable of (list of ndarray)
+        Typed columns of consecutive rows, of any number.
+    n_rows : int
+    folder : path or None
+        Where the cells are kept, one file for each block and model; None: in memory.
     block_rows : int, default=65536
+
+    Attributes
+    ----------
+    units : float
+        log |dz / dx| of all cells.
     """
 
-    def __init__(self, models: Sequence[ColumnModel], arrays: Sequence[np.ndarray], block_rows: int = ROWS):
-        super().__init__(models, len(arrays[0]), block_rows)
-        self._cells = [
-            [model.data([array[self.rows(i)] for array in arrays]) for model in self.models]
-            for i in range(self.n_blocks)
-        ]
+    def __init__(self, models, pieces, n_rows: int, folder=None, block_rows: int = ROWS):
+        super().__init__(models, n_rows, block_rows)
+        self.folder, self._kept = None if folder is None else Path(folder), []
+        self.units = 0.0
+        waiting: list[np.ndarray] = []
+        n_read = 0
+        for arrays in pieces:
+            waiting = [np.concatenate(pair) for pair in zip(waiting, arrays, strict=True)] if waiting else list(arrays)
+            while len(waiting[0]) >= block_rows:
+                self._keep([array[:block_rows] for array in waiting])
+                waiting = [array[block_rows:] for array in waiting]
+            n_read += len(arrays[0])
+        if waiting and len(waiting[0]):
+            self._keep(waiting)
+        if n_read != n_rows:
+            raise ValueError(
+                f"the table had {n_rows} rows when it was opened, and {n_read} were read; keep it as it is"
+            )
+
+    def _keep(self, arrays: list[np.ndarray]) -> None:
+        i, cells = len(self._kept), [model.data(arrays) for model in self.models]
+        for model in self.models:
+            self.units += float(np.sum(model.units(arrays) * np.ones(len(arrays[0]))))
+        if self.folder is None:
+            self._kept.append(cells)
+            return
+        for j, data in enumerate(cells):
+            np.save(self.folder / f"{i}-{j}.npy", data.array)
+        self._kept.append(None)
 
     def cells(self, i: int) -> list[ColumnData]:
-        return self._cells[i]
+        if self.folder is None:
+            return self._kept[i]
+        return [
+            model.kept_data(np.load(self.folder / f"{i}-{j}.npy", mmap_mode="r")) for j, model in enumerate(self.models)
+        ]

@@ -38,12 +38,15 @@ class SweepPlan:
         Of the clusters; -inf: closed, neither left nor entered.
     anchor_share : float
         Share of the rows that stay where they are.
+    by_thresholds : bool
+        Whether each row chooses among the clusters whose weight is above a threshold, slice sampling.
     """
 
     streams: RowStreams
     parameters: list[dict]
     log_weights: np.ndarray
     anchor_share: float = 0.0
+    by_thresholds: bool = False
 
 
 @dataclass(frozen=True, eq=False)

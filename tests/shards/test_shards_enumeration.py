@@ -11,7 +11,7 @@ from oracles.reference_chain import partition_codes
 from support.enumerated_chains import N_ROWS, PRIOR_GRIDS, TABLES, check_distance
 from support.sharded_tables import ShardedExample
 
-SWEEP, SINGLE, DIVISION = ("sweep",), ("single",), ("split-merge",)
+SWEEP, SLICE, SINGLE, DIVISION = ("sweep",), ("slice",), ("single",), ("split-merge",)
 ALL = ("sweep", "single", "split-merge")
 FAST, COMPLETE, CHAIN = 1500, 20_000, 5000
 
@@ -49,11 +49,13 @@ CASES = [
     for table in TABLES
     if TABLES[table] and table not in ("gaussian-missing", "mixed")
     for prior in PRIOR_GRIDS
-    for moves in (SWEEP, SINGLE, DIVISION)
+    for moves in (SWEEP, SLICE, SINGLE, DIVISION)
+    if moves != SLICE or prior == "crp"
 ]
 QUICK = [
     Case("real", "pitman-yor", False, SWEEP),
     Case("gaussian", "crp", False, SWEEP),
+    Case("real", "crp", False, SLICE),
     Case("categorical", "crp", False, SINGLE),
     Case("ordinal", "pitman-yor", False, DIVISION),
     Case("semicontinuous", "crp", False, DIVISION),

@@ -46,8 +46,8 @@ class ShardedExample(Chain):
     Parameters
     ----------
     case : object
-        With ``table``, ``prior``, ``learned`` and ``moves``: which of "sweep", "single" and "split-merge" are made in a
-        cycle.
+        With ``table``, ``prior``, ``learned`` and ``moves``: which of "sweep", "slice", "single" and "split-merge" are
+        made in a cycle.
     """
 
     def __init__(self, case, seed=0, block_rows=2, n_jobs=1):
@@ -73,6 +73,8 @@ class ShardedExample(Chain):
         for move in self.case.moves:
             if move == "sweep":
                 mixture.sweep()
+            elif move == "slice":
+                mixture.slice_rows()
             elif move == "single":
                 mixture.move_single_rows(1)
             else:

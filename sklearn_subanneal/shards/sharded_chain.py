@@ -1,0 +1,171 @@
+"""ShardedChain, the Markov chain of a mixture whose rows are in blocks; ShardedSpec, which builds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_subanneal.annealing.chain import AnnealedChain
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.pace import Step
+from sklearn_subanneal.annealing.runner import ChainContext
+from sklearn_subanneal.mixtures.mixture_chain import TRACE, Draw, MixtureSpec
+from sklearn_subanneal.shards.block_map import Threads
+from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
+from sklearn_subanneal.shards.split_merge import split_and_merge
+from sklearn_subanneal.shards.table_blocks import TableBlocks
+
+# In each cycle: rows that are moved one at a time, and pairs of rows that propose to split or merge clusters.
+SINGLE_ROWS = 1000
+PAIRS = 4
+# Most sweeps between the start and the draws: they cost little beside those of the start, which are of single rows.
+MOST_SWEEPS = 100
+
+
+class _AllRows:
+    """The subsample of a chain that has all rows from its start."""
+
+    def __init__(self, n_rows: int):
+        self.size = n_rows
+
+    def get_state(self) -> dict:
+        """Nothing changes."""
+        return {}
+
+
+class ShardedChain(AnnealedChain):
+    """A chain over the partition of the rows of a table in blocks, from the draw of a chain over some of its rows.
+
+    Parameters
+    ----------
+    mixture : ShardedMixture
+    units : float
+        log |dz / dx| of all cells.
+    start : ChainResult
+        Of the chain over some of the rows.
+    kept : ndarray of int, shape (n_kept,)
+        The rows whose labels are kept with each draw, increasing.
+    generator : numpy.random.Generator
+    number : int
+    learn : bool
+    """
+
+    TRACE = TRACE
+
+    def __init__(
+        self,
+        mixture: ShardedMixture,
+        units: float,
+        start: ChainResult,
+        kept: np.ndarray,
+        generator: np.random.Generator,
+        number: int = 0,
+        learn: bool = True,
+    ):
+        n_rows = mixture.blocks.table.n_rows
+        super().__init__(n_rows, np.zeros(0, np.int32), _AllRows(n_rows), generator, number)
+        self.mixture, self.units, self.kept, self.learn = mixture, units, kept, learn
+        self.trace = [tuple(record) for record in start.trace]
+        self.n_sweeps, self.seconds = start.state.n_sweeps, start.state.seconds
+        self.annealed = True
+
+    def cycle(self, step: Step, context: ChainContext) -> dict:
+        mixture = self.mixture
+        context.check()
+        n_moved = mixture.sweep()
+        if mixture.has_thresholds:
+            context.check()
+            n_moved += mixture.slice_rows()
+        context.check()
+        n_moved += mixture.move_single_rows(SINGLE_ROWS)
+        n_accepted = split_and_merge(mixture, PAIRS)
+        mixture.learn(self.learn)
+        draw = mixture.state()
+        names = ("concentration", "discount", "mass", "sigma")
+        return {
+            "log_joint": draw.log_joint + self.units,
+            "n_clusters": mixture.n_clusters,
+            "n_moved": n_moved,
+            **{name: draw.prior.get(name, np.nan) for name in names},
+            "n_proposed": PAIRS,
+            "n_accepted": n_accepted,
+            "sum_log_ratio": 0.0,
+            "n_overflows": 0,
+        }
+
+    def state(self) -> Draw:
+        draw = self.mixture.state()
+        return replace(draw, log_joint=draw.log_joint + self.units)
+
+    def labels_of_rows(self) -> np.ndarray:
+        return self.mixture.gather(self.kept)[1].labels
+
+    def get_state(self) -> dict:
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShardedSpec:
+    """A chain over a table in blocks.
+
+    Attributes
+    ----------
+    start : MixtureSpec
+        The chain over some of the rows, with its generator.
+    table : TableBlocks
+    units : float
+        log |dz / dx| of all cells.
+    kept : ndarray of int, shape (n_kept,)
+        The rows whose labels are kept with each draw.
+    n_draws, thin : int
+    max_sweeps : int or None
+    time_limit : float or None
+    n_jobs : int or None
+        Threads that share the blocks.
+    """
+
+    start: MixtureSpec
+    table: TableBlocks
+    units: float
+    kept: np.ndarray
+    n_draws: int = 1
+    thin: int = 1
+    max_sweeps: int | None = None
+    time_limit: float | None = None
+    n_jobs: int | None = None
+
+    @property
+    def number(self) -> int:
+        """Number of the chain in its fit."""
+        return self.start.number
+
+    def n_sweeps(self) -> None:
+        """Not known before."""
+        return None
+
+    def run(self, context: ChainContext) -> ChainResult:
+        """Run the chain over some rows, and from its draw that over all."""
+        context.begin()
+        start = self.start.run(_silent(context))
+        generator = self.start.generator
+        blocks = Threads(self.table, self.n_jobs)
+        blocks.start()
+        mixture = ShardedMixture(blocks, self.start.partition.bind(self.start.learn), generator)
+        mixture.start_from(start.draws[0], start.state.model["columns"])
+        chain = ShardedChain(mixture, self.units, start, self.kept, generator, self.start.number, self.start.learn)
+        left = None if self.time_limit is None else max(self.time_limit - start.state.seconds, 1e-9)
+        most = MOST_SWEEPS if self.max_sweeps is None else self.max_sweeps
+        result = chain.run(self.start.schedule, self.n_draws, self.thin, left, context, most)
+        context.end(result, self.n_draws)
+        return result
+
+
+def _silent(context: ChainContext) -> ChainContext:
+    """A context with the same flag that does not report: the sweeps of a start are not those of the chain."""
+    return ChainContext(context.cancel)
+
+
+def run_sharded(spec: ShardedSpec, context: ChainContext) -> ChainResult:
+    """Run a chain; a function at the top of a module, since workers find it by its name."""
+    return spec.run(context)
