@@ -123,18 +123,6 @@ cdef class RowSweep:
                 self.complete(row, k, &bits)
         return n_moved
 
-    def label(self, int32_t[::1] labels):
-        """Give each row the cluster that is the most probable."""
-        cdef Py_ssize_t row, k, best
-        with nogil:
-            for row in range(labels.shape[0]):
-                self.score(row)
-                best = 0
-                for k in range(1, self.n_clusters):
-                    if self.scores[k] + self.log_weight[k] > self.scores[best] + self.log_weight[best]:
-                        best = k
-                labels[row] = <int32_t> best
-
     def divide(self, const int32_t[::1] rows, int32_t[::1] sides, bint drawn):
         """Draw the side, 0 or 1, of each of these rows, or take the sides as they are; returns the log probability.
 
@@ -190,7 +178,7 @@ def lowest_threshold(const int32_t[::1] labels, log_weights, first_row, key, swe
     return lowest
 
 
-def nearest_groups(list columns, log_weights, const int32_t[::1] groups, Py_ssize_t n_rows):
+def probable_groups(list columns, log_weights, const int32_t[::1] groups, Py_ssize_t n_rows):
     """The most probable group of each row, and its probability, with parameters integrated out.
 
     Parameters

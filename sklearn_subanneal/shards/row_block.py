@@ -13,7 +13,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.shards._row_sweep import RowSweep, anchors, lowest_threshold, nearest_groups
+from sklearn_subanneal.shards._row_sweep import RowSweep, anchors, lowest_threshold, probable_groups
 from sklearn_subanneal.shards.work import Change, Division, Gathered, RowStreams, SweepPlan
 
 
@@ -73,12 +73,6 @@ class RowBlock:
         """The logarithm of the lowest threshold of the rows in a sweep of slice sampling."""
         return lowest_threshold(self.labels, log_weights, self.first_row, streams.key, streams.stage)
 
-    def labelled(self, models, cells, plan: SweepPlan) -> tuple[RowBlock, np.ndarray]:
-        """Give each row its most probable cluster; the reply is the rows in each cluster."""
-        labels = np.zeros(len(self.labels), np.int32)
-        self._kernel(models, cells, self._filled(cells), plan.parameters, plan.log_weights, plan.streams).label(labels)
-        return replace(self, labels=labels), np.bincount(labels, minlength=len(plan.log_weights))
-
     def sums(self, models, cells, priors: list[dict], labels: np.ndarray, n_clusters: int) -> list[dict]:
         """Statistics of each column by cluster, over the rows whose label is not -1."""
         out = []
@@ -104,7 +98,7 @@ class RowBlock:
             statistics = model.statistics(data, state["parameters"])
             statistics.set_state(state)
             columns.append(statistics)
-        return nearest_groups(columns, log_weights, groups.astype(np.int32), len(self.labels))
+        return probable_groups(columns, log_weights, groups.astype(np.int32), len(self.labels))
 
     def gathered(self, models, cells, rows: np.ndarray) -> Gathered:
         """What is known of some rows, whose numbers are those of the block."""

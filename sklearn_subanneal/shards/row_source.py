@@ -30,7 +30,7 @@ class RowSource:
             if own.size:
                 parts.append(piece.iloc[own] if hasattr(piece, "iloc") else piece[own])
             first += len(piece)
-        return joined(parts)
+        return together(parts)
 
 
 class ArrayRows(RowSource):
@@ -43,6 +43,8 @@ class ArrayRows(RowSource):
     """
 
     def __init__(self, X, piece_rows: int = 65_536):
+        if X.ndim != 2:
+            raise ValueError(f"X must be two-dimensional, rows and columns, got shape {X.shape}; reshape it")
         self.X, self.n_rows, self.piece_rows = X, len(X), piece_rows
 
     def pieces(self) -> Iterator:
@@ -81,7 +83,7 @@ class ParquetRows(RowSource):
                     yield batch.to_pandas()
 
 
-def joined(parts: list):
+def together(parts: list):
     """Pieces of a table, one after the other."""
     if hasattr(parts[0], "iloc"):
         import pandas as pd

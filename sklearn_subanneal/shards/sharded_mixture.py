@@ -75,7 +75,7 @@ class ShardedMixture:
         self.take_sums(self.blocks.ask(RowBlock.all_sums, self.priors, n_clusters))
 
     def start_from(self, draw: Draw, prior_states: list[dict]) -> None:
-        """Begin with the clusters and hyperparameters of a draw of some of the rows: each row has the nearest cluster.
+        """Begin with the clusters and hyperparameters of a draw of some of the rows: others are drawn given these.
 
         Parameters
         ----------
@@ -89,14 +89,11 @@ class ShardedMixture:
             column.set_state(state)
         self._keep_prior_states()
         n_clusters = len(draw.sizes)
-        weights = np.log(draw.sizes + self.prior.offset)
+        weights = log_gamma_variates(draw.sizes + self.prior.offset, self.generator)
         plan = SweepPlan(self.streams(), self.drawn_parameters(self.columns, n_clusters), weights)
-        counts = np.sum(self.blocks.update(RowBlock.labelled, plan), axis=0)
-        occupied = np.flatnonzero(counts)
-        numbers = np.zeros(n_clusters, np.int32)
-        numbers[occupied] = np.arange(len(occupied))
-        self.blocks.update(RowBlock.changed, Change(len(occupied), numbers=numbers))
-        self.recount()
+        replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
+        self.take_sums([(counts, sums) for _, counts, sums in replies])
+        self._close_gaps()
 
     def sweep(self) -> int:
         """Draw the cluster of each row given parameters of the clusters, all rows at once; returns how many moved.

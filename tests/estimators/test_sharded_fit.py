@@ -1,0 +1,134 @@
+"""Fits to tables in shards: from memory and from files, bit for bit the same, and as good as fits in one piece."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal.portable import load, save
+from sklearn_subanneal.shards import ShardedTable
+
+N_ROWS, N_GROUPS = 150_000, 6
+SETTINGS = {"n_chains": 1, "n_draws": 2, "max_sweeps": 3, "random_state": 0}
+
+
+def mixed_table(n_rows, seed):
+    """Six groups in five columns of four types; cells are missing, and one category is rare."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(N_GROUPS, size=n_rows)
+    centers = np.random.default_rng(1).normal(scale=4.0, size=(N_GROUPS, 2))
+    frame = pd.DataFrame(centers[group] + rng.normal(size=(n_rows, 2)), columns=["a", "b"])
+    frame.loc[rng.random(n_rows) < 0.05, "a"] = np.nan
+    names = np.array(["red", "green", "blue"])
+    frame["c"] = names[np.where(rng.random(n_rows) < 0.8, group % 3, rng.integers(3, size=n_rows))]
+    frame.loc[n_rows - 3, "c"] = "never seen before"
+    frame["d"] = rng.poisson(2.0 + 5.0 * (group > 2))
+    frame["e"] = (rng.random(n_rows) < 0.2 + 0.6 * (group % 2)).astype(bool)
+    return frame, group
+
+
+@pytest.fixture(scope="module")
+def table():
+    return mixed_table(N_ROWS, 0)
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    return SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(table[0], n_start_rows=3000))
+
+
+def test_as_good_as_a_fit_in_one_piece(table, fitted):
+    frame, group = table
+    new, _ = mixed_table(2000, 7)
+    whole = SubsampleAnnealedDPMM(**SETTINGS).fit(frame[:30_000])
+    assert adjusted_rand_score(group, fitted.labels_) > adjusted_rand_score(group[:30_000], whole.labels_) - 0.005
+    assert abs(fitted.score(new) - whole.score(new)) < 0.01
+    assert fitted.labels_.shape == fitted.probabilities_.shape == (N_ROWS,)
+    assert np.mean(fitted.predict(frame) == fitted.labels_) > 0.9999
+    # Statistics are of all rows.
+    assert all(draw.sizes.sum() == N_ROWS for draw in fitted._flat_draws())
+    assert fitted.posterior_labels_.shape == (1, 2, len(fitted.posterior_rows_))
+
+
+def test_categories_are_those_of_all_rows(table, fitted):
+    assert "never seen before" in fitted._table.columns[2].categories
+    assert np.isfinite(fitted.score_samples(table[0][-3:])).all()
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_same_bits_in_threads_and_from_files(table, covariance_type, tmp_path):
+    X = table[0][["a", "b", "d"]].to_numpy(float)
+    np.save(tmp_path / "table.npy", X)
+    model = SubsampleAnnealedDPMM(covariance_type=covariance_type, **SETTINGS)
+    one = model.fit(ShardedTable(X, n_start_rows=2000)).trace_["log_joint"], model.labels_
+    two = (
+        model.set_params(n_jobs=2)
+        .fit(ShardedTable(tmp_path / "table.npy", n_start_rows=2000, folder=tmp_path))
+        .trace_["log_joint"],
+        model.labels_,
+    )
+    assert_array_equal(one[0], two[0])
+    assert_array_equal(one[1], two[1])
+    # Nothing is left behind.
+    assert [path.name for path in tmp_path.iterdir()] == ["table.npy"]
+
+
+def test_a_folder_of_parquet_files(table, fitted, tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = table[0]
+    for i, first in enumerate(range(0, N_ROWS, 40_000)):
+        frame[first : first + 40_000].to_parquet(tmp_path / f"part-{i}.parquet")
+    model = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(tmp_path, n_start_rows=3000))
+    assert_array_equal(model.labels_, fitted.labels_)
+
+
+def test_saved(fitted, table, tmp_path):
+    save(fitted, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert_array_equal(again.score_samples(table[0][:50]), fitted.score_samples(table[0][:50]))
+
+
+def test_a_pitman_yor_process_and_fixed_hyperparameters(table):
+    X = table[0][["a", "b"]].to_numpy(float)[:80_000]
+    for settings in ({"partition": "pitman-yor"}, {"partition": "dp", "learn_hyperparameters": False}):
+        model = SubsampleAnnealedDPMM(**SETTINGS | settings)
+        whole = model.fit(X[:10_000]).score(X[70_000:])
+        shards = model.fit(ShardedTable(X[:70_000], n_start_rows=2000)).score(X[70_000:])
+        assert abs(shards - whole) < 0.02
+
+
+def test_refused(table):
+    X = table[0]
+    shards = ShardedTable(X)
+    model = SubsampleAnnealedDPMM(**SETTINGS)
+    with pytest.raises(ValueError, match="sample_weight does not suit a ShardedTable; leave it out"):
+        model.fit(shards, sample_weight=np.ones(N_ROWS))
+    with pytest.raises(ValueError, match="strata does not suit a ShardedTable"):
+        model.fit(shards, strata=np.ones(N_ROWS))
+    with pytest.raises(ValueError, match="warm_start=True does not suit a ShardedTable"):
+        SubsampleAnnealedDPMM(warm_start=True).fit(shards)
+    with pytest.raises(ValueError, match="feature_types='bag-of-words' does not suit a ShardedTable"):
+        SubsampleAnnealedDPMM(feature_types="bag-of-words").fit(shards)
+    with pytest.raises(TypeError, match="CrossCat does not take a ShardedTable; SubsampleAnnealedDPMM does"):
+        CrossCat().fit(shards)
+    assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (3, r"X must be an array, a pandas DataFrame, or the path .*, got int"),
+        (np.zeros((1, 2)), r"X must have at least 2 rows, got 1"),
+        (np.zeros(5), r"X must be two-dimensional, rows and columns, got shape \(5,\)"),
+        ("no such folder", r"X must be a Parquet file, a folder of these, or a .npy file; 'no such folder' is none"),
+    ],
+)
+def test_no_tables(X, message):
+    with pytest.raises(ValueError, match=message):
+        ShardedTable(X)
+    with pytest.raises(ValueError, match="n_start_rows must be an integer of at least 2, got 1"):
+        ShardedTable(np.zeros((5, 2)), n_start_rows=1)
