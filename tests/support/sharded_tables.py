@@ -34,7 +34,7 @@ class ExampleBlocks(TableBlocks):
     """Blocks of examples of columns."""
 
     def __init__(self, examples, block_rows, learned=False):
-        super().__init__([ExampleModel(example, learned) for example in examples], examples[0].n_rows, block_rows)
+        super().__init__([ExampleModel(example, learned) for example in examples], N_ROWS, block_rows)
 
     def cells(self, i):
         return [model.data(self.rows(i)) for model in self.models]
