@@ -148,14 +148,14 @@ cdef class ColumnStatistics:
 
     # The rest is for callers in Python.
 
-    def rebuild(self, labels, Py_ssize_t n_clusters=0):
-        """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned).
+    def rebuild(self, labels):
+        """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned)."""
+        rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)
+        self.rebuild_from(rows, np.asarray(labels)[rows].astype(np.int32), np.max(labels, initial=-1) + 1)
 
-        ``n_clusters``: the least number of slots that there is room for afterwards.
-        """
-        cdef int32_t[::1] rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)
-        cdef int32_t[::1] slots = np.asarray(labels)[rows].astype(np.int32)
-        self.make_room(max(np.max(labels, initial=-1) + 1, n_clusters) + 1)
+    def rebuild_from(self, const int32_t[::1] rows, const int32_t[::1] slots, Py_ssize_t n_clusters):
+        """Statistics of the rows ``rows[i]`` in the slots ``slots[i]``, of which there are ``n_clusters``."""
+        self.make_room(n_clusters + 1)
         self.assign(&rows[0] if rows.shape[0] else NULL, &slots[0] if rows.shape[0] else NULL, rows.shape[0])
 
     def make_room(self, Py_ssize_t capacity):

@@ -96,7 +96,9 @@ def padded_rows(array, dtype):
     """Coefficients whose last axis, over clusters, is padded by zeros, contiguous."""
     array = np.asarray(array)
     n = n_columns(array)
-    return np.ascontiguousarray(np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, padded(n) - n)]), dtype)
+    out = np.zeros((*array.shape[:array.ndim - 1], padded(n)), dtype)
+    out[..., :n] = array
+    return out
 
 
 cdef Py_ssize_t n_columns(array) except -1:

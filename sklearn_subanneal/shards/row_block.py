@@ -67,20 +67,20 @@ class RowBlock:
         block = replace(self, labels=labels, fillings=fillings)
         n_clusters = len(plan.log_weights)
         counts = np.bincount(labels, minlength=n_clusters)
-        return block, (n_moved, counts, block.sums(models, cells, priors, labels, n_clusters))
+        return block, (n_moved, counts, block.sums(models, cells, priors, _all(labels), labels, n_clusters))
 
     def lowest(self, models, cells, streams: RowStreams, log_weights: np.ndarray) -> float:
         """The logarithm of the lowest threshold of the rows in a sweep of slice sampling."""
         return lowest_threshold(self.labels, log_weights, self.first_row, streams.key, streams.stage)
 
-    def sums(self, models, cells, priors: list[dict], labels: np.ndarray, n_clusters: int) -> list[dict]:
-        """Statistics of each column by cluster, over the rows whose label is not -1."""
+    def sums(self, models, cells, priors: list[dict], rows, slots, n_clusters: int) -> list[dict]:
+        """Statistics of each column over some rows, by the slots of these."""
         out = []
         for j, (model, data, prior) in enumerate(zip(models, cells, priors, strict=True)):
             statistics = model.statistics(data, prior)
             if j in self.fillings:
                 statistics.set_prior_state({"parameters": prior, "completed": self.fillings[j]})
-            statistics.rebuild(labels, n_clusters)
+            statistics.rebuild_from(rows, slots, n_clusters)
             state = statistics.get_state(n_clusters)
             del state["parameters"]
             out.append(state)
@@ -89,7 +89,7 @@ class RowBlock:
     def all_sums(self, models, cells, priors: list[dict], n_clusters: int) -> tuple:
         """The rows in each cluster, and the statistics of each column."""
         counts = np.bincount(self.labels, minlength=n_clusters)
-        return counts, self.sums(models, cells, priors, self.labels, n_clusters)
+        return counts, self.sums(models, cells, priors, _all(self.labels), self.labels, n_clusters)
 
     def nearest(self, models, cells, states: list[dict], log_weights: np.ndarray, groups: np.ndarray) -> tuple:
         """The most probable group of clusters of each row, and its probability; parameters are integrated out."""
@@ -142,16 +142,15 @@ class RowBlock:
         """
         filled, replies, kept = self._filled(cells), [], []
         for division in divisions:
-            rows = np.flatnonzero(np.isin(self.labels, division.clusters)).astype(np.int32)
-            sides = (self.labels[rows] == division.clusters[-1]).astype(np.int32)
+            first, last = division.clusters[0], division.clusters[-1]
+            rows = np.flatnonzero((self.labels == first) | (self.labels == last)).astype(np.int32)
+            sides = (self.labels[rows] == last).astype(np.int32)
             for side, row in enumerate(division.anchors):
                 sides[rows == row - self.first_row] = -2 - side
             kernel = self._kernel(models, cells, filled, division.parameters, division.log_weights, streams)
             log_q = kernel.divide(rows, sides, division.drawn)
-            labels = np.full(len(self.labels), -1, np.int32)
-            labels[rows] = sides
             counts = np.bincount(sides, minlength=2)
-            replies.append((log_q, counts, self.sums(models, cells, priors, labels, 2)))
+            replies.append((log_q, counts, self.sums(models, cells, priors, rows, sides, 2)))
             kept.append((rows, sides))
         return replace(self, sides=tuple(kept)), replies
 
@@ -173,3 +172,7 @@ class RowBlock:
 
 def _incomplete(data: ColumnData) -> np.ndarray:
     return np.isnan(data.array).any(axis=1)
+
+
+def _all(labels: np.ndarray) -> np.ndarray:
+    return np.arange(len(labels), dtype=np.int32)

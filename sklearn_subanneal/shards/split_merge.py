@@ -101,7 +101,7 @@ def _proposal(mixture, clusters, anchors) -> _Proposal:
     columns = mixture.statistics_of(pair)
     for column in columns:
         # The sides of the two rows, which are in the order of the table.
-        column.rebuild(order, 2)
+        column.rebuild(order)
     return _Proposal(Division(clusters, anchors, [], np.zeros(2)), columns, np.ones(2, np.int64))
 
 

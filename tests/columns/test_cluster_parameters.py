@@ -23,7 +23,8 @@ def test_densities_are_predictive_on_average(example):
     labels = np.arange(example.n_rows) % (2 * N_CLUSTERS)
     # Few rows, so that the parameters are far from certain.
     labels[(labels >= N_CLUSTERS - 1) | (np.arange(example.n_rows) >= 18)] = -1
-    statistics.rebuild(labels, N_CLUSTERS)
+    statistics.rebuild(labels)
+    statistics.make_room(N_CLUSTERS + 1)
     kind, generator = KINDS[example.kind].parameters_class, np.random.default_rng(0)
     data = data_of(example.kind, example.cells, example.params)
     rows = np.flatnonzero(~example.missing)[:6]
