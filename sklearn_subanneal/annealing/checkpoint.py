@@ -1,10 +1,11 @@
-"""Checkpoint: a scikit-learn callback that saves running chains to files, so that a killed fit can resume."""
+"""Checkpoint: a scikit-learn callback that saves running fits to files, so that a killed fit can resume."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import warnings
+from collections.abc import Callable
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from sklearn.callback import CallbackContext
 
 from sklearn_subanneal.annealing import clock
+from sklearn_subanneal.annealing.folder_lock import FolderLock
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
 from sklearn_subanneal.annealing.saved_chain import SavedChain
 
@@ -22,7 +24,8 @@ class Checkpoint:
     Set it by ``estimator.set_callbacks(Checkpoint(path))``. To resume a fit that was killed, run the same script again:
     chains continue from their files, chains without a file start from the beginning, and the results are those of an
     uninterrupted fit, bit for bit, except for the seconds in ``trace_``. A complete fit is loaded from the folder.
-    Chains may run in threads, or in other processes that can access the folder.
+    Chains may run in threads, or in other processes that can access the folder. A topic model is one chain, whose
+    sweeps are passes over the documents; each start of a factorial mixture is one.
 
     Parameters
     ----------
@@ -36,7 +39,9 @@ class Checkpoint:
     ------
     ValueError
         If ``path`` or ``seconds`` is not as described. By ``fit``: if the folder holds chains of another table,
-        estimator or parameters, more draws than requested, or a damaged file.
+        estimator or parameters, more draws than requested, or a damaged file; or if another fit is writing to it.
+    OSError
+        By ``fit``, before it begins: if the folder cannot be written to.
 
     Warns
     -----
@@ -73,41 +78,79 @@ class Checkpoint:
         self.seconds = seconds
         # Absolute, since workers may have another working directory.
         self._folder = Path(path).expanduser().absolute()
-        self._written: dict[int, float] = {}
+        self._written: dict[int | None, float] = {}
+        self._locks: dict[int, FolderLock] = {}
+
+    def __getstate__(self) -> dict:
+        # Copies, as those of worker processes, write for the fit that has locked the folder.
+        return {**vars(self), "_locks": {}}
 
     def setup(self, estimator: Any, context: CallbackContext) -> None:
-        """Create the folder, and check that files can be written to it."""
+        """Create the folder, check that files can be written to it, and keep other fits from it."""
         if not isinstance(estimator, ChainCallbacksMixin):
             raise TypeError(
                 f"{type(estimator).__name__} has no chains to save; set Checkpoint on an estimator of "
                 "sklearn_subanneal that runs chains."
             )
+        self.open(estimator)
+
+    def open(self, fit: Any) -> None:
+        """Create the folder, check that files can be written to it, and lock it for a fit, known by any object."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
             raise ValueError(f"path must be a folder, but {self._folder} is, or lies in, a file.") from error
-        tempfile.TemporaryFile(dir=self._folder).close()
+        try:
+            tempfile.TemporaryFile(dir=self._folder).close()
+        except OSError as error:
+            raise type(error)(
+                error.errno, f"No checkpoints can be written to {self._folder}: {error.strerror}. Give another path"
+            ) from error
+        self._locks[id(fit)] = FolderLock(self._folder)
+        self._written[None] = clock.now()
 
     def on_fit_task_begin(self, estimator: Any, context: CallbackContext) -> None:
         """Start the clock of a chain."""
         if context.task_name == "chain":
-            self._written[context.task_id] = clock.now()
+            self.begin(context.task_id)
+
+    def begin(self, number: int) -> None:
+        """Start the clock of the chain with this number."""
+        self._written[number] = clock.now()
 
     def on_fit_task_end(self, estimator: Any, context: CallbackContext, *, metadata: dict | None = None) -> bool:
         """Write a chain if it has ended, or if the interval has passed; never stop it."""
         describe = (metadata or {}).get("chain")
-        if describe is None:
-            return False
-        ended = context.task_name == "chain"
-        number = context.task_id if ended else context.parent.task_id
-        if ended or clock.now() - self._written.setdefault(number, clock.now()) >= self.seconds:
-            self._save(describe())
-            self._written[number] = clock.now()
+        if describe is not None:
+            ended = context.task_name == "chain"
+            self.offer(context.task_id if ended else context.parent.task_id, describe, ended)
         return False
 
+    def offer(self, number: int, describe: Callable[[], SavedChain], ended: bool = False) -> None:
+        """Write a chain if it has ended, or if the interval has passed since it began or was written.
+
+        Parameters
+        ----------
+        number : int
+            Number of the chain.
+        describe : callable
+            Function that returns the chain as it is now; called only if it is written.
+        ended : bool, default=False
+        """
+        now = clock.now()
+        if ended or now - self._written.setdefault(number, self._written.get(None, now)) >= self.seconds:
+            self._save(describe())
+            self._written[number] = clock.now()
+
     def teardown(self, estimator: Any, context: CallbackContext) -> None:
-        """Forget when chains were written."""
-        self._written.clear()
+        """Forget when chains were written, and let other fits use the folder."""
+        self.close(estimator)
+
+    def close(self, fit: Any) -> None:
+        """Undo what :meth:`open` did for a fit; one that was refused the folder has no lock."""
+        if lock := self._locks.pop(id(fit), None):
+            self._written.clear()
+            lock.release()
 
     def load(self, identity: dict[str, str]) -> dict[int, SavedChain]:
         """The chains in the folder, by their numbers.

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.annealing.chain_result import ChainResult
-from sklearn_subanneal.annealing.checkpoint import Checkpoint
-from sklearn_subanneal.annealing.reporter import callbacks_of
-from sklearn_subanneal.annealing.saved_chain import SavedChain
+from sklearn_subanneal.annealing.saved_fit import SavedFit, digest
 
 # Parameters that may change between fits under ``warm_start``: they determine the length of chains, not their model.
 CHANGEABLE = {
@@ -30,15 +26,6 @@ CHANGEABLE = {
 }
 # Those of them that must not change if a chain was interrupted, for example during the schedule.
 FIXED_UNDER_WAY = ("schedule", "thin", "max_sweeps", "time_limit", "random_state")
-
-
-def digest(value: Any) -> str:
-    """A digest of a parameter; of an object by its parameters, since its class need not be one that pickles."""
-    if isinstance(value, BaseEstimator):
-        value = (type(value).__module__, type(value).__qualname__, value.get_params(deep=False))
-    elif isinstance(value, list | tuple) and any(isinstance(part, BaseEstimator) for part in value):
-        value = [digest(part) for part in value]
-    return joblib.hash(value)
 
 
 def table_digest(names: Sequence, arrays: Sequence[np.ndarray]) -> str:
@@ -91,18 +78,15 @@ class Continuation:
         self._results = results if parameters.get("warm_start") else None
         if self._results is not None:
             self._check_results(fitted_identity)
-        checkpoints = [callback for callback in callbacks_of(estimator) if isinstance(callback, Checkpoint)]
-        self.saved_identity, self._saved = None, {}
-        if checkpoints:
-            under_way = {name: digest(parameters[name]) for name in FIXED_UNDER_WAY if name in parameters}
-            self.saved_identity = {"estimator": type(estimator).__name__} | self.identity | under_way
-            self._load(checkpoints)
+        under_way = {name: digest(parameters[name]) for name in FIXED_UNDER_WAY if name in parameters}
+        self._saved = SavedFit.of(estimator, lambda: self.identity | under_way)
+        self._saved.check_draws(self.n_draws)
+        self.saved_identity = self._saved.identity
 
     def chain(self, number: int) -> tuple[ChainResult | None, bool]:
         """The result that the chain with this number continues, or None, and whether it has ended already."""
-        if number in self._saved:
-            saved = self._saved[number]
-            return saved.result, (saved.ended_at or 0) >= self.n_draws
+        if number in self._saved.chains:
+            return self._saved.result(number, self.n_draws)
         return None if self._results is None else self._results[number], False
 
     def _check_results(self, fitted_identity):
@@ -119,15 +103,3 @@ class Continuation:
             )
         if self.n_draws == n_draws:
             warnings.warn("Continuing chains without raising n_draws makes no new draws.", stacklevel=7)
-
-    def _load(self, checkpoints: list[Checkpoint]):
-        saved: dict[int, SavedChain] = {}
-        for checkpoint in checkpoints:
-            saved |= checkpoint.load(self.saved_identity)
-        n_draws = max((len(chain.result.draws) for chain in saved.values()), default=0)
-        if self.n_draws < n_draws:
-            raise ValueError(
-                f"n_draws={self.n_draws} must be at least the {n_draws} draws in the folder of the Checkpoint; raise "
-                "it, or give this fit a folder of its own"
-            )
-        self._saved = saved

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.portable import model_file
 
 HEADER = b"sklearn_subanneal checkpoint 2\n"
@@ -25,15 +25,15 @@ class SavedChain:
         Number of the chain in its fit.
     identity : dict
         Digests of the parameters and the table of the fit.
-    result : ChainResult
-        Result from which the chain continues.
+    result : object
+        What the chain continues from, such as a ChainResult: made of arrays, numbers and objects of this package.
     ended_at : int or None
-        The ``n_draws`` of the fit in which the chain ended; None while it is running.
+        The ``n_draws``, or most passes, of the fit in which the chain ended; None while it is running.
     """
 
     number: int
     identity: dict[str, str]
-    result: ChainResult
+    result: Any
     ended_at: int | None
 
     def write(self, file: Path) -> None:
@@ -72,7 +72,7 @@ class SavedChain:
         Raises
         ------
         ValueError
-            If the file is not as :meth:`write` left it.
+            If the file is not as :meth:`write` left it, or cannot be read.
         """
         data = file.read_bytes()
         start = len(HEADER) + DIGEST_SIZE
@@ -82,4 +82,7 @@ class SavedChain:
                 f"{file} is damaged, or not a checkpoint of this version of sklearn_subanneal. Restore it from a copy, "
                 "or delete it and its chain starts anew."
             )
-        return model_file.read(io.BytesIO(content), str(file))
+        chain = model_file.read(io.BytesIO(content), str(file))
+        if type(chain) is not cls:
+            raise ValueError(f"{file} holds a {type(chain).__name__}, and no chain. Move it out of the folder.")
+        return chain

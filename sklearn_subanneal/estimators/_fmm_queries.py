@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from sklearn_subanneal._core.blas import one_blas_thread
+from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
 from sklearn_subanneal.factorial.row_search import infer_rows
 from sklearn_subanneal.tables.unreadable import refuse_unreadable, within
 
@@ -22,7 +22,7 @@ def validate_rows(estimator, X, reset: bool) -> np.ndarray:
     return within("X", X, LARGEST_CELL)
 
 
-class FactorialModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorialModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of VariationalTemperingFMM: tags, and the methods that use the fitted components, ``_components``."""
 
     def __sklearn_tags__(self):

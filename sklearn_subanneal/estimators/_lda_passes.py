@@ -1,4 +1,4 @@
-"""The passes of a fit of VariationalTemperingLDA: reports to callbacks, the stopping rule, fitted attributes."""
+"""The passes of a fit of VariationalTemperingLDA: reports, checkpoints, the stopping rule, fitted attributes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,30 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.random_states import seeded_generator
+from sklearn_subanneal.annealing.continuation import table_digest
 from sklearn_subanneal.annealing.reporter import ProgressReporter
+from sklearn_subanneal.annealing.saved_fit import SavedFit, digest
 from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.similar_topics import n_twins
-from sklearn_subanneal.topics.topic_learner import Passes, TopicLearner, learn_passes
-from sklearn_subanneal.topics.topic_number import learned_number
+from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.topics.topic_number import NumberSearch
+from sklearn_subanneal.topics.topic_passes import LearningRun
+
+# Parameters that may change between an interrupted fit and the one that resumes it.
+CHANGEABLE = ("n_jobs", "verbose")
 
 
-def first_learner(
-    estimator, totals: Totals, generator, planned: bool = True, removal: bool = False
-) -> tuple[TopicLearner, Passes]:
-    """The learner of an estimator for a corpus, and the passes that it is to make."""
-    settings = estimator._settings()
+def begin_stream(estimator, documents) -> None:
+    """Give an estimator the learner of a stream that begins with these documents."""
+    settings, generator = estimator._settings(), seeded_generator(estimator.random_state)
+    totals = Totals.of_corpus(documents, settings.most_topics, estimator.total_samples)
     if settings.n_components == "learn":
-        settings = replace(settings, n_components=learned_number(totals.sample, settings, generator))
+        settings = replace(settings, n_components=NumberSearch(totals.sample, settings, generator).run())
     passes = settings.passes(totals, generator)
-    return settings.learner(passes, totals, planned, estimator.learning_method == "batch", removal), passes
+    is_planned = estimator.total_samples is not None
+    learner = settings.learner(passes, totals, is_planned, estimator.learning_method == "batch")
+    vars(estimator).update(_learner_state=learner, _n_seen=0, _n_planned=passes.planned)
 
 
 def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> None:
@@ -42,16 +50,41 @@ def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> 
     documents : csr_matrix or None
         All documents, if they are in memory.
     """
-    learner, passes = first_learner(estimator, totals, generator, removal=True)
-    with ProgressReporter.of_fit(estimator, documents, n_subtasks=passes.most) as fit:
+    settings = estimator._settings()
+    passes = settings.passes(totals, generator)
+    saved = SavedFit.of(estimator, lambda: _identity(estimator, totals, documents))
+    state, ended = saved.result(0)
+    state = state or {}
+    n_done = state["run"]["number"] if "run" in state else 0
+    with ProgressReporter.of_fit(estimator, documents, n_subtasks=0 if ended else passes.most - n_done) as fit:
+        if settings.n_components == "learn":
+            number = state.get("n_components") or _learned_number(settings, totals, generator, saved, state)
+            settings, passes = replace(settings, n_components=number), replace(passes, n_topics=number)
+        if "run" in state:
+            generator.bit_generator.state = state["start"]
+        start = generator.bit_generator.state
+        learner = settings.learner(passes, totals, True, estimator.learning_method == "batch", removal=True)
 
         def attributes(done):
             return fitted_attributes(estimator, learner, done)
 
-        report = PassReporter(estimator, passes.planned, attributes, fit, documents)
+        def save(perplexity, stopped=False, ended_at=None):
+            def present():
+                own = {"start": start, "n_components": n_components, "perplexity": perplexity}
+                return own | {"run": run.get_state(stopped)}
+
+            saved.offer(0, present, ended_at)
+
+        n_components = settings.n_components
+        report = PassReporter(estimator, passes.planned, attributes, fit, documents, save, state.get("perplexity"))
         tol = estimator.tol if estimator.learning_method == "batch" else 0.0
-        done = learn_passes(learner, corpus, passes, report, tol)
-        vars(estimator).update(attributes(done))
+        run = LearningRun(learner, corpus, passes, report, tol)
+        if "run" in state:
+            run.set_state(state["run"])
+        if not ended:
+            run.run()
+            save(None, ended_at=passes.most)
+        vars(estimator).update(attributes(run.number))
         learner.end_run(estimator._settings().step_size())
         vars(estimator).update(
             _learner_state=learner,
@@ -59,6 +92,28 @@ def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> 
             _n_planned=passes.planned,
             converged_=_are_apart(learner),
         )
+
+
+def _learned_number(settings, totals, generator, saved: SavedFit, state: dict) -> int:
+    """The number of topics, by fits that are saved one by one."""
+    if state:
+        # The words that are held out are drawn anew, and have to be the same.
+        generator.bit_generator.state = state["start"]
+    start = generator.bit_generator.state
+    search = NumberSearch(totals.sample, settings, generator)
+    if state:
+        search.set_state(state["search"])
+    return search.run(lambda: saved.offer(0, lambda: {"start": start, "search": search.get_state()}))
+
+
+def _identity(estimator, totals: Totals, documents) -> dict[str, str]:
+    """Digests of parameters and documents; of a stream, of what is known of it before the first pass."""
+    own = estimator.get_params(deep=False)
+    identity = {name: digest(value) for name, value in own.items() if name not in CHANGEABLE}
+    n_documents, counts = (None, []) if documents is not None else (totals.n_documents, [totals.word_counts])
+    some = totals.sample if documents is None else documents
+    arrays = [np.array(some.shape), some.data, some.indices, some.indptr, *counts]
+    return identity | {"X": table_digest([n_documents, *getattr(estimator, "feature_names_in_", ())], arrays)}
 
 
 def learn_more(estimator, corpus) -> None:
@@ -106,7 +161,7 @@ def fitted_attributes(estimator, learner: TopicLearner, n_passes: int) -> dict:
 
 
 class PassReporter:
-    """Reports each pass to callbacks and the terminal, and ends learning once the perplexity has settled.
+    """Reports each pass to callbacks and the terminal, saves it, and ends learning once the perplexity has settled.
 
     Parameters
     ----------
@@ -118,20 +173,27 @@ class PassReporter:
     fit : ProgressReporter
     documents : csr_matrix or None
         Documents whose perplexity is computed every ``evaluate_every`` passes; None: it is not.
+    save : callable
+        Called with the last perplexity, and whether the perplexity has settled.
+    last : float or None
+        The last perplexity, of a fit that is resumed.
     """
 
-    def __init__(self, estimator, n_passes: int, attributes: Callable, fit: ProgressReporter, documents=None):
+    def __init__(
+        self, estimator, n_passes: int, attributes: Callable, fit: ProgressReporter, documents, save: Callable, last
+    ):
         self.estimator = estimator
         self.n_passes = n_passes
         self.attributes = attributes
         self.fit = fit
         self.documents = documents
-        self._last = None
+        self.save = save
+        self._last = last
 
     def __call__(self, record: dict) -> bool:
         """Report the pass of this record; True if it is to be the last."""
         estimator, done = self.estimator, record["sweep"]
-        stop = self.fit.step(record, lambda: self.attributes(done), name="pass")
+        stop, settled = self.fit.step(record, lambda: self.attributes(done), name="pass"), False
         message = f"iteration: {done} of max_iter: {self.n_passes}, E[1/T]: {record['inverse_temperature']:.4f}"
         every = estimator.evaluate_every
         if self.documents is not None and every > 0 and done % every == 0:
@@ -140,8 +202,9 @@ class PassReporter:
             message += f", perplexity: {perplexity:.4f}"
             # Perplexities at different temperatures cannot be compared.
             cold = record["inverse_temperature"] == 1.0
-            stop = stop or (cold and self._last is not None and abs(self._last - perplexity) < estimator.perp_tol)
+            settled = cold and self._last is not None and bool(abs(self._last - perplexity) < estimator.perp_tol)
             self._last = perplexity if cold else None
+        self.save(self._last, settled)
         if estimator.verbose:
             print(message)
-        return stop
+        return stop or settled

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal._core.random_states import checked_random_state
 from sklearn_subanneal._core.workers import n_workers
+from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
 from sklearn_subanneal.tables.unreadable import refuse_unreadable
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
@@ -56,7 +56,7 @@ def validate_chunks(estimator, chunks: Iterable, reset: bool) -> Iterator[sparse
             reset = False
 
 
-class TopicModel(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of VariationalTemperingLDA: tags, and the methods that use the fitted topics, ``_topics``."""
 
     def __sklearn_tags__(self):

@@ -13,12 +13,10 @@ from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal._core.constraints import NumberRange, StrOptions
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ProgressReporter
-from sklearn_subanneal.annealing.runner import spawn_generators
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._fmm_convergence import has_converged
 from sklearn_subanneal.estimators._fmm_queries import FactorialModel, validate_rows
-from sklearn_subanneal.factorial.factorial_fit import fit_factorial
-from sklearn_subanneal.factorial.factorial_search import search_factorial
+from sklearn_subanneal.estimators._fmm_starts import Starts
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
 from sklearn_subanneal.factorial.factorial_stream import FactorialStream
 from sklearn_subanneal.variational import CoolingSchedule, PassFraction, RobbinsMonro, StepSize
@@ -37,6 +35,9 @@ class VariationalTemperingFMM(FactorialModel):
     Any number of components may be active in a row, so that K components stand for 2^K clusters. The bound of
     variational inference has many local optima, in which components are mixed up; a temperature that falls from above
     1 leads past most of them. Data are not centred: a constant part of the rows takes a component of its own.
+
+    :class:`~sklearn_subanneal.Checkpoint` saves ``fit``, so that a killed one resumes from its last pass over all rows,
+    search of the activations, or proposal of other components.
 
     Parameters
     ----------
@@ -232,7 +233,8 @@ class VariationalTemperingFMM(FactorialModel):
         """Learn from more rows, at temperature 1; the first call fits its rows as ``fit`` does, with tempering.
 
         The first minibatch should therefore be large enough to show all components. ``bound_`` is that of all rows so
-        far, estimated by the running statistics.
+        far, estimated by the running statistics. A ``Checkpoint`` saves nothing here: save the model between
+        minibatches, by :func:`sklearn_subanneal.save`.
 
         Parameters
         ----------
@@ -269,28 +271,12 @@ class VariationalTemperingFMM(FactorialModel):
         return self
 
     def _fit(self, X, make_temperature, step_size, fit=None):
-        settings, best = self._settings(), None
-        learn = fit_factorial if self.init == "random" else search_factorial
+        starts = Starts(self, X, fit)
         with one_blas_thread():
-            for number, generator in enumerate(spawn_generators(self.random_state, self.n_init)):
-                fitted = learn(
-                    X,
-                    settings,
-                    make_temperature,
-                    generator,
-                    max_iter=self._most_passes(),
-                    tol=self.tol,
-                    n_sweeps=self.n_sweeps,
-                    temperature_step=self.temperature_step,
-                    batch_size=self.batch_size,
-                    step_size=step_size,
-                    tell=self._reporter(fit, X.dtype, number),
-                )
-                if best is None or fitted.bound > best.bound:
-                    best = fitted
-            self.converged_ = has_converged(X, settings, best, self._most_passes())
+            best = starts.best(make_temperature, step_size)
+            self.converged_ = has_converged(X, starts.settings, best, self._most_passes())
         vars(self).update(self._attributes(best.components, X.dtype))
-        self._stream = FactorialStream(settings, best.components, best.statistics)
+        self._stream = FactorialStream(starts.settings, best.components, best.statistics)
         self.bound_, self.bounds_ = best.bound, best.trace["bound"].copy()
         self.inverse_temperatures_ = best.trace["inverse_temperature"].copy()
         self.n_iter_ = len(best.trace)
@@ -318,24 +304,6 @@ class VariationalTemperingFMM(FactorialModel):
         step_size = default if self.step_size is None else self.step_size
         step_size.check()
         return step_size
-
-    def _reporter(self, fit, dtype, number):
-        """A function that reports each iteration of the restart ``number`` to callbacks and to the terminal."""
-
-        def report(record, components):
-            if self.verbose:
-                numbers = f"start: {number + 1}, iteration: {record['sweep'] + 1} of max_iter: {self._most_passes()}"
-                temperature = f"E[1/T]: {record['inverse_temperature']:.4f}"
-                print(f"{numbers}, {temperature}, bound of a row: {record['bound']:.6g}")
-            if fit is None:
-                return False
-            return fit.step(
-                {"chain": number, **record},
-                lambda: self._attributes(components, dtype),
-                name="iteration",
-            )
-
-        return report
 
     def _attributes(self, components, dtype):
         return {

@@ -13,7 +13,7 @@ from sklearn_subanneal._core.constraints import NumberRange, StrOptions
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.estimators._lda_passes import first_learner, learn_more, run_passes
+from sklearn_subanneal.estimators._lda_passes import begin_stream, learn_more, run_passes
 from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, Totals, open_chunks
 from sklearn_subanneal.topics.document_groups import sample_limit
@@ -34,6 +34,8 @@ class VariationalTemperingLDA(TopicModel):
     Topics start apart, from groups of similar documents found by k-means. In eight passes or more, half as many more
     start, at most 25; those without which documents lose the least likelihood are removed at T = 1. Two topics that are
     nearly the same are merged, and a new one starts from documents that are far from all topics.
+
+    :class:`~sklearn_subanneal.Checkpoint` saves fits after each pass, so that a killed one can resume.
 
     Parameters
     ----------
@@ -312,6 +314,7 @@ class VariationalTemperingLDA(TopicModel):
         With ``total_samples``, steps and temperature follow a plan of ``max_iter`` passes over so many documents.
         Without, the number of documents is that of all so far, and the temperature is 1 unless it is inferred. After
         ``fit``, learning continues from its topics. After an interrupt the topics are those of the minibatches so far.
+        A ``Checkpoint`` saves nothing here: save the model between chunks, by :func:`sklearn_subanneal.save`.
 
         Parameters
         ----------
@@ -328,16 +331,13 @@ class VariationalTemperingLDA(TopicModel):
         ValueError
             As :meth:`fit`, and if the number of features differs from that of earlier calls.
         """
-        first, planned = not hasattr(self, "_learner_state"), self.total_samples
+        first = not hasattr(self, "_learner_state")
         with unchanged_on_failure(self):
             X = validate_counts(self, X, "partial_fit", reset=first)
             if first:
-                totals = Totals.of_corpus(X, self._settings().most_topics, planned)
-                generator = seeded_generator(self.random_state)
-                learner, passes = first_learner(self, totals, generator, planned=planned is not None)
-                self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
+                begin_stream(self, X)
         self._learner_state.n_threads = n_workers(self.n_jobs)
-        learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))
+        learn_more(self, MemoryCorpus(X, self._batch_size(self.total_samples or X.shape[0])))
         return self
 
     def _settings(self) -> TopicSettings:

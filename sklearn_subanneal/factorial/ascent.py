@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy, deepcopy
 
 import numpy as np
@@ -58,6 +59,25 @@ class Ascent:
         self.bound = self.components.bound(self.statistics)
         self.kept: Ascent | None = None
 
+    def get_state(self) -> dict:
+        """Components, activations, their statistics and the bound; what is in it does not change later."""
+        return {
+            "components": deepcopy(self.components),
+            "activations": self.activations,
+            "statistics": self.statistics,
+            "bound": self.bound,
+        }
+
+    @classmethod
+    def of_state(
+        cls, state: dict, X: np.ndarray, settings: FactorialSettings, n_sweeps: int, trace: PassTrace
+    ) -> Ascent:
+        """The ascent whose ``get_state`` gave this."""
+        made = cls.__new__(cls)
+        made.X, made.settings, made.n_sweeps, made.trace, made.kept = X, settings, n_sweeps, trace, None
+        vars(made).update(state)
+        return made
+
     def trial(self, activations: np.ndarray) -> Ascent:
         """The same components with other activations, which may be better or worse; this state is not changed."""
         other = copy(self)
@@ -71,10 +91,15 @@ class Ascent:
         self.statistics = ActivationStatistics.of(self.X, activations)
         self.bound = self.components.bound(self.statistics)
 
-    def climb(self, most: int, tol: float) -> bool:
-        """Passes until one gains less than ``tol`` in the bound of a row; whether one did."""
+    def climb(self, most: int, tol: float, mark: Callable[[int], None] | None = None, done: int = 0) -> bool:
+        """Passes until one gains less than ``tol`` in the bound of a row; whether one did.
+
+        ``mark`` is called before each pass with the number of passes made, of which ``done`` were made earlier.
+        """
         n = len(self.X)
-        for _ in range(min(most, self.trace.left)):
+        for number in range(done, min(most, done + self.trace.left)):
+            if mark is not None:
+                mark(number)
             before = self.bound
             self.settings.improve(self.components, self.statistics, 1.0)
             self.set_activations(self.components.activate(self.X, self.activations, 1.0, self.n_sweeps))
@@ -85,11 +110,16 @@ class Ascent:
                 return True
         return False
 
-    def search(self, most: int = MOST_SEARCHES) -> None:
-        """Alternate searches of better activations of single rows with passes, as long as both gain."""
-        for _ in range(most):
+    def search(self, most: int = MOST_SEARCHES, mark: Callable[[int], None] | None = None, done: int = 0) -> None:
+        """Alternate searches of better activations of single rows with passes, as long as both gain.
+
+        ``mark`` is called before each search with the number of searches made, of which ``done`` were made earlier.
+        """
+        for number in range(done, most):
             if self.trace.left == 0:
                 return
+            if mark is not None:
+                mark(number)
             before = self.bound
             found = search_rows(self.components, self.X, self.activations)
             if found is self.activations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from sklearn_subanneal.variational import FixedTemperature, StepSize
 
 # An inferred temperature that is still above 1 at this progress is set to 1: the fitted model is that of T = 1.
 LAST_OF_TEMPERING = 0.9
+# The stage of the fit where it is marked.
+START = "start"
 # E[1/T] is settled where it changes by less in an iteration.
 SETTLED = 1e-4
 
@@ -65,6 +68,23 @@ class FactorialRun:
         self.settings = settings
         self.components, self.statistics = settings.start(X, activations)
         self.temperature = make_temperature(self.components, n_rows)
+        self._is_frozen = False
+
+    def get_state(self) -> dict:
+        """All that :meth:`advance` changes; what is in it does not change later."""
+        return {
+            "components": deepcopy(self.components),
+            "statistics": self.statistics,
+            "temperature": self.temperature.get_state(),
+            "is_frozen": self._is_frozen,
+        }
+
+    def set_state(self, state: dict) -> None:
+        """Restore what ``get_state`` gave."""
+        self.components, self.statistics = state["components"], state["statistics"]
+        if state["is_frozen"]:
+            self.freeze()
+        self.temperature.set_state(state["temperature"])
 
     def advance(self, progress: float, energy: float, step: float) -> None:
         """Update the temperature, by a step, and then the components.
@@ -83,7 +103,7 @@ class FactorialRun:
 
     def freeze(self) -> None:
         """End the tempering: the temperature is 1 from now on."""
-        self.temperature = FixedTemperature()
+        self.temperature, self._is_frozen = FixedTemperature(), True
 
 
 def random_activations(n_components: int, n_rows: int, dtype, generator: np.random.Generator) -> np.ndarray:
@@ -104,6 +124,8 @@ def fit_factorial(
     batch_size: int | None = None,
     step_size: StepSize | None = None,
     tell: Callable | None = None,
+    save: Callable[[dict], None] | None = None,
+    state: dict | None = None,
     trace: PassTrace | None = None,
 ) -> FactorialFit:
     """Fit from one random start.
@@ -127,16 +149,23 @@ def fit_factorial(
         Rows after which the components are updated; None: all.
     step_size : StepSize or None
         Step sizes of minibatches.
-    tell : callable or None
+    tell, save : callable or None
         Called after each iteration, see :class:`~sklearn_subanneal.factorial.pass_trace.PassTrace`.
+    state : dict or None
+        What ``save`` was called with in a fit that was interrupted; this one continues from it bit for bit.
     trace : PassTrace or None
-        Where iterations are recorded, if they are the first of several; ``tell`` is then not used.
+        Where iterations are recorded, if they are the first of several; ``tell`` and ``save`` are then not used.
     """
     n_rows = len(X)
     activations = random_activations(settings.n_components, n_rows, X.dtype, generator)
     run = FactorialRun(X, activations, settings, make_temperature, n_rows)
-    trace = PassTrace(max_iter, tell) if trace is None else trace
+    trace = PassTrace(max_iter, tell, save) if trace is None else trace
     n_batches, settled, rho, last = 0, False, 0.0, -np.inf
+    if state is not None:
+        trace.restore(state)
+        run.set_state(state["run"])
+        activations, generator.bit_generator.state = state["activations"], state["generator"]
+        n_batches, rho, last = state["n_batches"], state["rho"], state["last"]
 
     def whole_pass(iteration):
         nonlocal activations
@@ -161,8 +190,20 @@ def fit_factorial(
     def progress_at(passes):
         return min(1.0, passes / (max_iter - 1)) if max_iter > 1 else 1.0
 
+    def present():
+        return {
+            "run": run.get_state(),
+            # Minibatches change them in place.
+            "activations": activations if one_pass is whole_pass else activations.copy(order="K"),
+            "generator": generator.bit_generator.state,
+            "n_batches": n_batches,
+            "rho": rho,
+            "last": last,
+        }
+
     one_pass = whole_pass if batch_size is None or batch_size >= n_rows else pass_in_minibatches
-    for iteration in range(max_iter):
+    for iteration in range(len(trace), max_iter):
+        trace.mark(START, present)
         inferred = run.temperature.is_inferred
         if inferred and progress_at(iteration) >= LAST_OF_TEMPERING:
             run.freeze()

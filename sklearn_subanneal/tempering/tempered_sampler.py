@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from numbers import Real
 
 from numpy.typing import NDArray
@@ -9,7 +11,9 @@ from sklearn.base import BaseEstimator
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer, shortened
 from sklearn_subanneal._core.workers import n_workers
+from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.annealing.saved_fit import ChainSaver, SavedFit, digest
 from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.ladders import check_ladder, default_ladder
 from sklearn_subanneal.tempering.log_densities import LogDensityModel
@@ -47,6 +51,7 @@ class TemperedSampler(BaseEstimator):
         random_state=None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> TemperingResult:
         """Draw from the posterior of a model.
 
@@ -63,6 +68,8 @@ class TemperedSampler(BaseEstimator):
         time_limit : float or None, default=None
             Seconds a chain; after these it ends with the draws that it has, at least one. At most half of the time is
             for the warm-up. All chains keep as many draws as the shortest.
+        checkpoint : Checkpoint or None, default=None
+            Saves the chains after their warm-up, so that the same call in another process resumes them, bit for bit.
 
         Returns
         -------
@@ -71,7 +78,7 @@ class TemperedSampler(BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter or the model is not as described.
+            If a parameter or the model is not as described; or the folder of the checkpoint holds other chains.
 
         Warns
         -----
@@ -79,11 +86,41 @@ class TemperedSampler(BaseEstimator):
             If the time limit ended the warm-up, or R-hat of a parameter is above 1.05.
         """
         specs = self.chain_specs(model, n_draws, n_chains, random_state, n_jobs, time_limit)
-        cancel = CancelFlag()
-        chains = run_chains(run_tempered_chain, specs, [ChainContext(cancel) for _ in specs], n_jobs)
+        if not isinstance(checkpoint, Checkpoint | None):
+            raise ValueError(f"checkpoint must be a Checkpoint or None, got {checkpoint!r}; write Checkpoint(folder)")
+        saved = SavedFit(
+            type(self).__name__,
+            [] if checkpoint is None else [checkpoint],
+            lambda: self._identity(model, specs, random_state, time_limit),
+        )
+        saved.check_draws(specs[0].n_draws)
+        cancel, contexts = CancelFlag(), []
+        for number, spec in enumerate(specs):
+            previous, ended = saved.result(number, spec.n_draws)
+            specs[number] = replace(spec, previous=previous, ended=ended)
+            contexts.append(ChainContext(cancel, ChainSaver(saved, number) if saved else None))
+        with saved.open():
+            chains = run_chains(run_tempered_chain, specs, contexts, n_jobs)
         result = TemperingResult.of(chains)
         result.warn()
         return result
+
+    def _identity(self, model, specs, random_state, time_limit) -> dict[str, str]:
+        """Digests of all that chains have in common with those that they continue."""
+        own = self.get_params(deep=False) | {
+            "n_warmup": specs[0].n_warmup,
+            "n_chains": len(specs),
+            "random_state": random_state,
+            "time_limit": time_limit,
+            "model": model,
+        }
+        try:
+            return {name: digest(value) for name, value in own.items()}
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"checkpoint needs a model and an inner kernel that can be pickled, to tell them from others: {error}; "
+                "define classes and functions at the top of a module"
+            ) from error
 
     def chain_specs(
         self,

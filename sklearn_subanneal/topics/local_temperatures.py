@@ -52,6 +52,7 @@ class LocalTemperatures(TemperatureVariable):
     """
 
     is_inferred = True
+    _changing = ("inverse_temperature", "energy")
 
     def __init__(self, temperatures: ArrayLike, log_partition: ArrayLike, paper: bool = False):
         self.grid = 1.0 / np.asarray(temperatures, dtype=np.float64)

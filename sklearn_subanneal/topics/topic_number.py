@@ -1,7 +1,8 @@
-"""The number of topics that documents support, by fits from more and more topics and held-out words."""
+"""NumberSearch: how many topics documents support, by fits from more and more topics and held-out words."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import sparse
 
 from sklearn_subanneal.topics.corpus import MemoryCorpus, Totals
 from sklearn_subanneal.topics.latent_dirichlet import LatentDirichlet
-from sklearn_subanneal.topics.topic_learner import learn_passes
+from sklearn_subanneal.topics.topic_passes import LearningRun
 from sklearn_subanneal.topics.topic_scores import split_words
 from sklearn_subanneal.topics.topic_settings import LEAST_WORD_PRIOR, TopicSettings, default_batch_size
 
@@ -23,8 +24,8 @@ MARGIN = 1.0
 PATIENCE = 3
 
 
-def learned_number(documents: sparse.csr_matrix, settings: TopicSettings, generator: np.random.Generator) -> int:
-    """The number of topics that documents support, at most ``settings.max_components``.
+class NumberSearch:
+    """The search for the number of topics that documents support, at most ``settings.max_components``.
 
     In each of a few fits, topics that are not supported are removed. From twice as many at the start further ones
     are found, as long as these predict the other words of held-out documents better.
@@ -36,40 +37,68 @@ def learned_number(documents: sparse.csr_matrix, settings: TopicSettings, genera
     settings : TopicSettings
     generator : numpy.random.Generator
 
-    Returns
-    -------
-    n_topics : int
+    Attributes
+    ----------
+    number : int
+        The number of topics of the best fit so far.
 
     Raises
     ------
     ValueError
         If topics do not start from documents, or if the prior of each is given.
     """
-    if settings.init != "documents" or np.ndim(settings.doc_topic_prior):
-        raise ValueError(
-            'n_components="learn" needs init="documents" and a doc_topic_prior that is a number, "learn" or None; got '
-            f"init={settings.init!r} and doc_topic_prior={settings.doc_topic_prior!r}"
-        )
-    if settings.doc_topic_prior is None:
-        # Too small a prior would count against many topics, of which each document has several.
-        settings = replace(settings, doc_topic_prior="learn")
-    if settings.topic_word_prior is None:
-        # With a larger prior, none of far too few topics may be supported.
-        settings = replace(settings, topic_word_prior=LEAST_WORD_PRIOR)
-    held = np.arange(documents.shape[0]) % HELD_OUT_STRIDE == HELD_OUT_STRIDE - 1
-    train, (observed, rest) = documents[~held], split_words(documents[held], generator)
-    limit, best, number, n_worse = min(FIRST, settings.max_components), None, 1, 0
-    while n_worse < PATIENCE:
-        model = _model(train, replace(settings, max_components=limit), generator)
-        scores = model.completion_likelihoods(observed, rest)
-        if best is None or _is_better(scores - best):
-            best, number, n_worse = scores, model.topics.n_topics, 0
-        else:
-            n_worse += 1
-        if limit >= settings.max_components:
-            break
-        limit = min(2 * limit, settings.max_components)
-    return number
+
+    def __init__(self, documents: sparse.csr_matrix, settings: TopicSettings, generator: np.random.Generator):
+        if settings.init != "documents" or np.ndim(settings.doc_topic_prior):
+            raise ValueError(
+                'n_components="learn" needs init="documents" and a doc_topic_prior that is a number, "learn" or None; '
+                f"got init={settings.init!r} and doc_topic_prior={settings.doc_topic_prior!r}"
+            )
+        if settings.doc_topic_prior is None:
+            # Too small a prior would count against many topics, of which each document has several.
+            settings = replace(settings, doc_topic_prior="learn")
+        if settings.topic_word_prior is None:
+            # With a larger prior, none of far too few topics may be supported.
+            settings = replace(settings, topic_word_prior=LEAST_WORD_PRIOR)
+        self._settings, self._generator = settings, generator
+        held = np.arange(documents.shape[0]) % HELD_OUT_STRIDE == HELD_OUT_STRIDE - 1
+        self._train, self._held_out = documents[~held], split_words(documents[held], generator)
+        self.number, self._n_worse, self._n_fits, self._best = 1, 0, 0, None
+
+    def run(self, tell: Callable[[], None] = lambda: None) -> int:
+        """Make the fits that are left, and give the number; ``tell`` is called after each of them."""
+        while (limit := self._next_limit()) is not None:
+            model = _model(self._train, replace(self._settings, max_components=limit), self._generator)
+            scores = model.completion_likelihoods(*self._held_out)
+            if self._best is None or _is_better(scores - self._best):
+                self._best, self.number, self._n_worse = scores, model.topics.n_topics, 0
+            else:
+                self._n_worse += 1
+            self._n_fits += 1
+            tell()
+        return self.number
+
+    def _next_limit(self) -> int | None:
+        """Topics that the next fit starts from; None if there is none."""
+        most, last = self._settings.max_components, FIRST << max(self._n_fits - 1, 0)
+        if self._n_worse >= PATIENCE or (self._n_fits and last >= most):
+            return None
+        return min(FIRST << self._n_fits, most)
+
+    def get_state(self) -> dict:
+        """The state after a fit, as arrays and numbers."""
+        return {
+            "number": self.number,
+            "n_worse": self._n_worse,
+            "n_fits": self._n_fits,
+            "best": self._best,
+            "generator": self._generator.bit_generator.state,
+        }
+
+    def set_state(self, state: dict) -> None:
+        """Restore what ``get_state`` gave, of a search among the same documents with the same held-out words."""
+        self.number, self._n_worse, self._n_fits = state["number"], state["n_worse"], state["n_fits"]
+        self._best, self._generator.bit_generator.state = state["best"], state["generator"]
 
 
 def _is_better(gains) -> bool:
@@ -83,5 +112,5 @@ def _model(documents, settings, generator) -> LatentDirichlet:
     passes = settings.passes(totals, generator)
     learner = settings.learner(passes, totals, removal=True)
     corpus = MemoryCorpus(documents, default_batch_size(documents.shape[0]), generator)
-    learn_passes(learner, corpus, passes, lambda record: False)
+    LearningRun(learner, corpus, passes).run()
     return LatentDirichlet(learner.topics, learner.prior.values, n_threads=settings.n_threads)

@@ -15,7 +15,8 @@ from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.partition_function import log_partition, log_partition_as_printed, prior_of_entropy
-from sklearn_subanneal.topics.topic_learner import Passes, TopicLearner
+from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.topics.topic_passes import Passes
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import (
     CoolingSchedule,

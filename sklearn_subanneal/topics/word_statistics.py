@@ -61,6 +61,16 @@ class Topics:
     def __getstate__(self) -> dict:
         return {**vars(self), "_kept": {}}
 
+    def get_state(self) -> dict:
+        """The statistics as arrays and a number; the table is not copied."""
+        return {"table": self.table, "scale": self.scale, "totals": self.totals}
+
+    def with_state(self, state: dict) -> Topics:
+        """Topics with the statistics that ``get_state`` gave, and the same prior and update."""
+        topics = Topics(np.ascontiguousarray(state["table"]), self.prior, self.update)
+        topics.scale, topics.totals = state["scale"], state["totals"]
+        return topics
+
     @classmethod
     def start(cls, table: NDArray, prior: ArrayLike, update: str, dtype, generator) -> Topics:
         """Statistics (n_words, n_topics) times random numbers near 1, so that no two topics are equal."""

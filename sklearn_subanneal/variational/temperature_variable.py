@@ -35,6 +35,17 @@ class TemperatureVariable:
 
     is_inferred = False
     inverse_temperature: float
+    # Attributes that updates change.
+    _changing: tuple[str, ...] = ("inverse_temperature",)
+
+    def get_state(self) -> dict:
+        """All that updates change, as numbers and arrays."""
+        return {name: getattr(self, name) for name in self._changing}
+
+    def set_state(self, state: dict) -> None:
+        """Restore what ``get_state`` gave, of a temperature with the same parameters."""
+        for name in self._changing:
+            setattr(self, name, state[name])
 
     def update(self, progress, energy=None, step=None) -> float:
         """Move to the temperature of the next step; E[1/T].
@@ -191,6 +202,7 @@ class GlobalTemperature(TemperatureVariable):
     """
 
     is_inferred = True
+    _changing = ("inverse_temperature", "energy", "probabilities", "log_partition")
 
     def __init__(self, temperatures, log_partition, n_observations: float, log_prior=None, paper: bool = False):
         self.temperatures = checked_temperatures(temperatures)

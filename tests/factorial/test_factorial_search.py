@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
+from sklearn_subanneal.factorial import factorial_search
 from sklearn_subanneal.factorial.factorial_fit import fit_factorial
 from sklearn_subanneal.factorial.factorial_search import search_factorial
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
@@ -103,3 +106,29 @@ def test_the_same_seed_gives_the_same_bits():
     one, two, other = fit(X), fit(X), fit(X, seed=1)
     np.testing.assert_array_equal(one.components.means, two.components.means)
     assert (one.components.means != other.components.means).any()
+
+
+def noisy(ascent, generator, span):
+    """Proposals of which most do not raise the bound."""
+    for _ in range(4):
+        noise = generator.normal(scale=0.5, size=ascent.activations.shape)
+        yield np.clip(ascent.activations + noise, 0.01, 0.99).astype(ascent.X.dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_resumed_from_every_kind_of_state(dtype, monkeypatch):
+    """Where the stages begin and within them, in the first and in later trials of proposals."""
+    monkeypatch.setattr(factorial_search, "proposals", noisy)
+    X, _ = similar(n=200, n_features=8, dtype=dtype)
+    states, whole = [], fit(X)
+    fit(X, save=lambda state: states.append(deepcopy(state)))
+    kinds = {(state["stage"], min(state.get("done", len(state["trace"])), 2)): state for state in states}
+    assert {stage for stage, _ in kinds} == {"start", "rows", "sources", "rows of sources", "blocks", "last"}
+    assert ("blocks", 2) in kinds
+    for state in kinds.values():
+        resumed = fit(X, seed=1, state=deepcopy(state))
+        for name in resumed.trace.dtype.names[1:]:
+            np.testing.assert_array_equal(resumed.trace[name], whole.trace[name])
+        np.testing.assert_array_equal(resumed.components.means, whole.components.means)
+        np.testing.assert_array_equal(resumed.activations, whole.activations)
+        assert (resumed.bound, resumed.settled) == (whole.bound, whole.settled)

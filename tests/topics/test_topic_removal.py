@@ -11,7 +11,7 @@ from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.corpus import MemoryCorpus, Totals
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.measures import affinities
-from sklearn_subanneal.topics.topic_learner import learn_passes
+from sklearn_subanneal.topics.topic_passes import LearningRun
 from sklearn_subanneal.topics.topic_removal import removal_losses, topics_to_remove, unsupported_topics
 from sklearn_subanneal.topics.topic_settings import FEWEST_PASSES
 from sklearn_subanneal.topics.word_statistics import Topics
@@ -114,7 +114,9 @@ def test_as_many_as_wanted_after_an_early_end():
     passes = settings.passes(totals, generator)
     learner = settings.learner(passes, totals, removal=True)
     assert learner.topics.n_topics == 11
-    assert learn_passes(learner, MemoryCorpus(X, 64), passes, lambda record: record["sweep"] == 2) == 2
+    run = LearningRun(learner, MemoryCorpus(X, 64), passes, lambda record: record["sweep"] == 2)
+    run.run()
+    assert run.number == 2
     assert learner.topics.n_topics == 7
 
 
