@@ -10,6 +10,8 @@ WORKERS ?= auto
 # Hostile cases: how many, and the number of the first.
 CASES ?= 1000
 FIRST ?= 0
+# Kills of each estimator.
+KILLS ?= 100
 PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
@@ -26,7 +28,7 @@ BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strate
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: help venv build demo test test-all fuzz sanitize bugs lint format bench figures doc clean
+.PHONY: help venv build demo test test-all fuzz kills sanitize bugs lint format bench figures doc clean
 
 help: ## list the targets
 	@echo "usage: make [PYTHON=python3] TARGET"
@@ -48,6 +50,9 @@ test-all: $(VENV)/.test ## every test
 
 fuzz: $(VENV)/.test ## hostile tables and arguments, each case in a process with limits (CASES=1000 FIRST=0)
 	@$(BIN)/python tests/fuzz/fuzz_campaign.py --cases $(CASES) --first $(FIRST)
+
+kills: $(VENV)/.test ## fits killed at random moments must resume to the same bits (KILLS=100 of each estimator)
+	@$(BIN)/python tests/process/kill_campaign.py --kills $(KILLS)
 
 sanitize: $(VENV)/.test ## kernels and hostile cases under AddressSanitizer, UBSan and Cython's bounds checks (CASES=250)
 	@$(BIN)/python tests/sanitizers/sanitize.py $(if $(filter command line,$(origin CASES)),--cases $(CASES))

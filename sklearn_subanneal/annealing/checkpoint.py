@@ -98,10 +98,9 @@ class Checkpoint:
         """Create the folder, check that files can be written to it, and lock it for a fit, known by any object."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=self._folder).close()
         except (FileExistsError, NotADirectoryError) as error:
             raise ValueError(f"path must be a folder, but {self._folder} is, or lies in, a file.") from error
-        try:
-            tempfile.TemporaryFile(dir=self._folder).close()
         except OSError as error:
             raise type(error)(
                 error.errno, f"No checkpoints can be written to {self._folder}: {error.strerror}. Give another path"
