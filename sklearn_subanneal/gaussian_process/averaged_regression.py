@@ -63,8 +63,8 @@ class AveragedRegression:
         means = [self.model.covariance(theta, self.model.X, X).T @ weights for theta, _, weights in self.components]
         return np.mean(means, axis=0) * self.standardization.y_scale + self.standardization.y_center
 
-    def moments(self, X: NDArray, full: bool) -> tuple[NDArray, NDArray]:
-        """Means, and variances or (``full``) covariances, of the function under each draw.
+    def moments(self, X: NDArray, full: bool, which: slice = slice(None)) -> tuple[NDArray, NDArray]:
+        """Means, and variances or (``full``) covariances, of the function under each draw, or some of them.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class AveragedRegression:
         """
         X, (center, scale) = self.standardization.features(X), self._units()
         means, spreads = [], []
-        for theta, factor, weights in self.components:
+        for theta, factor, weights in self.components[which]:
             cross = self.model.covariance(theta, self.model.X, X)
             means.append(cross.T @ weights * scale + center)
             half = solve_triangular(factor, cross, lower=True, check_finite=False)
@@ -98,9 +98,15 @@ class AveragedRegression:
 
     def sample(self, X: NDArray, n_samples: int, rng: np.random.RandomState) -> NDArray:
         """Draws of the function, each under one draw of the hyperparameters, shape (n_rows, n_samples)."""
-        means, covariances = self.moments(X, True)
-        which = rng.randint(len(means), size=n_samples)
-        return np.array([rng.multivariate_normal(means[k], covariances[k]) for k in which]).T
+        which = rng.randint(len(self.components), size=n_samples)
+        out = rng.standard_normal((n_samples, len(X)))
+        with one_blas_thread():
+            for k in np.unique(which):
+                (mean,), (covariance,) = self.moments(X, True, slice(k, k + 1))
+                # Of a function without noise it may be singular; then its Cholesky factor does not exist.
+                values, vectors = np.linalg.eigh(covariance)
+                out[which == k] = mean + (out[which == k] * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return out.T
 
     def log_predictive_density(self, X: NDArray, y: NDArray) -> NDArray:
         """Log density of each target, noise included, shape (n_rows,)."""
