@@ -83,6 +83,11 @@ class AnnealedChain:
         """Restore a state returned by ``get_state``."""
         raise TypeError(f"{type(self).__name__} can't be continued")
 
+    def charge(self, seconds: float) -> None:
+        """Count the seconds in which the chain was built or restored, to which a time limit applies as well."""
+        self.seconds += seconds
+        self.seconds_of_run += seconds
+
     def run(
         self,
         schedule: Schedule,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.chain_result import ChainResult
@@ -88,12 +89,14 @@ class ChainSpec:
         if self.ended:
             result = self.previous
         else:
+            started = clock.now()
             order, window = self.subsampling.bind(self.n_rows, self.generator, self.strata)
             if self.previous is not None:
                 order = self.previous.state.order
             chain = self.build(order, window)
             if self.previous is not None:
                 chain.restore(self.previous)
+            chain.charge(clock.now() - started)
             result = chain.run(self.schedule, self.n_draws, self.thin, self.time_limit, context, self.most_sweeps)
         context.end(result, None if self.ended else self.n_draws)
         return result

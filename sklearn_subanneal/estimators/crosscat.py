@@ -120,8 +120,8 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
         as do the work of the schedule once more.
     time_limit : float or None, default=None
-        Seconds for each chain, four fifths of them for the schedule; the rest is for draws, of which there may be fewer
-        than ``n_draws``, but one at least.
+        Seconds for each chain, up to one more draw of ``thin`` sweeps: four fifths for the schedule, the rest for
+        draws, of which there may be fewer than ``n_draws``, but one at least.
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,9 +97,12 @@ class Anomalies:
 
 # Cells listed for a row, and for a column: without a limit one column could fill the list of cells.
 CELLS_A_ROW = CELLS_A_COLUMN = 3
+# Where time is limited, one row in so many is scored on trial, to see how many can be in this share of the time left:
+# the rows of a whole table are left out when they are scored, which takes longer.
+TRIAL, SHARE_OF_TIME = 32, 0.5
 
 
-def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int) -> Anomalies:
+def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int, deadline: float = inf) -> Anomalies:
     """Find the rows and cells of largest surprisal.
 
     The score of a cell is -log p(cell | the rest of its row) less the median of its column, since densities of
@@ -113,18 +118,19 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int)
         The most rows, and the most cells, to return.
     most_scored : int
         The most rows to score; of more rows, evenly spaced ones are taken.
+    deadline : float, default=inf
+        When no more rows are to be scored, on the clock ``time.perf_counter``. Some are scored whenever it is.
 
     Returns
     -------
     Anomalies
     """
-    n_rows, names = len(source.frame), list(source.feature_types)
-    rows = np.arange(min(n_rows, most_scored)) * n_rows // min(n_rows, most_scored)
+    names = list(source.feature_types)
+    rows, surprisal, novelty = _scored(model, source, most_scored, deadline)
     X = source.X.iloc[rows]
-    surprisal = model.surprisal(X)
     medians = np.array([_median(column) for column in surprisal.T])
     excess = np.nan_to_num(surprisal - medians, nan=-np.inf)
-    novelty = model.novelty(X) + (np.isnan(surprisal) * medians).sum(axis=1)
+    novelty += (np.isnan(surprisal) * medians).sum(axis=1)
     novelty -= np.median(novelty)
     rows_found = [
         AnomalousRow(
@@ -148,6 +154,26 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int)
     ]
     singletons = _singletons(model, list(model.part_types_))
     return Anomalies(rows_found, cells_found, len(rows), singletons[:most], len(singletons))
+
+
+def _scored(
+    model: CrossCat, source: Source, most_scored: int, deadline: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, evenly spaced, the surprisal of their cells, and their novelty."""
+
+    def score(n):
+        rows = np.arange(n) * n_rows // n
+        X = source.X.iloc[rows]
+        return rows, model.surprisal(X), model.novelty(X)
+
+    n_rows = len(source.frame)
+    most = min(n_rows, most_scored)
+    if deadline == inf:
+        return score(most)
+    started, few = time.perf_counter(), -(-most // TRIAL)
+    trial, now = score(few), time.perf_counter()
+    n = min(most, int(few * SHARE_OF_TIME * max(deadline - now, 0.0) / max(now - started, 1e-9)))
+    return score(n) if n > few else trial
 
 
 def _singletons(model: CrossCat, names: list[str]) -> list[SingletonRow]:

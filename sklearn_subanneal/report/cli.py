@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.add_argument("--chains", type=int, default=4, metavar="N", help="independent chains (default: 4)")
     report.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="limit of the time of the fit (default: none)"
+        "--time-limit", type=float, metavar="SECONDS", help="limit of the time from start to end (default: none)"
     )
     report.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed gives the same report (default: 0)"
@@ -113,7 +113,7 @@ def _report(given: argparse.Namespace) -> int:
     _describe(source, say)
     plan = Plan(n_chains=given.chains, seed=given.seed, time_limit=given.time_limit, n_jobs=given.jobs)
     progress = ProgressLine(sys.stderr, given.quiet)
-    learned = learn(source, plan, progress)
+    learned = learn(source, plan, progress, time.perf_counter() - started)
     progress.end()
     say(
         "Stopped early. Writing the report from one draw of each chain."

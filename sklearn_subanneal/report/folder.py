@@ -34,6 +34,8 @@ FILES = {
 MOST_VIEWS, MOST_CLUSTERS, MOST_ANOMALIES, MOST_PAIRS = 8, 8, 15, 20
 # Limits of computations that would take minutes.
 MOST_SCORED_ROWS, MOST_RELATED_COLUMNS, MOST_TESTED_COLUMNS = 10_000, 100, 100
+# Seconds of a time limit that are left for the pictures and the page.
+SECONDS_OF_PICTURES = 3.0
 
 
 def write_report(
@@ -102,7 +104,9 @@ def write_report(
         views=views,
         structure=find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed),
         contradictions=find_contradictions(model, source.X, MOST_TESTED_COLUMNS),
-        anomalies=find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS),
+        anomalies=find_anomalies(
+            model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, learned.deadline - SECONDS_OF_PICTURES
+        ),
         imputation=imputation,
         pictures=draw_pictures(model, source) if plots else {},
         facts=_facts(plan, learned),

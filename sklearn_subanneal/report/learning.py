@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 
 import joblib
 from sklearn.exceptions import ConvergenceWarning
@@ -19,6 +19,10 @@ from sklearn_subanneal.report.source import Source
 
 # Share of the schedule in the progress of a chain; the rest are its draws.
 SCHEDULE_SHARE = 0.8
+# Of a time limit, the least share for the chains, and the largest for the rest: to summarise the draws and to write. The
+# rest takes so many seconds; so many more a cell of the modelled table; and so many more for each cell and draw.
+LEAST_OF_CHAINS, MOST_OF_WRITING = 0.1, 0.4
+SECONDS_TO_WRITE, SECONDS_A_CELL, SECONDS_A_CELL_AND_DRAW = 5.0, 3e-6, 3e-7
 STOPPING = "interrupted, the report is of one draw of each chain; Ctrl-C again ends without a report"
 
 
@@ -31,7 +35,7 @@ class Plan:
     n_chains, n_draws : int
     seed : int
     time_limit : float or None
-        Seconds for all chains together.
+        Seconds from the start to the last file: chains end when the time that writing is expected to take is left.
     n_jobs : int or None
         Chains that run at once; None: as many as there are processors.
     """
@@ -42,8 +46,10 @@ class Plan:
     time_limit: float | None = None
     n_jobs: int | None = None
 
-    def estimator(self, source: Source) -> CrossCat:
-        """The estimator with these settings.
+    def estimator(self, source: Source, elapsed: float = 0.0) -> CrossCat:
+        """The estimator with these settings, when so many seconds of the time limit have passed.
+
+        Where the time limit is short for the table, it has fewer draws, since all of them are used for every cell.
 
         Raises
         ------
@@ -55,15 +61,25 @@ class Plan:
         if self.time_limit is not None and not self.time_limit > 0.0:
             raise ValueError(f"--time-limit must be a positive number of seconds, got {self.time_limit}.")
         n_jobs = min(self.n_jobs or joblib.cpu_count(), self.n_chains)
-        a_chain = None if self.time_limit is None else self.time_limit / ceil(self.n_chains / n_jobs)
+        a_chain, n_draws = None, self.n_draws
+        if self.time_limit is not None:
+            writing, n_draws = self._writing(source.X.size)
+            chains = max(self.time_limit - elapsed - writing, LEAST_OF_CHAINS * self.time_limit)
+            a_chain = chains / ceil(self.n_chains / n_jobs)
         return CrossCat(
             feature_types=source.feature_types,
             n_chains=self.n_chains,
-            n_draws=self.n_draws,
+            n_draws=n_draws,
             time_limit=a_chain,
             n_jobs=n_jobs,
             random_state=self.seed,
         )
+
+    def _writing(self, n_cells: int) -> tuple[float, int]:
+        """Seconds to leave for what is written, and draws of a chain for which they are enough."""
+        least, a_draw = SECONDS_TO_WRITE + SECONDS_A_CELL * n_cells, SECONDS_A_CELL_AND_DRAW * n_cells * self.n_chains
+        seconds = min(least + a_draw * self.n_draws, MOST_OF_WRITING * self.time_limit)
+        return seconds, max(1, min(self.n_draws, int((seconds - least) / max(a_draw, 1e-9) + 1e-6)))
 
 
 @dataclass(frozen=True)
@@ -77,17 +93,21 @@ class LearnedModel:
         Duration of the fit.
     was_stopped : bool
         Whether the chains were interrupted.
+    deadline : float
+        When the time limit ends, on the clock ``time.perf_counter``; infinite without one.
     """
 
     model: CrossCat
     seconds: float
     was_stopped: bool = False
+    deadline: float = inf
 
 
 def learn(
     source: Source,
     plan: Plan,
     on_progress: Callable[[float, str, bool], None] = lambda progress, text, is_urgent: None,
+    elapsed: float = 0.0,
 ) -> LearnedModel:
     """Fit CrossCat to a table.
 
@@ -98,6 +118,8 @@ def learn(
     on_progress : callable, (progress, text, is_urgent) -> None
         Called after each sweep with the progress of all chains together, in [0, 1], a line of text, and whether that
         must not be left out: after an interrupt.
+    elapsed : float, default=0.0
+        Seconds of the time limit that have passed, in which the table was read.
 
     Returns
     -------
@@ -110,13 +132,15 @@ def learn(
     KeyboardInterrupt
         On a second Ctrl-C.
     """
-    model, callback, started = plan.estimator(source), LearningCallback(plan, on_progress), time.perf_counter()
+    model, started = plan.estimator(source, elapsed), time.perf_counter()
+    callback = LearningCallback(plan.n_chains, model.n_draws, on_progress)
+    deadline = inf if plan.time_limit is None else started - elapsed + plan.time_limit
     with callback.handling_interrupts(), warnings.catch_warnings():
         # The page says it.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.set_callbacks(callback).fit(source.X)
     # The callback is removed, since the model is saved.
-    return LearnedModel(model.set_callbacks(), time.perf_counter() - started, callback.is_stopped)
+    return LearnedModel(model.set_callbacks(), time.perf_counter() - started, callback.is_stopped, deadline)
 
 
 class LearningCallback:
@@ -124,17 +148,18 @@ class LearningCallback:
 
     Parameters
     ----------
-    plan : Plan
+    n_chains, n_draws : int
+        Of the fit.
     on_progress : callable
         As in :func:`learn`.
     """
 
-    def __init__(self, plan: Plan, on_progress: Callable[[float, str, bool], None]):
-        self.plan = plan
+    def __init__(self, n_chains: int, n_draws: int, on_progress: Callable[[float, str, bool], None]):
+        self.n_draws = n_draws
         self.on_progress = on_progress
         self.is_stopped = False
         self._lock = threading.Lock()
-        self._progress = [0.0] * plan.n_chains
+        self._progress = [0.0] * n_chains
 
     def setup(self, estimator, context) -> None:
         """Do nothing: no sweep has ended."""
@@ -150,12 +175,12 @@ class LearningCallback:
         with self._lock:
             chain, is_annealed = record["chain"], record["progress"] >= 1.0
             before = self._progress[chain]
-            step = (1.0 - SCHEDULE_SHARE) / self.plan.n_draws
+            step = (1.0 - SCHEDULE_SHARE) / self.n_draws
             reached = before + step if is_annealed else SCHEDULE_SHARE * record["progress"]
             self._progress[chain] = min(max(before, SCHEDULE_SHARE if is_annealed else 0.0, reached), 1.0)
             is_stopped = self.is_stopped
             text = (
-                f"chain {chain + 1} of {self.plan.n_chains}: {record['n_assigned']} rows in {record['n_views']} views"
+                f"chain {chain + 1} of {len(self._progress)}: {record['n_assigned']} rows in {record['n_views']} views"
             )
             self.on_progress(sum(self._progress) / len(self._progress), STOPPING if is_stopped else text, is_stopped)
         return is_stopped

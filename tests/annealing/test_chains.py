@@ -10,7 +10,8 @@ from support.tables import NAN, blobs, with_gaps
 from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing import StratifiedSubsampling
+from sklearn_subanneal.annealing import StratifiedSubsampling, clock
+from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
 from sklearn_subanneal.partitions import PitmanYor
 
 # --- Reproducibility and continued chains ---------------------------------------------------------------------------
@@ -141,6 +142,27 @@ def test_a_time_limit_ends_the_chains(schedule, monkeypatch):
     assert model.posterior_labels_.shape[1] > 1
     # Draws that are enough end a chain before its time.
     assert model.set_params(n_draws=3).fit(X).posterior_labels_.shape[1] == 3
+
+
+def test_the_time_to_build_a_chain_counts(monkeypatch):
+    now, right = [0.0], MixtureSpec.build
+
+    def slow_build(self, order, window):
+        now[0] += 0.3
+        return right(self, order, window)
+
+    def tick():
+        now[0] += 1e-3
+        return now[0]
+
+    monkeypatch.setattr(clock, "now", tick)
+    monkeypatch.setattr(MixtureSpec, "build", slow_build)
+    X = blobs(100, 4)
+    model = SubsampleAnnealedDPMM(time_limit=0.4, n_chains=1, n_draws=10**6, random_state=0).fit(X)
+    seconds = model.trace_["seconds"]
+    assert 0.3 < seconds[0] < 0.31 and seconds[-2] < 0.4 <= seconds[-1]
+    # The schedule is over before it has begun, and there are draws all the same.
+    assert model.posterior_labels_.shape[1] > 1
 
 
 def test_chains_continue_after_a_time_limit():
