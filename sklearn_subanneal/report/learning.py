@@ -22,7 +22,7 @@ SCHEDULE_SHARE = 0.8
 # Of a time limit, the least share for the chains, and the largest for the rest: to summarise the draws and to write.
 # The rest takes so many seconds; so many more a cell of the modelled table; and so many for each cell and draw.
 LEAST_OF_CHAINS, MOST_OF_WRITING = 0.1, 0.4
-SECONDS_TO_WRITE, SECONDS_A_CELL, SECONDS_A_CELL_AND_DRAW = 5.0, 3e-6, 3e-7
+SECONDS_TO_WRITE, SECONDS_A_CELL, SECONDS_A_CELL_AND_DRAW = 5.0, 3e-6, 5e-7
 STOPPING = "interrupted, the report is of one draw of each chain; Ctrl-C again ends without a report"
 
 
