@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_subanneal.annealing import subsampling
-from sklearn_subanneal.annealing.reporter import ProgressReporter
+from sklearn_subanneal.annealing.checkpoint import Checkpoint
+from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
 from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.shards.block_map import Threads
@@ -33,6 +34,8 @@ class ShardedFit:
                 raise ValueError(f"{name} does not suit a ShardedTable; leave it out, or give fit the table itself")
         if self.warm_start:
             raise ValueError("warm_start=True does not suit a ShardedTable; set it to False")
+        if any(isinstance(callback, Checkpoint) for callback in callbacks_of(self)):
+            raise ValueError("Checkpoint does not suit a ShardedTable, whose chains are not saved; leave it out")
         if self._has_documents:
             raise ValueError("feature_types='bag-of-words' does not suit a ShardedTable; give fit the documents")
         *generators, chooser = spawn_generators(self.random_state, self.n_chains + 1)

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal import Checkpoint, CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
 
@@ -101,7 +102,7 @@ def test_a_pitman_yor_process_and_fixed_hyperparameters(table):
         assert abs(shards - whole) < 0.02
 
 
-def test_refused(table):
+def test_refused(table, tmp_path):
     X = table[0]
     shards = ShardedTable(X)
     model = SubsampleAnnealedDPMM(**SETTINGS)
@@ -111,6 +112,9 @@ def test_refused(table):
         model.fit(shards, strata=np.ones(N_ROWS))
     with pytest.raises(ValueError, match="warm_start=True does not suit a ShardedTable"):
         SubsampleAnnealedDPMM(warm_start=True).fit(shards)
+    with pytest.raises(ValueError, match="Checkpoint does not suit a ShardedTable, whose chains are not saved"):
+        clone(model).set_callbacks(Checkpoint(tmp_path / "saved")).fit(shards)
+    assert not (tmp_path / "saved").exists()
     with pytest.raises(ValueError, match="feature_types='bag-of-words' does not suit a ShardedTable"):
         SubsampleAnnealedDPMM(feature_types="bag-of-words").fit(shards)
     with pytest.raises(TypeError, match="CrossCat does not take a ShardedTable; SubsampleAnnealedDPMM does"):
