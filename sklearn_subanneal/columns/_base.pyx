@@ -184,6 +184,15 @@ cdef class ColumnStatistics:
             self.remove(row, k, &logs)
         flush_logs(&logs)
 
+    def reassign_rows(self, const int32_t[::1] rows, const int32_t[::1] targets, int32_t[::1] slots):
+        """Take each of these rows in turn out of its slot ``slots[row]`` and add it to a target; ``slots`` follow."""
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(rows.shape[0]):
+                self.change_row(rows[i], slots[rows[i]], False)
+                slots[rows[i]] = targets[i]
+                self.change_row(rows[i], targets[i], True)
+
     def move_slot(self, Py_ssize_t source, Py_ssize_t target):
         """Overwrite the target by the source, and clear the source."""
         self.move(source, target)

@@ -57,6 +57,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.square = grown(self.square if present else None, (capacity, d, d), np.float64, 0)
         self.mean = grown(self.mean if present else None, (capacity, d), np.float64, 0)
         self.factor = grown(self.factor if present else None, (capacity, d, d), np.float64, 0)
+        self.n_changes = grown(self.n_changes if present else None, capacity, np.int32, 0)
         self.log_det = grown(self.log_det if present else None, capacity, np.float64, 0)
         self.location = grown(self.location if present else None, (d, capacity), np.float32, 1)
         self.whiten = grown(self.whiten if present else None, (d * (d + 1) // 2, capacity), np.float32, 1)
@@ -103,6 +104,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.posterior_scale(k, &self.matrix[0, 0])
         self.log_det[k] = cholesky(&self.matrix[0, 0], d, d, pivot_floor())
         invert_lower(&self.matrix[0, 0], &self.factor[k, 0, 0], d)
+        self.n_changes[k] = 0
         self.refresh(k)
 
     cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil:
@@ -147,7 +149,8 @@ cdef class NormalWishart(ColumnStatistics):
             v = sign * x[i]
             for j in range(i + 1):
                 self.square[k, i, j] += v * x[j]
-        if 1.0 + sign * norm < safe_downdate():
+        self.n_changes[k] += 1
+        if 1.0 + sign * norm < safe_downdate() or self.n_changes[k] >= changes_between_rebuilds(d):
             self.rebuild_slot(k)
             return
         for i in range(d):
@@ -160,6 +163,7 @@ cdef class NormalWishart(ColumnStatistics):
         cdef Py_ssize_t i, d = self.width
         self.count[target] = (<NormalWishart> other).count[source]
         self.log_det[target] = (<NormalWishart> other).log_det[source]
+        self.n_changes[target] = (<NormalWishart> other).n_changes[source]
         for i in range(d):
             self.total[target, i] = (<NormalWishart> other).total[source, i]
             self.mean[target, i] = (<NormalWishart> other).mean[source, i]
