@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.similar_topics import n_twins
@@ -64,6 +65,7 @@ def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> 
 def learn_more(estimator, corpus) -> None:
     """Learn from further documents, by the plan of the estimator, which has a learner already."""
     learner, planned = estimator._learner_state, estimator.total_samples
+    learner.n_threads = n_workers(estimator.n_jobs)
     try:
         for documents in corpus.batches():
             n_seen = estimator._n_seen + documents.shape[0]

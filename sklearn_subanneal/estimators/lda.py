@@ -329,15 +329,15 @@ class VariationalTemperingLDA(TopicModel):
             As :meth:`fit`, and if the number of features differs from that of earlier calls.
         """
         first, planned = not hasattr(self, "_learner_state"), self.total_samples
-        with unchanged_on_failure(self):
-            X = validate_counts(self, X, "partial_fit", reset=first)
-            if first:
-                totals = Totals.of_corpus(X, self._settings().most_topics, planned)
-                generator = seeded_generator(self.random_state)
-                learner, passes = first_learner(self, totals, generator, planned=planned is not None)
-                self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
-        self._learner_state.n_threads = n_workers(self.n_jobs)
-        learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))
+        with unchanged_on_failure(self, Exception if first else ()):
+            with unchanged_on_failure(self):
+                X = validate_counts(self, X, "partial_fit", reset=first)
+                if first:
+                    totals = Totals.of_corpus(X, self._settings().most_topics, planned)
+                    generator = seeded_generator(self.random_state)
+                    learner, passes = first_learner(self, totals, generator, planned=planned is not None)
+                    self._learner_state, self._n_seen, self._n_planned = learner, 0, passes.planned
+            learn_more(self, MemoryCorpus(X, self._batch_size(planned or X.shape[0])))
         return self
 
     def _settings(self) -> TopicSettings:

@@ -100,7 +100,7 @@ class AveragedRegression:
         """Draws of the function, each under one draw of the hyperparameters, shape (n_rows, n_samples)."""
         means, covariances = self.moments(X, True)
         which = rng.randint(len(means), size=n_samples)
-        return np.array([rng.multivariate_normal(means[k], covariances[k]) for k in which]).T
+        return np.array([rng.multivariate_normal(means[k], covariances[k], check_valid="ignore") for k in which]).T
 
     def log_predictive_density(self, X: NDArray, y: NDArray) -> NDArray:
         """Log density of each target, noise included, shape (n_rows,)."""

@@ -5,8 +5,8 @@
 
 Rows are taken from one slot and added to another, at random, without a single rebuild on the way; a chain rebuilds
 after every cycle. For each statistic the largest difference from a rebuild is told, in units of the sum of the absolute
-values of all rows ("column"), and of the rows of the slot ("slot"); then that of the log marginal likelihoods per row, and of
-the float32 scores.
+values of all rows ("column"), and of the rows of the slot ("slot"); then that of the log marginal likelihoods per row,
+and of the float32 scores.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from columns.statistics_drift import BAR, CASES, N_ROWS, drift_of, statistics_of
 from numpy.testing import assert_array_equal
+from statistics_drift import BAR, CASES, N_ROWS, drift_of, statistics_of
 from support.tiers import quick_only
 
 from sklearn_subanneal.columns.binding import KINDS
