@@ -26,7 +26,7 @@ BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strate
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: help venv build demo test test-all fuzz leaks sanitize bugs lint format bench figures doc clean
+.PHONY: help venv build demo test test-all fuzz fuzz-files leaks sanitize bugs lint format bench figures doc clean
 
 help: ## list the targets
 	@echo "usage: make [PYTHON=python3] TARGET"
@@ -48,6 +48,10 @@ test-all: $(VENV)/.test ## every test
 
 fuzz: $(VENV)/.test ## hostile tables and arguments, each case in a process with limits (CASES=1000 FIRST=0)
 	@$(BIN)/python tests/fuzz/fuzz_campaign.py --cases $(CASES) --first $(FIRST)
+
+fuzz-files: $(VENV)/.test ## changed files of models and tables, in processes with limits (CASES=1000 FIRST=0)
+	@$(BIN)/python tests/fuzz/file_campaign.py model --cases $(CASES) --first $(FIRST)
+	@$(BIN)/python tests/fuzz/file_campaign.py table --cases $(CASES) --first $(FIRST)
 
 leaks: $(VENV)/.test ## growth of memory by 200 fits and predictions of each estimator
 	@$(BIN)/python tests/process/leaks.py

@@ -11,6 +11,8 @@ from sklearn_subanneal._core._linalg cimport cholesky, invert_lower, times_lower
 from sklearn_subanneal._core._math cimport log_double, log_gamma, padded
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
+from sklearn_subanneal.columns._base import check_state
+
 cdef double LOG_PI = 1.1447298858494001741
 # For clusters of fewer rows, terms that depend on the number of rows alone are tabulated.
 cdef Py_ssize_t N_KNOWN = 4096
@@ -40,8 +42,9 @@ cdef class NormalWishart(ColumnStatistics):
 
     @parameters.setter
     def parameters(self, values):
-        self.mu = np.array(values["mu"], np.float64)
-        self.psi = np.array(values["psi"], np.float64)
+        mu, psi = np.array(values["mu"], np.float64), np.array(values["psi"], np.float64)
+        check_state(mu.shape == (self.width,) and psi.shape == (self.width, self.width))
+        self.mu, self.psi = mu, psi
         self.kappa, self.nu = values["kappa"], values["nu"]
         self.refresh_all()
 
@@ -258,6 +261,7 @@ cdef class NormalWishart(ColumnStatistics):
     def set_state(self, state):
         """Restore the arrays of ``get_state``; all other slots are empty."""
         cdef Py_ssize_t n = len(state["count"])
+        check_state(np.min(state["count"], initial=0) >= 0 and np.max(state["count"], initial=0) < 2**31 - 1)
         self.make_room(n + 1)
         for name, array in (("count", self.count), ("total", self.total), ("square", self.square)):
             np.asarray(array)[:] = 0

@@ -201,7 +201,10 @@ def _read(path: Path, missing: tuple[str, ...], max_bytes: int) -> tuple[pd.Data
         # Decompressors say by an OSError without a number that the data are damaged.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ValueError(f"{path.name} cannot be read as a table: {error}") from error
+        raise ValueError(
+            f"{path.name} cannot be read as a table ({' '.join(str(error).split())}): save it anew, as CSV in UTF-8 "
+            "with as many cells in each line."
+        ) from error
 
 
 def _separator(path: Path) -> str:
