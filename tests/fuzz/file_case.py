@@ -142,7 +142,7 @@ class TableFileCase(FileCase):
             done, _ = self.attempt(
                 f"read_source({about})", lambda: read_source(path, max_bytes=2**28), (OSError, ImportError)
             )
-            if rng.random() < (0.2 if done else 0.05):
+            if rng.random() < (0.06 if done else 0.03):
                 self.report(path, folder, about)
         finally:
             shutil.rmtree(folder, ignore_errors=True)

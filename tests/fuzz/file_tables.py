@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from support.file_mutations import changed_bytes
 
 PACKINGS = ("", "", "", ".gz", ".bz2", ".xz", ".zip")
@@ -62,7 +63,7 @@ def _changed_lines(lines, rng):
         for line in lines[1:]:
             line[column : column + 1] = [value]
     elif kind < 0.29:
-        lines = [line * 300 for line in lines]
+        lines = [line * 30 for line in lines]
     elif kind < 0.32:
         lines = lines[:1] + lines[1:] * 200
     return lines
@@ -85,27 +86,24 @@ def _packed(content: bytes, packing: str, rng) -> bytes:
     return content
 
 
-def _parquet(lines, rng) -> bytes | None:
+def _parquet(lines) -> bytes | None:
     """The table as Parquet; None without pyarrow."""
+    names, *rows = lines
+    frame = pd.DataFrame(rows, columns=names)
+    for name in {"height", "count", "many"} & set(names):
+        frame[name] = frame[name].astype(float)
+    stream = io.BytesIO()
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        frame.to_parquet(stream)
     except ImportError:
         return None
-    names, *rows = lines
-    arrays = [pa.array([row[j] for row in rows]) for j in range(len(names))]
-    for j, name in enumerate(names):
-        if name in ("height", "count", "many"):
-            arrays[j] = pa.array([float(row[j]) for row in rows])
-    stream = io.BytesIO()
-    pq.write_table(pa.table(arrays, names=list(names)), stream)
     return stream.getvalue()
 
 
 def table_file(rng: np.random.Generator, folder: Path) -> tuple[Path, str]:
     """A file in the folder, and a description."""
     lines = _lines(rng)
-    if rng.random() < 0.15 and (content := _parquet(lines, rng)) is not None:
+    if rng.random() < 0.15 and (content := _parquet(lines)) is not None:
         path = folder / "t.parquet"
         path.write_bytes(changed_bytes(content, rng))
         return path, "parquet, bytes"
