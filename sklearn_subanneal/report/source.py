@@ -198,8 +198,8 @@ def _read(path: Path, missing: tuple[str, ...], max_bytes: int) -> tuple[pd.Data
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name} is not text in UTF-8: save it in UTF-8.") from error
     except (ValueError, OSError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError) as error:
-        # Decompressors say by an OSError without a number that the data are damaged, and by a RuntimeError that they are
-        # packed by another method or encrypted.
+        # Decompressors say by an OSError without a number that the data are damaged, and by a RuntimeError that the
+        # method of packing is another, or that they are encrypted.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(
