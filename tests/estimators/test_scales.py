@@ -9,6 +9,7 @@ from support.scale_models import ALL, MIXTURES, SUPERVISED, TABLES, TOPICS, answ
 from support.tiers import quick_only
 
 import sklearn_subanneal
+from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.partitions import CRP, NGGP, PitmanYor
 
 # An answer that is finite by luck, after an overflow on the way, is none.
@@ -188,6 +189,12 @@ EDGES = [
     ("real", "sigma2", 1e-20),
     ("real", "sigma2", 1e100),
 ]
+
+
+def test_counts_drawn_beyond_the_largest_cell():
+    model = Count("n", (0,), {}, {})
+    with np.errstate(all="ignore"):
+        assert model.typed(np.array([[1e12], [3.0]]))[0].tolist() == [Count.largest, 3]
 
 
 @pytest.mark.parametrize(("kind", "name", "value"), EDGES)
