@@ -28,7 +28,7 @@ BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strate
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: help venv build demo test test-all fuzz kills sanitize bugs lint format bench figures doc clean
+.PHONY: help venv build demo test test-all fuzz fuzz-files kills leaks sanitize bugs lint format bench figures doc clean
 
 help: ## list the targets
 	@echo "usage: make [PYTHON=python3] TARGET"
@@ -53,6 +53,13 @@ fuzz: $(VENV)/.test ## hostile tables and arguments, each case in a process with
 
 kills: $(VENV)/.test ## fits killed at random moments must resume to the same bits (KILLS=100 of each estimator)
 	@$(BIN)/python tests/process/kill_campaign.py --kills $(KILLS)
+
+fuzz-files: $(VENV)/.test ## changed files of models and tables, in processes with limits (CASES=1000 FIRST=0)
+	@$(BIN)/python tests/fuzz/file_campaign.py model --cases $(CASES) --first $(FIRST)
+	@$(BIN)/python tests/fuzz/file_campaign.py table --cases $(CASES) --first $(FIRST)
+
+leaks: $(VENV)/.test ## growth of memory by 200 fits and predictions of each estimator
+	@$(BIN)/python tests/process/leaks.py
 
 sanitize: $(VENV)/.test ## kernels and hostile cases under AddressSanitizer, UBSan and Cython's bounds checks (CASES=250)
 	@$(BIN)/python tests/sanitizers/sanitize.py $(if $(filter command line,$(origin CASES)),--cases $(CASES))

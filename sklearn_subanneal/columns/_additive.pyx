@@ -9,7 +9,7 @@ from sklearn_subanneal._core._math cimport padded
 from sklearn_subanneal._core._random cimport categorical
 from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnStatistics, LogQueue
 
-from sklearn_subanneal.columns._base import as_grid
+from sklearn_subanneal.columns._base import as_grid, check_state
 
 
 cdef class AdditiveStatistics(ColumnStatistics):
@@ -208,6 +208,8 @@ cdef class AdditiveStatistics(ColumnStatistics):
         n_clusters = len(sums[0]) if sums else state["counts"].shape[1]
         self.make_room(n_clusters + 1)
         records, counts = self.memory[:2]
+        for name in ("count", "counts"):
+            check_state(bool(np.all(np.asarray(state.get(name, 0)) >= 0)))
         records[:] = 0.0
         counts[:] = 0
         for i, values in enumerate(sums):

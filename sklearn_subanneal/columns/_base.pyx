@@ -45,6 +45,17 @@ def as_grid(values):
     return grid
 
 
+def check_state(bint is_right):
+    """Refuse a stored state by which kernels would read outside of their memory: they do not check indices."""
+    if not is_right:
+        raise ValueError("a stored state has counts or places that no statistics have; fit the model anew")
+
+
+def check_slots(slots, Py_ssize_t capacity):
+    """The same of the slots of rows."""
+    check_state(np.min(slots, initial=0) >= 0 and np.max(slots, initial=-1) < capacity)
+
+
 cdef class ColumnData:
     """The cells of one column, or of one block of columns, in the order in which a chain visits the rows."""
 
@@ -184,6 +195,15 @@ cdef class ColumnStatistics:
             self.remove(row, k, &logs)
         flush_logs(&logs)
 
+    def reassign_rows(self, const int32_t[::1] rows, const int32_t[::1] targets, int32_t[::1] slots):
+        """Take each of these rows in turn out of its slot ``slots[row]`` and add it to a target; ``slots`` follow."""
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(rows.shape[0]):
+                self.change_row(rows[i], slots[rows[i]], False)
+                slots[rows[i]] = targets[i]
+                self.change_row(rows[i], targets[i], True)
+
     def move_slot(self, Py_ssize_t source, Py_ssize_t target):
         """Overwrite the target by the source, and clear the source."""
         self.move(source, target)
@@ -211,6 +231,7 @@ cdef class ColumnStatistics:
         cdef double[::1] out = np.empty(rows.shape[0])
         cdef double ratio
         cdef Py_ssize_t i
+        check_slots(slots, self.capacity)
         with nogil:
             for i in range(rows.shape[0]):
                 ratio = 1.0
@@ -272,6 +293,7 @@ cdef class ColumnStatistics:
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
         cdef double[:, ::1] rows = values
         cdef Py_ssize_t i
+        check_slots(slots, self.capacity)
         with generator.bit_generator.lock, nogil:
             for i in range(slots.shape[0]):
                 self.draw(slots[i], bits, &rows[i, 0])

@@ -9,6 +9,8 @@ from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
 from sklearn_subanneal.columns._normal cimport variance_factor
 from sklearn_subanneal.columns._wishart cimport pivot_floor
 
+from sklearn_subanneal.columns._base import check_slots
+
 
 cdef void score_cells(
     MultivariateT block, const double* x, Py_ssize_t k, const double* precision, double* out, Py_ssize_t stride
@@ -121,6 +123,7 @@ def rows_left_out(
     """
     cdef Py_ssize_t i, last = block.capacity - 1
     cdef double[::1] out = np.empty(rows.shape[0])
+    check_slots(slots, block.capacity)
     with nogil:
         for i in range(rows.shape[0]):
             copy_without(block, &rows[i, 0], slots[i], last)
@@ -135,6 +138,7 @@ def cells_left_out(
     """As ``rows_left_out``, each cell given the others that are asked: (width, n_rows), 0 where it is not asked."""
     cdef Py_ssize_t i, last = block.capacity - 1, n_rows = rows.shape[0]
     cdef double[:, ::1] out = np.empty((block.width, n_rows))
+    check_slots(slots, block.capacity)
     with nogil:
         for i in range(n_rows):
             copy_without(block, &rows[i, 0], slots[i], last)
@@ -164,6 +168,7 @@ def t_left_out(
     cdef Py_ssize_t i, last = block.capacity - 1
     cdef double[:, ::1] location = np.array(asked), square = np.zeros((rows.shape[0], block.width))
     cdef double[::1] free = np.empty(rows.shape[0])
+    check_slots(slots, block.capacity)
     with nogil:
         for i in range(rows.shape[0]):
             copy_without(block, &rows[i, 0], slots[i], last)

@@ -9,7 +9,7 @@ from sklearn_subanneal._core._random cimport categorical, uniform
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics, Sums
 from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnData, LogQueue, push_log
 
-from sklearn_subanneal.columns._base import as_grid
+from sklearn_subanneal.columns._base import as_grid, check_state
 
 # A column with many categories has its alphas redrawn in turns: this many a sweep.
 cdef enum:
@@ -124,6 +124,7 @@ cdef class CategoricalStatistics(AdditiveStatistics):
     @parameters.setter
     def parameters(self, values):
         unseen = [] if self.n_categories == self.n_values else [values["unseen"]]
+        check_state(len(values["alpha"]) == self.n_categories)
         self.alpha = np.array([*values["alpha"], *unseen], np.float64)
         self.refresh_all()
 

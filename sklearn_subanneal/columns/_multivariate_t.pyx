@@ -159,7 +159,8 @@ cdef class MultivariateT(NormalWishart):
             return
         self.condition(values, k, n_observed, &q)
         scale = 2.0 * exp_double(log_standard_gamma(0.5 * (self.nu + self.count[k] - d + 1 + n_observed), bits))
-        scale = sqrt((1.0 + q * kappa / (kappa + 1.0)) * (kappa + 1.0) / (kappa * scale))
+        # With hardly any degrees of freedom the gamma variate may be 0 in floating point.
+        scale = min(sqrt((1.0 + q * kappa / (kappa + 1.0)) * (kappa + 1.0) / (kappa * scale)), 1e100)
         for a in range(n_missing):
             self.work2[a] = scale * standard_normal(bits) - self.work2[a]
         for a in range(n_missing - 1, -1, -1):

@@ -24,6 +24,7 @@ from sklearn_subanneal.columns._additive cimport AdditiveStatistics, Sums
 from sklearn_subanneal.columns._base cimport LogQueue
 from sklearn_subanneal.columns._categorical cimport CategoricalData, code_at
 
+from sklearn_subanneal.columns._base import check_state
 from sklearn_subanneal.columns._frequencies import drawn_frequencies
 from sklearn_subanneal.columns.ordinal_shapes import shapes_between
 
@@ -80,6 +81,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
     def parameters(self, values):
         cdef Py_ssize_t i
         if not np.array_equal(values["cuts"], self.cuts):
+            check_state(np.shape(values["cuts"]) == np.shape(self.cuts))
             self.set_shapes(values["cuts"])
         for i in range(self.n_hyperparameters):
             self.hyperparameter[i] = values[self.hyperparameter_names[i]]

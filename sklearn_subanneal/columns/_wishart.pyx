@@ -11,6 +11,8 @@ from sklearn_subanneal._core._linalg cimport cholesky, invert_lower, times_lower
 from sklearn_subanneal._core._math cimport log_double, log_gamma, padded
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
+from sklearn_subanneal.columns._base import check_state
+
 cdef double LOG_PI = 1.1447298858494001741
 # For clusters of fewer rows, terms that depend on the number of rows alone are tabulated.
 cdef Py_ssize_t N_KNOWN = 4096
@@ -40,8 +42,9 @@ cdef class NormalWishart(ColumnStatistics):
 
     @parameters.setter
     def parameters(self, values):
-        self.mu = np.array(values["mu"], np.float64)
-        self.psi = np.array(values["psi"], np.float64)
+        mu, psi = np.array(values["mu"], np.float64), np.array(values["psi"], np.float64)
+        check_state(mu.shape == (self.width,) and psi.shape == (self.width, self.width))
+        self.mu, self.psi = mu, psi
         self.kappa, self.nu = values["kappa"], values["nu"]
         self.refresh_all()
 
@@ -57,6 +60,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.square = grown(self.square if present else None, (capacity, d, d), np.float64, 0)
         self.mean = grown(self.mean if present else None, (capacity, d), np.float64, 0)
         self.factor = grown(self.factor if present else None, (capacity, d, d), np.float64, 0)
+        self.n_changes = grown(self.n_changes if present else None, capacity, np.int32, 0)
         self.log_det = grown(self.log_det if present else None, capacity, np.float64, 0)
         self.location = grown(self.location if present else None, (d, capacity), np.float32, 1)
         self.whiten = grown(self.whiten if present else None, (d * (d + 1) // 2, capacity), np.float32, 1)
@@ -103,6 +107,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.posterior_scale(k, &self.matrix[0, 0])
         self.log_det[k] = cholesky(&self.matrix[0, 0], d, d, pivot_floor())
         invert_lower(&self.matrix[0, 0], &self.factor[k, 0, 0], d)
+        self.n_changes[k] = 0
         self.refresh(k)
 
     cdef double constant_of(self, Py_ssize_t k, Py_ssize_t n_observed) noexcept nogil:
@@ -147,7 +152,8 @@ cdef class NormalWishart(ColumnStatistics):
             v = sign * x[i]
             for j in range(i + 1):
                 self.square[k, i, j] += v * x[j]
-        if 1.0 + sign * norm < safe_downdate():
+        self.n_changes[k] += 1
+        if 1.0 + sign * norm < safe_downdate() or self.n_changes[k] >= changes_between_rebuilds(d):
             self.rebuild_slot(k)
             return
         for i in range(d):
@@ -160,6 +166,7 @@ cdef class NormalWishart(ColumnStatistics):
         cdef Py_ssize_t i, d = self.width
         self.count[target] = (<NormalWishart> other).count[source]
         self.log_det[target] = (<NormalWishart> other).log_det[source]
+        self.n_changes[target] = (<NormalWishart> other).n_changes[source]
         for i in range(d):
             self.total[target, i] = (<NormalWishart> other).total[source, i]
             self.mean[target, i] = (<NormalWishart> other).mean[source, i]
@@ -254,6 +261,7 @@ cdef class NormalWishart(ColumnStatistics):
     def set_state(self, state):
         """Restore the arrays of ``get_state``; all other slots are empty."""
         cdef Py_ssize_t n = len(state["count"])
+        check_state(np.min(state["count"], initial=0) >= 0 and np.max(state["count"], initial=0) < 2**31 - 1)
         self.make_room(n + 1)
         for name, array in (("count", self.count), ("total", self.total), ("square", self.square)):
             np.asarray(array)[:] = 0

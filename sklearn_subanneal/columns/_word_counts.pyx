@@ -10,6 +10,8 @@ from scipy import sparse
 from sklearn_subanneal._core._math cimport log_float, log_gamma
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
+from sklearn_subanneal.columns._base import check_state
+
 
 cdef class WordCounts(ColumnStatistics):
     """Counts of the words of every cluster, and the prior's weight of each word.
@@ -110,6 +112,10 @@ cdef class WordCounts(ColumnStatistics):
     def set_state(self, state):
         """Restore the arrays of ``get_state``; all other slots are empty."""
         cdef Py_ssize_t k, i, n = len(state["start"]) - 1
+        start, word, times = (np.asarray(state[name]) for name in ("start", "word", "times"))
+        check_state(n >= 0 and start[0] >= 0 and bool(np.all(np.diff(start) >= 0)) and start[n] <= len(word))
+        check_state(len(word) == len(times) and np.min(word, initial=0) >= 0 and np.min(times, initial=0) >= 0)
+        check_state(np.max(word, initial=-1) < self.width and times.sum(dtype=np.float64) < 2**31)
         self.make_room(n + 1)
         self.parameters = state["parameters"]
         for k in range(self.capacity):

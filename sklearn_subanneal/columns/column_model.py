@@ -203,7 +203,11 @@ class ColumnModel:
 
     def typed(self, values: np.ndarray) -> list[np.ndarray]:
         """Complete values in standard units as typed cells, one array for each column."""
-        return [column.copy() if self.largest is None else column.astype(np.int32) for column in self.restore(values).T]
+        columns = self.restore(values).T
+        if self.largest is None:
+            return [column.copy() for column in columns]
+        # Draws may be beyond the largest integer that a cell can be.
+        return [np.minimum(column, self.largest).astype(np.int32) for column in columns]
 
     def log_jacobian(self, values: np.ndarray) -> np.ndarray | float:
         """log |dz / dx| of the observed cells of each row."""

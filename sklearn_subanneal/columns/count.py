@@ -45,7 +45,7 @@ class Count(ColumnModel):
         return np.maximum(_at_least(least, shape, share) - _at_least(end, shape, share), 0.0)
 
     def imputed(self, value, first):
-        return np.rint(value)
+        return np.minimum(np.rint(value), self.largest)
 
 
 def _at_least(least, shape, share):

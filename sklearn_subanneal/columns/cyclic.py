@@ -14,6 +14,8 @@ from sklearn_subanneal.columns.real import NARROW
 from sklearn_subanneal.columns.units import rounding_variance
 
 TURN = 2.0 * np.pi
+# A radian must have all digits of a double.
+LEAST_PERIOD, MOST_PERIOD = 1e-300, 1e300
 KAPPA_GRID = geometric_grid(0.05, 1e4, 24)
 R_GRID = geometric_grid(0.02, 200.0, 16)
 # The Fourier coefficient p of a von Mises density is about exp(-p^2 / (2 kappa)): beyond this many standard deviations
@@ -43,6 +45,11 @@ class Cyclic(ColumnModel):
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
         period = float(given.get("period", TURN))
+        if not LEAST_PERIOD <= period <= MOST_PERIOD:
+            raise ValueError(
+                f"period of column {name!r} must be from {LEAST_PERIOD:g} to {MOST_PERIOD:g}, got {period:g}: rescale "
+                "the column"
+            )
         # Values on both sides of 0 and at most half a period from it: that is the column's range.
         is_centered = np.nanmin(cells) < 0.0 and np.nanmax(np.abs(cells)) <= period / 2.0
         units = np.array([-period / 2.0 if is_centered else 0.0]), np.array([period / TURN])

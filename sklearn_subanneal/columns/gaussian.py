@@ -134,10 +134,13 @@ class Gaussian(ColumnModel):
         return -np.log(self.scale).sum()
 
     def report(self, parameters):
+        # A covariance in squares of huge units is infinite.
+        with np.errstate(over="ignore"):
+            psi = parameters["psi"] * np.outer(self.scale, self.scale)
         return {
             "mu": parameters["mu"] * self.scale + self.center,
             "kappa": parameters["kappa"],
-            "psi": parameters["psi"] * np.outer(self.scale, self.scale),
+            "psi": psi,
             "nu": parameters["nu"],
         }
 

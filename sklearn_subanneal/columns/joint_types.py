@@ -11,6 +11,7 @@ from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.transform_choice import choose_transform
 from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
+from sklearn_subanneal.columns.units import standard_units
 from sklearn_subanneal.tables.schema import Table
 
 # A revision of real to skewed, or of ordinal or count to real, needs so many nats for each cell, as the first choice.
@@ -156,8 +157,8 @@ def _log_density(cells, transform, others):
     seen = ~np.isnan(cells)
     y = transform.forward(cells[seen])
     log_jacobian = np.sum(transform.log_slope(y) + np.zeros(len(y)))
-    scale = y.std() or 1.0
-    y = (y - y.mean()) / scale
+    center, scale = (of[0] for of in standard_units(y[:, None], True, "data"))
+    y = (y - center) / scale
     X = others[seen]
     weights = np.linalg.solve(X.T @ X + np.eye(X.shape[1]), X.T @ y)
     square = ((y - X @ weights) ** 2).sum() + weights @ weights
@@ -167,5 +168,5 @@ def _log_density(cells, transform, others):
 
 def _standardised(x):
     """With missing cells at the mean."""
-    scale = np.nanstd(x)
-    return np.nan_to_num((x - np.nanmean(x)) / (scale if scale > 0.0 else 1.0))
+    center, scale = standard_units(x[:, None], True, "data")
+    return np.nan_to_num((x - center[0]) / scale[0])

@@ -86,10 +86,13 @@ class Real(ColumnModel):
         return t_interval_probabilities(location[:, 0], np.sqrt(square[:, 0]), free, low, high)
 
     def report(self, parameters):
+        # A variance in squares of huge units is infinite.
+        with np.errstate(over="ignore"):
+            sigma2 = parameters["sigma2"] * self.scale[0] ** 2
         return {
             "mu": parameters["mu"] * self.scale[0] + self.center[0],
             "kappa": parameters["kappa"],
-            "sigma2": parameters["sigma2"] * self.scale[0] ** 2,
+            "sigma2": sigma2,
             "nu": parameters["nu"],
         }
 

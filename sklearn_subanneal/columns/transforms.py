@@ -102,7 +102,9 @@ class YeoJohnson(Transform):
     def forward(self, cells):
         y = (cells - self.center) / self.unit
         length = np.log1p(np.abs(y))
-        return np.where(y < 0.0, -_bent(length, 2.0 - self.power), _bent(length, self.power))
+        # Of cells far away the branch that is not theirs may overflow.
+        with np.errstate(over="ignore"):
+            return np.where(y < 0.0, -_bent(length, 2.0 - self.power), _bent(length, self.power))
 
     def inverse(self, values):
         y = np.expm1(self._log_length(values))

@@ -13,6 +13,8 @@ from sklearn_subanneal.tables.unreadable import refuse_unreadable, within
 
 # Far from where squares of cells, or their reciprocals, leave the range of floating point.
 LARGEST_CELL = 1e30
+# Beyond this, or below its reciprocal, squares leave the range of float32.
+LARGEST_SINGLE = 1e15
 
 
 def validate_rows(estimator, X, reset: bool) -> np.ndarray:
@@ -20,6 +22,19 @@ def validate_rows(estimator, X, reset: bool) -> np.ndarray:
     refuse_unreadable(X)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", reset=reset)
     return within("X", X, LARGEST_CELL)
+
+
+def rows_to_learn(estimator, X, reset: bool) -> np.ndarray:
+    """Validated rows of a fit: of float32 only if their squares, in units of the noise, are in its range."""
+    X = validate_rows(estimator, X, reset)
+    if X.dtype == np.float32:
+        largest = float(np.abs(X).max()) or 1.0
+        sizes = [largest]
+        if estimator.noise_variance != "learn":
+            sizes += [np.sqrt(estimator.noise_variance), largest / np.sqrt(estimator.noise_variance)]
+        if not all(1.0 / LARGEST_SINGLE <= size <= LARGEST_SINGLE for size in sizes):
+            return X.astype(np.float64)
+    return X
 
 
 class FactorialModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.random_states import seeded_generator
+from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.continuation import table_digest
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.annealing.saved_fit import SavedFit, digest
@@ -119,6 +120,7 @@ def _identity(estimator, totals: Totals, documents) -> dict[str, str]:
 def learn_more(estimator, corpus) -> None:
     """Learn from further documents, by the plan of the estimator, which has a learner already."""
     learner, planned = estimator._learner_state, estimator.total_samples
+    learner.n_threads = n_workers(estimator.n_jobs)
     try:
         for documents in corpus.batches():
             n_seen = estimator._n_seen + documents.shape[0]

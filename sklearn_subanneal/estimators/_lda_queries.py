@@ -13,6 +13,7 @@ from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal._core.random_states import checked_random_state
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
+from sklearn_subanneal.tables.documents import COUNTS
 from sklearn_subanneal.tables.unreadable import refuse_unreadable
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
@@ -20,7 +21,6 @@ from sklearn_subanneal.topics.measures import coherence
 
 # With more tokens digamma functions in single precision are inaccurate.
 MOST_TOKENS = 1e12
-COUNTS = "count the words of texts by sklearn.feature_extraction.text.CountVectorizer, and pass its counts"
 
 
 def validate_counts(estimator, X, method: str, reset: bool) -> sparse.csr_matrix:

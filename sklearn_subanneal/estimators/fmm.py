@@ -15,7 +15,7 @@ from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._fmm_convergence import has_converged
-from sklearn_subanneal.estimators._fmm_queries import FactorialModel, validate_rows
+from sklearn_subanneal.estimators._fmm_queries import FactorialModel, rows_to_learn
 from sklearn_subanneal.estimators._fmm_starts import Starts
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
 from sklearn_subanneal.factorial.factorial_stream import FactorialStream
@@ -223,7 +223,7 @@ class VariationalTemperingFMM(FactorialModel):
         """
         make_temperature, step_size = self._temperatures(), self._steps(FIT_STEPS)
         with unchanged_on_failure(self):
-            X = validate_rows(self, X, reset=True)
+            X = rows_to_learn(self, X, reset=True)
             with ProgressReporter.of_fit(self, X, n_subtasks=self.n_init * self._most_passes()) as fit:
                 self._fit(X, make_temperature, step_size, fit)
         return self
@@ -254,7 +254,7 @@ class VariationalTemperingFMM(FactorialModel):
         make_temperature, step_size = self._temperatures(), self._steps(STREAM_STEPS)
         first = not hasattr(self, "_stream")
         with unchanged_on_failure(self):
-            X = validate_rows(self, X, reset=first)
+            X = rows_to_learn(self, X, reset=first)
             if first:
                 self._fit(X, make_temperature, self._steps(FIT_STEPS))
                 return self

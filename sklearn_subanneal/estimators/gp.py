@@ -183,7 +183,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         refuse_unreadable(y, "y")
         with unchanged_on_failure(self):
             X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-            return self._fit(within("X", X, LARGEST_VALUE), within("y", y, LARGEST_VALUE))
+            return self._fit(within("X", X, LARGEST_VALUE), within("y", y.astype(np.float64), LARGEST_VALUE))
 
     def _fit(self, X, y):
         units = Standardization.of(X, y)

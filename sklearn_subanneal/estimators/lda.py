@@ -332,12 +332,12 @@ class VariationalTemperingLDA(TopicModel):
             As :meth:`fit`, and if the number of features differs from that of earlier calls.
         """
         first = not hasattr(self, "_learner_state")
-        with unchanged_on_failure(self):
-            X = validate_counts(self, X, "partial_fit", reset=first)
-            if first:
-                begin_stream(self, X)
-        self._learner_state.n_threads = n_workers(self.n_jobs)
-        learn_more(self, MemoryCorpus(X, self._batch_size(self.total_samples or X.shape[0])))
+        with unchanged_on_failure(self, Exception if first else ()):
+            with unchanged_on_failure(self):
+                X = validate_counts(self, X, "partial_fit", reset=first)
+                if first:
+                    begin_stream(self, X)
+            learn_more(self, MemoryCorpus(X, self._batch_size(self.total_samples or X.shape[0])))
         return self
 
     def _settings(self) -> TopicSettings:

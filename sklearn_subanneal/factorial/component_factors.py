@@ -22,6 +22,8 @@ from sklearn_subanneal.factorial.activation_statistics import ActivationStatisti
 # Learned probabilities stay this far from 0 and 1, and a learned noise variance above this share of the mean square.
 LEAST_PROBABILITY = 1e-4
 LEAST_NOISE = 1e-6
+# Of the mean eigenvalue of the precision of the means, at least so much is the prior's.
+LEAST_SHARE = 1e-14
 # In the inference of new rows the temperature falls by this factor, after so many sweeps each.
 ROW_COOLING, ROW_SWEEPS = 3.0, 2
 # Rows at a time, so that memory does not depend on their number.
@@ -58,7 +60,9 @@ class Components:
         """
         weight = inverse_temperature / self.noise_variance
         precision = weight * statistics.pairs
-        precision[np.diag_indices_from(precision)] += 1.0 / self.component_variance
+        # The prior's share is above rounding: of components that are alike, the matrix would be singular without it.
+        least = LEAST_SHARE * np.trace(precision) / len(precision)
+        precision[np.diag_indices_from(precision)] += max(1.0 / self.component_variance, least)
         if cyclic:
             for k in range(len(precision)):
                 self.means[k] += (weight * statistics.sums[k] - precision[k] @ self.means) / precision[k, k]

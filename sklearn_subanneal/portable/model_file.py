@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import tokenize
 import zipfile
 import zlib
 from hashlib import sha256
@@ -23,8 +24,9 @@ DOCUMENT, DIGEST, ARRAY = "model.json", "sha256", "array{}.npy"
 DAMAGE = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, StopIteration, RecursionError, OverflowError,
     EOFError, MemoryError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error,
-    OSError,
+    OSError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
+REMEDY = "take a copy, or save the model anew"
 # A file may unfold to so many bytes.
 MOST_BYTES = 2**34
 
@@ -128,14 +130,14 @@ def read(file: BinaryIO, name: str, max_bytes: int = MOST_BYTES) -> Any:
     try:
         members = _members(file, max_bytes)
     except DAMAGE as error:
-        raise ValueError(f"{name} is no model of sklearn_subanneal, or damaged: {error}") from error
+        raise ValueError(f"{name} is no model of sklearn_subanneal, or damaged ({error}): {REMEDY}") from error
     if members.pop(DIGEST, b"").decode(errors="replace") != _digest(members):
-        raise ValueError(f"{name} is damaged: its content is not what was written. Take a copy, or save the model anew")
+        raise ValueError(f"{name} is damaged, its content is not what was written: {REMEDY}")
     try:
         document = json.loads(members[DOCUMENT])
         version = document["format"]
     except DAMAGE as error:
-        raise ValueError(f"{name} is no model of sklearn_subanneal: it has no readable {DOCUMENT}") from error
+        raise ValueError(f"{name} is no model of sklearn_subanneal, it has no readable {DOCUMENT}: {REMEDY}") from error
     if version != FORMAT:
         raise ValueError(
             f"{name} has the format {version!r}, written by sklearn_subanneal {document.get('sklearn_subanneal')!r}; "
@@ -145,7 +147,7 @@ def read(file: BinaryIO, name: str, max_bytes: int = MOST_BYTES) -> Any:
         columns = [_array(members[ARRAY.format(number)]) for number in range(len(members) - 1)]
         return Decoder(document["objects"], columns).decode(document["root"])
     except DAMAGE as error:
-        raise ValueError(f"{name} holds no model that this version can read: {error}") from error
+        raise ValueError(f"{name} holds no model that this version can read ({error}): {REMEDY}") from error
 
 
 def _members(file, max_bytes) -> dict[str, bytes]:

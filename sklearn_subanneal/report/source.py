@@ -197,11 +197,15 @@ def _read(path: Path, missing: tuple[str, ...], max_bytes: int) -> tuple[pd.Data
         ) from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name} is not text in UTF-8: save it in UTF-8.") from error
-    except (ValueError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError) as error:
-        # Decompressors say by an OSError without a number that the data are damaged.
+    except (ValueError, OSError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, EOFError) as error:
+        # Decompressors say by an OSError without a number that the data are damaged, and by a RuntimeError that the
+        # method of packing is another, or that they are encrypted.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ValueError(f"{path.name} cannot be read as a table: {error}") from error
+        raise ValueError(
+            f"{path.name} cannot be read as a table ({' '.join(str(error).split())}): save it anew, as CSV in UTF-8 "
+            "with as many cells in each line."
+        ) from error
 
 
 def _separator(path: Path) -> str:

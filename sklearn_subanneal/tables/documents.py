@@ -8,10 +8,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from sklearn_subanneal.tables.unreadable import refuse_unreadable
+
 # Maximum count of one word in all documents: kernels keep 1 + its count in int32.
 MOST_OF_A_WORD = 2**31 - 2
 # Maximum number of words in all documents: with more, log Gamma has errors of hundredths.
 MOST_WORDS = 2**40
+# What to do with texts.
+COUNTS = "count the words of texts by sklearn.feature_extraction.text.CountVectorizer, and pass its counts"
 REMEDY = "divide the counts by a common factor, or model them as columns of type 'count' or 'real'"
 
 
@@ -157,6 +161,7 @@ def read_documents(estimator, X, *, reset: bool) -> list[Documents]:
     >>> documents.lengths
     array([3, 4])
     """
+    refuse_unreadable(X, remedy=COUNTS)
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype="numeric")
     counts = checked_counts(X)
     if reset and not counts.nnz:

@@ -140,8 +140,11 @@ def campaign(first: int, n_cases: int, told=None, command=command_of) -> Campaig
     return result
 
 
-def work(first: int, stop: int) -> None:
-    """What a worker does: the cases, each with limits, told line by line on the standard output."""
+def work(first: int, stop: int, make_case=None) -> None:
+    """What a worker does: the cases, each with limits, told line by line on the standard output.
+
+    ``make_case`` makes a case of its number and of a function that is told each step; None: a case of an estimator.
+    """
     import resource
 
     out = os.fdopen(os.dup(1), "w")
@@ -151,14 +154,15 @@ def work(first: int, stop: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     sys.unraisablehook = _end_at
-    from fuzz_case import FuzzCase
+    if make_case is None:
+        from fuzz_case import FuzzCase as make_case
 
     def tell(**line):
         print(json.dumps(line), file=out, flush=True)
 
     for number in range(first, stop):
         resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + CPU_SECONDS, resource.RLIM_INFINITY))
-        case = FuzzCase(number, lambda step: tell(step=step)).run()
+        case = make_case(number, lambda step: tell(step=step)).run()
         tell(outcomes=case.outcomes, findings=[asdict(finding) for finding in case.findings])
     out.flush()
     os._exit(0)

@@ -6,13 +6,13 @@ import io
 import json
 import os
 import pickle
-import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
+from support.file_mutations import changed_bytes, members, mutated, packed
 
 import sklearn_subanneal
 from sklearn_subanneal import (
@@ -210,22 +210,6 @@ def test_only_classes_of_the_package_are_found(name):
 # --- Damage ---------------------------------------------------------------------------------------------------------
 
 
-def members(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def packed(parts, signed=True):
-    parts = {name: own for name, own in parts.items() if name != model_file.DIGEST}
-    if signed:
-        parts[model_file.DIGEST] = model_file._digest(parts).encode()
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, own in parts.items():
-            archive.writestr(name, own)
-    return stream.getvalue()
-
-
 @pytest.fixture(scope="module")
 def content(fitted):
     stream = io.BytesIO()
@@ -252,7 +236,7 @@ def test_damaged_files_are_refused(content, tmp_path):
     np.savez(tmp_path / "table.npz", x=X)
     with pytest.raises(ValueError, match=r"table\.npz"):
         load(tmp_path / "table.npz")
-    with pytest.raises(ValueError, match="is damaged: its content is not what was written"):
+    with pytest.raises(ValueError, match="is damaged, its content is not what was written: take a copy"):
         parts = members(content)
         parts["array0.npy"] = parts["array0.npy"][:-1] + b"x"
         model_file.read(io.BytesIO(packed(parts, signed=False)), "file")
@@ -269,36 +253,6 @@ def test_later_formats_say_which_version_wrote_them(content):
     parts["model.json"] = json.dumps(document).encode()
     with pytest.raises(ValueError, match=r"format 9, written by sklearn_subanneal '7\.0'.*install a later one"):
         model_file.read(io.BytesIO(packed(parts)), "the file")
-
-
-def changed_bytes(content, rng):
-    data = bytearray(content)
-    for place in rng.integers(len(data), size=rng.integers(1, 4)):
-        data[place] ^= 1 << rng.integers(8)
-    return bytes(data[: rng.integers(1, len(data))] if rng.random() < 0.2 else data)
-
-
-def mutated(value, rng):
-    """A JSON value in which one place has another value."""
-    if isinstance(value, dict) and value and rng.random() < 0.9:
-        key = list(value)[rng.integers(len(value))]
-        return value | {key: mutated(value[key], rng)}
-    if isinstance(value, list) and value and rng.random() < 0.9:
-        place = rng.integers(len(value))
-        return [*value[:place], mutated(value[place], rng), *value[place + 1 :]]
-    others = [
-        None,
-        -1,
-        10**12,
-        "os.system",
-        [],
-        {},
-        {"object": 0},
-        {"array": [0, 0, [2]]},
-        {"class": "os.system"},
-        1e308,
-    ]
-    return others[rng.integers(len(others))]
 
 
 def ran(monkeypatch):

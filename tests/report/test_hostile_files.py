@@ -129,6 +129,17 @@ def test_damaged_archives(tmp_path, name):
             read_source(tmp_path / name)
 
 
+@pytest.mark.parametrize(("at", "value"), [(8, 99), (6, 1), (4, 84)], ids=["method", "encrypted", "version"])
+def test_archives_that_cannot_be_unpacked(tmp_path, at, value):
+    """Packed by an unknown method, encrypted, or of a later version: both in the header and in the directory."""
+    zipped(tmp_path / "t.csv.zip", b"a,b\n" + b"1.5,x\n2.5,y\n" * 40)
+    content = bytearray((tmp_path / "t.csv.zip").read_bytes())
+    content[at] = content[content.index(b"PK\x01\x02") + at + 2] = value
+    (tmp_path / "t.csv.zip").write_bytes(content)
+    with pytest.raises(ValueError, match=r"t\.csv\.zip cannot be read as a table.*save it anew"):
+        read_source(tmp_path / "t.csv.zip")
+
+
 def test_parquet_of_one_value(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"a": np.ones(300_000), "b": np.zeros(300_000)}).to_parquet(tmp_path / "t.parquet")
