@@ -155,6 +155,8 @@ SUITABLE = {
     "feature_grids": lambda rng, n: _feature_grids(rng),
     "grids": lambda rng, n: chosen(rng, ["data", "fixed"]),
     "missing_indicator": lambda rng, n: chosen(rng, ["missing-only", None, [0], ["x0"], ["x9"], [0, 0], [True], {0}]),
+    # A folder would be left behind.
+    "checkpoint": lambda rng, n: None,
     "unseen": lambda rng, n: chosen(rng, ["novel", "missing", "error"]),
     "given": lambda rng, n: _given(rng),
     "event": lambda rng, n: chosen(rng, EVENTS),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from mixtures.test_enumeration_kernels import check_hyperparameters, exact_law
 from oracles.reference_chain import partition_codes
 from support.enumerated_chains import N_ROWS, PRIOR_GRIDS, PRIORS, TABLES, check_distance
+from support.exact_mixtures import check_hyperparameters, exact_law
 from support.sharded_tables import ShardedExample
 
 from sklearn_subanneal.shards._row_sweep import anchors
