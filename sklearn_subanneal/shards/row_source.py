@@ -1,4 +1,4 @@
-"""Where the rows of a table in shards are: an array or a DataFrame, a memory map, or the files of a Parquet folder."""
+"""Where the rows of a table in shards are: an array or a DataFrame, a memory map, Parquet files, or Dask."""
 
 from __future__ import annotations
 
@@ -83,6 +83,26 @@ class ParquetRows(RowSource):
                     yield batch.to_pandas()
 
 
+class DaskRows(RowSource):
+    """The rows of a Dask DataFrame or array, whose partitions are computed one after the other, where Dask says.
+
+    Parameters
+    ----------
+    X : dask.dataframe.DataFrame or dask.array.Array of shape (n_rows, n_features)
+    """
+
+    def __init__(self, X):
+        if X.ndim != 2:
+            raise ValueError(f"X must be two-dimensional, rows and columns, got shape {X.shape}; reshape it")
+        # Chunks of an array are made to have all columns.
+        self.X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
+        self.n_rows = len(X)
+
+    def pieces(self) -> Iterator:
+        for part in self.X.to_delayed().ravel() if hasattr(self.X, "rechunk") else self.X.to_delayed():
+            yield part.compute()
+
+
 def together(parts: list):
     """Pieces of a table, one after the other."""
     if hasattr(parts[0], "iloc"):
@@ -93,7 +113,7 @@ def together(parts: list):
 
 
 def source_of(X) -> RowSource:
-    """The rows of what a user gives: an array, a DataFrame, or the path of a Parquet file or folder, or of ``.npy``.
+    """The rows of what a user gives: an array, a DataFrame, one of Dask, or the path of a file or folder.
 
     Raises
     ------
@@ -110,9 +130,11 @@ def source_of(X) -> RowSource:
         if not paths or not all(own.is_file() for own in paths):
             raise ValueError(f"X must be a Parquet file, a folder of these, or a .npy file; {str(path)!r} is none")
         return ParquetRows(paths)
+    if hasattr(X, "to_delayed") and hasattr(X, "ndim"):
+        return DaskRows(X)
     if hasattr(X, "iloc") or isinstance(X, np.ndarray):
         return ArrayRows(X)
     raise ValueError(
-        f"X must be an array, a pandas DataFrame, or the path of a .npy file, a Parquet file or a folder of Parquet "
-        f"files, got {type(X).__name__}; convert it"
+        "X must be an array, a pandas DataFrame, a DataFrame or array of Dask, or the path of a .npy file, a Parquet "
+        f"file or a folder of Parquet files, got {type(X).__name__}; convert it"
     )

@@ -23,8 +23,9 @@ class ShardedTable:
 
     Parameters
     ----------
-    X : ndarray, numpy.memmap or pandas.DataFrame of shape (n_rows, n_features), or path
+    X : ndarray, numpy.memmap, pandas.DataFrame, or DataFrame or array of Dask, of shape (n_rows, n_features), or path
         The table; or a ``.npy`` file, which is not read into memory, a Parquet file, or a folder of Parquet files.
+        Partitions of Dask are computed one after the other: once to choose the sample, twice to read it and all rows.
     n_start_rows : int, default=20000
         Rows, drawn at random, on which each chain starts. Rows with values that these lack are added.
     folder : path or None, default=None

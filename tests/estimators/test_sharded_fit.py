@@ -87,6 +87,20 @@ def test_a_folder_of_parquet_files(table, fitted, tmp_path):
     assert_array_equal(model.labels_, fitted.labels_)
 
 
+@pytest.mark.parametrize("kind", ["dataframe", "array"])
+def test_collections_of_dask(table, fitted, kind):
+    module = pytest.importorskip(f"dask.{kind}")
+    if kind == "dataframe":
+        X, model = module.from_pandas(table[0], npartitions=4), fitted
+    else:
+        cells = table[0][["a", "b", "d"]].to_numpy(float)
+        X = module.from_array(cells, chunks=(40_000, 2))
+        model = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(cells, n_start_rows=3000))
+    found = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(X, n_start_rows=3000))
+    assert_array_equal(found.labels_, model.labels_)
+    assert_array_equal(found.log_joint_, model.log_joint_)
+
+
 def test_saved(fitted, table, tmp_path):
     save(fitted, tmp_path / "model")
     again = load(tmp_path / "model")
@@ -125,7 +139,7 @@ def test_refused(table, tmp_path):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (3, r"X must be an array, a pandas DataFrame, or the path .*, got int"),
+        (3, r"X must be an array, a pandas DataFrame, a DataFrame or array of Dask, or the path .*, got int"),
         (np.zeros((1, 2)), r"X must have at least 2 rows, got 1"),
         (np.zeros(5), r"X must be two-dimensional, rows and columns, got shape \(5,\)"),
         ("no such folder", r"X must be a Parquet file, a folder of these, or a .npy file; 'no such folder' is none"),

@@ -7,6 +7,7 @@ checkout is copied to `output/sanitized`; what has not changed is not compiled a
     python tests/sanitizers/sanitize.py                    the quick tests of kernels, and 250 hostile cases
     python tests/sanitizers/sanitize.py --cases 2000       more of these
     python tests/sanitizers/sanitize.py tests/columns      these tests alone
+    python tests/sanitizers/sanitize.py --workers 2 tests  all quick tests, in two processes
     python tests/sanitizers/sanitize.py --patch tests/sanitizers/overrun.patch tests/mixtures/test_mixture_scores.py
 """
 
@@ -88,6 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first (default: %(default)s)")
     parser.add_argument("--patch", type=Path, help="a bug to plant, to see that it is found")
     parser.add_argument("--jobs", default=str(os.cpu_count()), help="compilers at a time (default: %(default)s)")
+    parser.add_argument("--workers", default="1", help="processes that share the tests (default: %(default)s)")
     chosen = parser.parse_args(arguments)
     update(ROOT, COPY)
     if chosen.patch:
@@ -97,7 +99,9 @@ def main(arguments: list[str] | None = None) -> int:
     environment |= SETTINGS | {"LD_PRELOAD": runtime()}
     # An index out of bounds where there is no one to raise it to.
     unraisable = ("-W", "error::pytest.PytestUnraisableExceptionWarning")
-    options = ("-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:faulthandler", *unraisable)
+    # A report ends a process of the tests, which is begun anew.
+    workers = ("-n", chosen.workers, "--dist", "worksteal", "--maxfail", "20")
+    options = ("-q", *workers, "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:faulthandler", *unraisable)
     for report in COPY.glob("report.*"):
         report.unlink()
     tests = [sys.executable, "-m", "pytest", *options, *(chosen.tests or TESTS)]
