@@ -62,13 +62,15 @@ def update(root: Path, copy: Path) -> None:
 
 
 def runtime() -> str:
-    """The library of AddressSanitizer, which has to be loaded before Python."""
-    compiler = os.environ.get("CC", "gcc").split()[0]
-    found = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
-    path = found.stdout.strip()
-    if not Path(path).is_absolute():
-        raise SystemExit(f"{compiler} has no libasan.so; install it, or name another compiler by CC=")
-    return path
+    """The libraries to load before Python: AddressSanitizer, and that by which libraries written in C++ throw."""
+    compiler, found = os.environ.get("CC", "gcc").split()[0], []
+    for name in ("libasan.so", "libstdc++.so.6"):
+        asked = [compiler, f"-print-file-name={name}"]
+        path = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        if not Path(path).is_absolute():
+            raise SystemExit(f"{compiler} has no {name}; install it, or name another compiler by CC=")
+        found.append(path)
+    return ":".join(found)
 
 
 def build(environment: dict, jobs: str) -> None:
