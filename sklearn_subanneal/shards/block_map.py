@@ -33,27 +33,31 @@ class Threads:
         def make(i):
             return table.start(i, None if given is None else given[i])
 
-        self.blocks = self._run(make, range(table.n_blocks))
+        self.blocks = self._run(make)
 
-    def update(self, work: Callable, *arguments, which: Iterable[int] | None = None) -> list:
+    def update(self, work: Callable, *arguments) -> list:
         """Replace blocks by the first value of ``work(block, models, cells, *arguments)``; returns the second ones."""
-        which = range(len(self.blocks)) if which is None else list(which)
-
-        def do(i):
-            return work(self.blocks[i], self.table.models, self.table.cells(i), *arguments)
-
-        replies = []
-        for i, (block, reply) in zip(which, self._run(do, which), strict=True):
-            self.blocks[i] = block
-            replies.append(reply)
-        return replies
+        return self._take(self.ask(work, *arguments))
 
     def ask(self, work: Callable, *arguments, which: Iterable[int] | None = None) -> list:
-        """``work(block, models, cells, *arguments)`` of each block, which stay as they are."""
-        which = range(len(self.blocks)) if which is None else list(which)
-        return self._run(lambda i: work(self.blocks[i], self.table.models, self.table.cells(i), *arguments), which)
+        """``work(block, models, cells, *arguments)`` of all blocks, or of some, which stay as they are."""
+        models, cells = self.table.models, self.table.cells
+        return self._run(lambda i: work(self.blocks[i], models, cells(i), *arguments), which)
 
-    def _run(self, do: Callable, which) -> list:
+    def update_labels(self, work: Callable, *arguments) -> list:
+        """As ``update`` with ``work(block, *arguments)``, which needs no cells."""
+        return self._take(self.ask_labels(work, *arguments))
+
+    def ask_labels(self, work: Callable, *arguments, which: Iterable[int] | None = None) -> list:
+        """As ``ask`` with ``work(block, *arguments)``, which needs no cells."""
+        return self._run(lambda i: work(self.blocks[i], *arguments), which)
+
+    def _take(self, found: list[tuple]) -> list:
+        self.blocks = [block for block, _ in found]
+        return [reply for _, reply in found]
+
+    def _run(self, do: Callable, which: Iterable[int] | None = None) -> list:
+        which = range(self.table.n_blocks) if which is None else list(which)
         if self.n_threads == 1 or len(which) < 2:
             return [do(i) for i in which]
         return Parallel(n_jobs=min(self.n_threads, len(which)), prefer="threads")(delayed(do)(i) for i in which)

@@ -50,7 +50,7 @@ class RowBlock:
                 fillings[j] = np.where(np.isnan(rows), model.parameters["mu"], rows)
         return cls(first_row, np.ascontiguousarray(labels, np.int32), fillings)
 
-    def anchored(self, models, cells, streams: RowStreams, share: float, n_clusters: int) -> np.ndarray:
+    def anchored(self, streams: RowStreams, share: float, n_clusters: int) -> np.ndarray:
         """Number of the anchors of a sweep in each cluster, (n_clusters,)."""
         held = anchors(len(self.labels), self.first_row, streams.key, streams.stage, share)
         return np.bincount(self.labels[held], minlength=n_clusters)
@@ -69,7 +69,7 @@ class RowBlock:
         counts = np.bincount(labels, minlength=n_clusters)
         return block, (n_moved, counts, block.sums(models, cells, priors, _all(labels), labels, n_clusters))
 
-    def lowest(self, models, cells, streams: RowStreams, log_weights: np.ndarray) -> float:
+    def lowest(self, streams: RowStreams, log_weights: np.ndarray) -> float:
         """The logarithm of the lowest threshold of the rows in a sweep of slice sampling."""
         return lowest_threshold(self.labels, log_weights, self.first_row, streams.key, streams.stage)
 
@@ -109,11 +109,11 @@ class RowBlock:
             fillings[j] = places, own[places]
         return Gathered(self.labels[rows], [data.take(rows) for data in cells], fillings)
 
-    def nth(self, models, cells, cluster: int, rank: int) -> int:
+    def nth(self, cluster: int, rank: int) -> int:
         """The row of the block that has this rank among its rows of a cluster."""
         return int(np.flatnonzero(self.labels == cluster)[rank])
 
-    def changed(self, models, cells, change: Change) -> tuple[RowBlock, np.ndarray]:
+    def changed(self, change: Change) -> tuple[RowBlock, np.ndarray]:
         """The block after some rows have got other labels and fillings, and clusters other numbers.
 
         The reply is the rows in each cluster.

@@ -71,7 +71,7 @@ class ShardedMixture:
 
     def recount(self) -> None:
         """Sums over all rows, made anew."""
-        n_clusters = 1 + max(self.blocks.ask(_largest_label))
+        n_clusters = 1 + max(self.blocks.ask_labels(_largest_label))
         self.take_sums(self.blocks.ask(RowBlock.all_sums, self.priors, n_clusters))
 
     def start_from(self, draw: Draw, prior_states: list[dict]) -> None:
@@ -106,7 +106,7 @@ class ShardedMixture:
         and who is drawn are the same before and after.
         """
         streams = self.streams()
-        anchored = sum(self.blocks.ask(RowBlock.anchored, streams, self.anchor_share, self.n_clusters))
+        anchored = sum(self.blocks.ask_labels(RowBlock.anchored, streams, self.anchor_share, self.n_clusters))
         weights = log_gamma_variates(self.sizes + self.prior.offset, self.generator)
         plan = SweepPlan(
             streams,
@@ -133,7 +133,7 @@ class ShardedMixture:
         logs = log_gamma_variates(np.append(self.sizes, self.prior.new_base), self.generator)
         logs -= np.logaddexp.reduce(logs)
         weights, rest = list(logs[:-1]), logs[-1]
-        lowest = min(self.blocks.ask(RowBlock.lowest, streams, np.array(weights)))
+        lowest = min(self.blocks.ask_labels(RowBlock.lowest, streams, np.array(weights)))
         while rest >= lowest:
             stick = log_gamma_variates(np.array([1.0, self.prior.new_base]), self.generator)
             stick -= np.logaddexp(*stick)
@@ -203,7 +203,7 @@ class ShardedMixture:
         while rank >= self.block_sizes[i][cluster]:
             rank -= int(self.block_sizes[i][cluster])
             i += 1
-        (row,) = self.blocks.ask(RowBlock.nth, cluster, rank, which=[i])
+        (row,) = self.blocks.ask_labels(RowBlock.nth, cluster, rank, which=[i])
         return i * self.blocks.table.block_rows + row
 
     def move_single_rows(self, n_rows: int) -> int:
@@ -245,7 +245,7 @@ class ShardedMixture:
 
     def apply(self, change: Change) -> None:
         """Change the labels in the blocks; the statistics here are those after it."""
-        self.block_sizes = self.blocks.update(RowBlock.changed, change)
+        self.block_sizes = self.blocks.update_labels(RowBlock.changed, change)
         self.sizes = np.sum(self.block_sizes, axis=0)
 
     def _states(self) -> list[dict]:
@@ -289,5 +289,5 @@ def added(states: list[dict]) -> dict:
     return {name: np.sum([state[name] for state in states], axis=0) for name in states[0]}
 
 
-def _largest_label(block: RowBlock, models, cells) -> int:
+def _largest_label(block: RowBlock) -> int:
     return int(block.labels.max(initial=0))
