@@ -13,7 +13,7 @@ from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.shards.block_map import Threads
 from sklearn_subanneal.shards.row_block import RowBlock
-from sklearn_subanneal.shards.sharded_chain import ShardedSpec, run_sharded
+from sklearn_subanneal.shards.sharded_chain import START_SHARE, ShardedSpec, run_sharded
 from sklearn_subanneal.shards.table_blocks import TypedBlocks
 from sklearn_subanneal.tables.row_copies import RowCopies
 
@@ -46,6 +46,7 @@ class ShardedFit:
             self._template(table, models, arrays, subsampling.resolve_subsampling(self.subsampling)),
             n_draws=1,
             thin=1,
+            time_limit=None if self.time_limit is None else START_SHARE * self.time_limit,
         )
         kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
         with X.room() as folder:

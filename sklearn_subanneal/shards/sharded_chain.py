@@ -21,6 +21,9 @@ SINGLE_ROWS = 1000
 PAIRS = 4
 # Most sweeps between the start and the draws: they cost little beside those of the start, which are of single rows.
 MOST_SWEEPS = 100
+# Of a time limit, the part that the start takes; and of the rest, the part before the draws.
+START_SHARE = 0.3
+BURN_IN_SHARE = 0.6
 
 
 class _AllRows:
@@ -49,6 +52,8 @@ class ShardedChain(AnnealedChain):
     generator : numpy.random.Generator
     number : int
     learn : bool
+    burn_in_seconds : float or None
+        After so many seconds draws are made, whether or not the log joint density still rises.
     """
 
     TRACE = TRACE
@@ -62,13 +67,19 @@ class ShardedChain(AnnealedChain):
         generator: np.random.Generator,
         number: int = 0,
         learn: bool = True,
+        burn_in_seconds: float | None = None,
     ):
         n_rows = mixture.blocks.table.n_rows
         super().__init__(n_rows, np.zeros(0, np.int32), _AllRows(n_rows), generator, number)
         self.mixture, self.units, self.kept, self.learn = mixture, units, kept, learn
         self.trace = [tuple(record) for record in start.trace]
         self.n_sweeps, self.seconds = start.state.n_sweeps, start.state.seconds
-        self.annealed = True
+        self.annealed, self.burn_in_seconds = True, burn_in_seconds
+
+    def _sweep(self, step: Step, context: ChainContext, thin: int = 0) -> bool:
+        stop = super()._sweep(step, context, thin)
+        is_late = self.burn_in_seconds is not None and self.seconds_of_run >= self.burn_in_seconds
+        return stop or (is_late and not self.arrived)
 
     def cycle(self, step: Step, context: ChainContext) -> dict:
         mixture = self.mixture
@@ -153,8 +164,11 @@ class ShardedSpec:
         blocks.start()
         mixture = ShardedMixture(blocks, self.start.partition.bind(self.start.learn), generator)
         mixture.start_from(start.draws[0], start.state.model["columns"])
-        chain = ShardedChain(mixture, self.units, start, self.kept, generator, self.start.number, self.start.learn)
         left = None if self.time_limit is None else max(self.time_limit - start.state.seconds, 1e-9)
+        late = None if left is None else BURN_IN_SHARE * left
+        chain = ShardedChain(
+            mixture, self.units, start, self.kept, generator, self.start.number, self.start.learn, late
+        )
         most = MOST_SWEEPS if self.max_sweeps is None else self.max_sweeps
         result = chain.run(self.start.schedule, self.n_draws, self.thin, left, context, most)
         context.end(result, self.n_draws)

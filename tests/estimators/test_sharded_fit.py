@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
+from support.clocks import tick_at_each_look
 
 from sklearn_subanneal import Checkpoint, CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.portable import load, save
@@ -99,6 +100,17 @@ def test_collections_of_dask(table, fitted, kind):
     found = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(X, n_start_rows=3000))
     assert_array_equal(found.labels_, model.labels_)
     assert_array_equal(found.log_joint_, model.log_joint_)
+
+
+def test_a_time_limit_leaves_time_for_draws(table, monkeypatch):
+    tick_at_each_look(monkeypatch, 0.2)
+    X = table[0][["a", "b"]].to_numpy(float)[:70_000]
+    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=50, time_limit=4.0, random_state=0)
+    model.fit(ShardedTable(X, n_start_rows=500))
+    assert model.trace_["seconds"].max() < 4.5
+    assert 3 <= model.log_joint_.shape[1] < 12
+    # The sweeps between start and draws end before it is known that the log joint density does not rise.
+    assert 3 <= np.sum(model.trace_["n_assigned"] == 70_000) - model.log_joint_.shape[1] < 12
 
 
 def test_saved(fitted, table, tmp_path):
