@@ -43,3 +43,8 @@ def log_gamma_variates(shapes, generator):
         for k in range(out.shape[0]):
             out[k] = log_standard_gamma(shape[k], bits)
     return np.asarray(out)
+
+
+def log_dirichlet_variates(shapes, generator):
+    """Logarithms of a Dirichlet variate with these parameters."""
+    return drawn_frequencies(np.asarray(shapes, np.float64)[:, None], generator)[:, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_subanneal.columns._frequencies import log_gamma_variates
+from sklearn_subanneal.columns._frequencies import log_dirichlet_variates, log_gamma_variates
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures.mixture_chain import Draw, mixture_state
@@ -130,13 +130,11 @@ class ShardedMixture:
         H. Ge, Y. Chen, M. Wan, Z. Ghahramani (2015), Distributed inference for Dirichlet process mixture models, ICML.
         """
         streams = self.streams()
-        logs = log_gamma_variates(np.append(self.sizes, self.prior.new_base), self.generator)
-        logs -= np.logaddexp.reduce(logs)
+        logs = log_dirichlet_variates([*self.sizes, self.prior.new_base], self.generator)
         weights, rest = list(logs[:-1]), logs[-1]
         lowest = min(self.blocks.ask_labels(RowBlock.lowest, streams, np.array(weights)))
         while rest >= lowest:
-            stick = log_gamma_variates(np.array([1.0, self.prior.new_base]), self.generator)
-            stick -= np.logaddexp(*stick)
+            stick = log_dirichlet_variates([1.0, self.prior.new_base], self.generator)
             weights.append(rest + stick[0])
             rest += stick[1]
         for column in self.columns:

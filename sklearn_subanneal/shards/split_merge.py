@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_subanneal._core._special import evaluate
-from sklearn_subanneal.columns._frequencies import log_gamma_variates
+from sklearn_subanneal.columns._frequencies import log_dirichlet_variates
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sharded_mixture import ShardedMixture, added
 from sklearn_subanneal.shards.work import Change, Division
@@ -90,7 +90,7 @@ def _likeness(columns, cluster: int, n_clusters: int) -> np.ndarray:
     log_odds = np.zeros(n_clusters)
     for column in columns:
         log_odds += column.log_odds_together(cluster, n_clusters)
-    weights = np.exp(np.clip(log_odds, -700.0, 0.0)) + 1.0 / n_clusters**2
+    weights = evaluate("exp", np.clip(log_odds, -700.0, 0.0)) + 1.0 / n_clusters**2
     weights[cluster] = 0.0
     return weights
 
@@ -111,10 +111,10 @@ def _divide(mixture, own: _Proposal, n_rounds: int) -> None:
     if not own.is_split:
         n_present = mixture.sizes[list(own.division.clusters)]
     for last in [False] * n_rounds + [True]:
-        logs = log_gamma_variates(own.sizes + offset, generator)
+        shapes = own.sizes + offset
         if last:
-            logs = log_gamma_variates(np.ones(2) if own.is_split else n_present + offset, generator)
-        logs -= np.logaddexp(*logs)
+            shapes = np.ones(2) if own.is_split else n_present + offset
+        logs = log_dirichlet_variates(shapes, generator)
         own.division = replace(
             own.division,
             parameters=mixture.drawn_parameters(own.columns, 2),
@@ -161,7 +161,8 @@ def _decide(mixture, own: _Proposal) -> bool:
     # So far, of a split: p of both clusters and the choice of merging them, by p of the one and this division of it.
     if not own.is_split:
         log_ratio = -log_ratio
-    is_accepted = bool(np.log(mixture.generator.random()) < log_ratio)
+    (log_uniform,) = evaluate("log", np.array([1.0 - mixture.generator.random()]))
+    is_accepted = bool(log_uniform < log_ratio)
     if own.is_split:
         for column in mixture.columns:
             if not is_accepted:
@@ -198,7 +199,8 @@ def _log_choice(mixture, own: _Proposal, pair: tuple[int, int], n_apart: int) ->
         likeness += weights[other] / weights.sum()
     merge = likeness / n_apart / 2.0 / np.prod(own.sizes.astype(float))
     split = 1.0 / mixture.blocks.table.n_rows / (own.sizes.sum() - 1.0)
-    return float(np.log(merge) - np.log(split))
+    log_merge, log_split = evaluate("log", np.array([merge, split]))
+    return float(log_merge - log_split)
 
 
 def _log_eppf(mixture, sizes) -> float:
