@@ -38,6 +38,8 @@ SAMPLERS = (*TEMPERED, "none")
 
 # A logarithm of this size is that of a number within the range of floating point, and so are those that lie around it.
 FARTHEST_LOG = 300.0
+# Beyond these shapes and rates nearly all standard deviations are zero, or infinite, to floating point.
+SMALLEST, LARGEST = 1e-3, 1e6
 
 
 def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> GaussianProcessModel:
@@ -64,6 +66,11 @@ def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> Gauss
         lowest = -np.inf if name == "length_scale_prior" else 0.0
         if values.shape != (2,) or not np.isfinite(values).all() or values[0] <= lowest or values[1] <= 0.0:
             raise ValueError(f"{name} must be two numbers, the second positive, got {given!r}")
+        if name != "length_scale_prior" and not all(SMALLEST <= value <= LARGEST for value in values):
+            raise ValueError(
+                f"{name} must be the shape and the rate of a gamma distribution, from {SMALLEST:g} to {LARGEST:g} "
+                f"each, got {given!r}"
+            )
         if name == "length_scale_prior" and (abs(values[0]) > FARTHEST_LOG or values[1] > FARTHEST_LOG / 10.0):
             raise ValueError(
                 f"{name} must be the mean, from {-FARTHEST_LOG:g} to {FARTHEST_LOG:g}, and the standard deviation, up "

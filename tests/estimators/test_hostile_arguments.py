@@ -347,3 +347,8 @@ def test_scales_out_of_reach_of_a_process():
     model = TemperedGaussianProcessRegressor(length_scale_prior=(1e308, 1.0), n_draws=2, n_warmup=2)
     with pytest.raises(ValueError, match=r"length_scale_prior must be the mean, from -300 to 300, and the standard"):
         model.fit(X, X[:, 0])
+    model.set_params(length_scale_prior=(0.5, 1.0), noise_prior=(1e-300, 1.0), n_jobs=2)
+    with pytest.raises(
+        ValueError, match=r"noise_prior must be the shape and the rate of a gamma .* from 0.001 to 1e\+06"
+    ):
+        model.fit(X, X[:, 0])
