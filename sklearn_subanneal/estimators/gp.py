@@ -63,7 +63,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     length_scale_prior : (float, float), default=(0.5, 1.0)
         Mean and standard deviation of the logarithm of a length scale.
     signal_prior, noise_prior : (float, float), default=(4.0, 1.0) and (2.0, 2.0)
-        Shape and rate of the gamma distributions of their standard deviations.
+        Shape and rate of the gamma distributions of their standard deviations, each from 0.001 to 1e6.
     time_limit : float or None, default=None
         Seconds a chain, up to one more move of all levels; it makes at least one draw. At most half of the time is for
         the warm-up. ``fit`` warns if that was cut, or if the chains disagree.

@@ -203,6 +203,12 @@ def parts_of(
     if block:
         parts.append(Part(block, GaussianStatistics(None, states[-1]["parameters"]), is_block=True))
     for part, state in zip(parts, states, strict=True):
+        n_columns = sum(len(models[m].sources) for m in part.members)
+        if isinstance(part.statistics, GaussianStatistics) and part.statistics.width != n_columns:
+            # Kernels take rows to be as wide as the statistics. A file may have been changed.
+            raise ValueError(
+                f"the model has statistics of {part.statistics.width} columns for a block of {n_columns}; fit it anew"
+            )
         part.statistics.set_state(state)
     return parts
 

@@ -352,3 +352,13 @@ def test_scales_out_of_reach_of_a_process():
         ValueError, match=r"noise_prior must be the shape and the rate of a gamma .* from 0.001 to 1e\+06"
     ):
         model.fit(X, X[:, 0])
+
+
+def test_statistics_of_other_columns_than_the_table():
+    """As in a model file that was changed: kernels would read beyond the rows."""
+    model = SubsampleAnnealedDPMM(covariance_type="full", **SHORT).fit(X)
+    wide = SubsampleAnnealedDPMM(covariance_type="full", **SHORT).fit(np.column_stack([X, X[:, 0] ** 2]))
+    for draw, other in zip(model._flat_draws(), wide._flat_draws(), strict=True):
+        draw.columns[:] = other.columns
+    with pytest.raises(ValueError, match=r"statistics of 3 columns for a block of 2; fit it anew"):
+        model.score_samples(X)
