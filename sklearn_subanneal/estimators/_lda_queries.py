@@ -14,7 +14,7 @@ from sklearn_subanneal._core.random_states import checked_random_state
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
 from sklearn_subanneal.tables.documents import COUNTS
-from sklearn_subanneal.tables.unreadable import refuse_unreadable
+from sklearn_subanneal.tables.unreadable import as_array, refuse_unreadable
 from sklearn_subanneal.topics import topic_scores
 from sklearn_subanneal.topics.latent_dirichlet import BOUND_TOL, PROPORTIONS_TOL, LatentDirichlet
 from sklearn_subanneal.topics.measures import coherence
@@ -263,7 +263,9 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         check_is_fitted(self)
         words = topic_scores.top_words(self.topic_word_, n_words)
-        names = getattr(self, "feature_names_in_", None) if feature_names is None else np.asarray(feature_names)
+        names = getattr(self, "feature_names_in_", None)
+        if feature_names is not None:
+            names = as_array(feature_names, "feature_names")
         if names is None:
             return words
         if names.shape != (self._topics.n_words,):

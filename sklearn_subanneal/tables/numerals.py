@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 
 import numpy as np
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.tables.cells import Cells
+from sklearn_subanneal.tables.value_order import is_number
 
 _CURRENCY = r"(?:[$€£¥]|USD|EUR|GBP)"
 # A number does not begin with 0 and another digit: "01067" is a postcode.
@@ -69,6 +72,11 @@ def numeric_cells(cells: Cells, marks: tuple[str, ...] | None = None) -> tuple[C
                     "correct the cell, or mark it as missing."
                 )
             found.append(value)
+        elif not is_number(number) or abs(number) > sys.float_info.max:
+            raise ValueError(
+                f"Column {cells.name!r} holds the numbers that its strings spell, but {shortened(value)} of type "
+                f"{type(value).__name__} is none in the range of floating point: convert it to a number."
+            )
         else:
             numbers[code] = number
     # Numbers come back as numbers: polars and pandas spell their dtype differently.

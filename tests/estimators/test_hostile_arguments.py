@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 
@@ -203,6 +204,8 @@ def test_words_are_no_counts():
     with pytest.raises(ValueError, match=r"doc_topic_prior must be a number from .*, got 1000"):
         VariationalTemperingLDA(2, doc_topic_prior=10**400).fit(COUNTS)
     model = VariationalTemperingLDA(2, max_iter=1, random_state=0).fit(COUNTS)
+    with pytest.raises(ValueError, match=r"feature_names must be an array with rows of equal length"):
+        model.top_words(feature_names=[[1, 2], [3]])
     with pytest.raises(ValueError, match=r"normalize must be True or False, got "):
         model.transform(COUNTS, normalize=csr_array(np.eye(2)))
     with pytest.raises(ValueError, match=r"measure must be one of"):
@@ -362,3 +365,12 @@ def test_statistics_of_other_columns_than_the_table():
         draw.columns[:] = other.columns
     with pytest.raises(ValueError, match=r"statistics of 3 columns for a block of 2; fit it anew"):
         model.score_samples(X)
+
+
+def test_strings_that_spell_numbers_beside_what_is_none():
+    frame = pd.DataFrame({"a": [f"{value:.3f}" for value in np.linspace(-2.0, 5.0, 40) ** 2]})
+    model = CrossCat(**SHORT).fit(frame)
+    for wrong in (datetime(2020, 1, 1), 10**400, "a"):
+        with pytest.raises((ValueError, TypeError), match=r"Column 'a' holds"):
+            model.predict(pd.DataFrame({"a": ["1.5", wrong]}, dtype=object))
+    assert len(model.predict(pd.DataFrame({"a": ["1.5", np.float32(2.5), 3]}, dtype=object))) == 3
