@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing import subsampling
 from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
@@ -38,6 +39,12 @@ class ShardedFit:
             raise ValueError("Checkpoint does not suit a ShardedTable, whose chains are not saved; leave it out")
         if self._has_documents:
             raise ValueError("feature_types='bag-of-words' does not suit a ShardedTable; give fit the documents")
+        if partitions.resolve_partition(self.partition).bind().has_auxiliary:
+            # Its sweeps were not compared with the enumeration of partitions.
+            raise ValueError(
+                f"partition={self.partition!r} does not suit a ShardedTable; take 'dp' or 'pitman-yor', or give fit the "
+                "table itself"
+            )
         *generators, chooser = spawn_generators(self.random_state, self.n_chains + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
         table, arrays = self._read(sample)

@@ -141,6 +141,8 @@ def test_refused(table, tmp_path):
     with pytest.raises(ValueError, match="Checkpoint does not suit a ShardedTable, whose chains are not saved"):
         clone(model).set_callbacks(Checkpoint(tmp_path / "saved")).fit(shards)
     assert not (tmp_path / "saved").exists()
+    with pytest.raises(ValueError, match="partition='nggp' does not suit a ShardedTable; take 'dp' or 'pitman-yor'"):
+        SubsampleAnnealedDPMM("nggp").fit(shards)
     with pytest.raises(ValueError, match="feature_types='bag-of-words' does not suit a ShardedTable"):
         SubsampleAnnealedDPMM(feature_types="bag-of-words").fit(shards)
     with pytest.raises(TypeError, match="CrossCat does not take a ShardedTable; SubsampleAnnealedDPMM does"):
