@@ -42,8 +42,8 @@ class ShardedFit:
         if partitions.resolve_partition(self.partition).bind().has_auxiliary:
             # Its sweeps were not compared with the enumeration of partitions.
             raise ValueError(
-                f"partition={self.partition!r} does not suit a ShardedTable; take 'dp' or 'pitman-yor', or give fit the "
-                "table itself"
+                f"partition={self.partition!r} does not suit a ShardedTable; take 'dp' or 'pitman-yor', or give fit "
+                "the table itself"
             )
         *generators, chooser = spawn_generators(self.random_state, self.n_chains + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
