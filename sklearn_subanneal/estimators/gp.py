@@ -35,8 +35,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     intervals therefore include the uncertainty of the hyperparameters, and all modes of the posterior contribute. The
     cost is that of some thousand factorisations: up to about 1,000 rows.
 
-    Callbacks receive every draw after warm-up: :class:`~sklearn_subanneal.TraceMonitor` records the draws, and
-    :class:`~sklearn_subanneal.Checkpoint` saves the chains, so that a killed fit can resume.
+    Callbacks receive every draw after warm-up; with :class:`~sklearn_subanneal.Checkpoint` a killed fit can resume.
 
     Features and target are standardised internally; the priors are of the standardised data.
 
@@ -183,7 +182,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         refuse_unreadable(y, "y")
         with unchanged_on_failure(self):
             X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-            return self._fit(within("X", X, LARGEST_VALUE), within("y", y.astype(np.float64), LARGEST_VALUE))
+            y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")  # None has become NaN only now
+            return self._fit(within("X", X, LARGEST_VALUE), within("y", y, LARGEST_VALUE))
 
     def _fit(self, X, y):
         units = Standardization.of(X, y)

@@ -111,6 +111,8 @@ def test_targets_out_of_reach_of_a_process():
     model = TemperedGaussianProcessRegressor(n_chains=1, n_draws=2, n_warmup=2)
     with pytest.raises(ValueError, match=r"y must have no cells beyond 1e\+145.*got 1.7e\+308; rescale it"):
         model.fit(X, np.where(X[:, 0] > 0, 1.7e308, -1.7e308))
+    with pytest.raises(ValueError, match=r"Input y contains NaN"):
+        model.fit(X, [None] * 12)
     with pytest.raises(ValueError, match=r"y has dtype datetime64\[D\], dates"):
         model.fit(X, np.datetime64("2020-01-01") + np.arange(12))
     assert [name for name in vars(model) if name.endswith("_")] == []
