@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -37,6 +38,7 @@ def test_exceptions_that_are_no_words_are_found():
     assert case.attempt("answer(", lambda: 7) == (True, 7)
 
 
+@pytest.mark.skipif("SUBANNEAL_SANITIZED" in os.environ, reason="a sanitizer is loaded into the process before it")
 def test_code_that_is_run_ends_the_process():
     code = "import sys, os; from file_case import forbid; sys.addaudithook(forbid); os.system('true')"
     ended = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import numpy as np
@@ -79,6 +80,7 @@ for number in range(first, stop):
 """
 
 
+@pytest.mark.skipif("SUBANNEAL_SANITIZED" in os.environ, reason="a sanitizer makes other signals of it")
 def test_workers_that_end(tmp_path):
     """The step of a signal, a hang or an exit is found, and the next case is run."""
     with open(tmp_path / "told", "w+") as told:

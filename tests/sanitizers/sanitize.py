@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "output" / "sanitized"
-PARTS = ("sklearn_subanneal", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE")
+PARTS = ("sklearn_subanneal", "tests", "doc", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 LEFT_OUT = {".so", ".pyc"}
 # The packages of compiled modules on which all others stand.
 TESTS = ("tests/mixtures", "tests/columns", "tests/views")
