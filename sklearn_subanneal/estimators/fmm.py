@@ -286,13 +286,14 @@ class VariationalTemperingFMM(FactorialModel):
 
     def _settings(self):
         def given(value):
-            return None if value == "learn" else value
+            # Numbers of half precision would overflow in the formulas.
+            return None if value == "learn" else float(value)
 
         return FactorialSettings(
             self.n_components,
             given(self.activation_probability),
             given(self.noise_variance),
-            self.component_variance,
+            None if self.component_variance is None else float(self.component_variance),
             self.component_update == "cyclic",
             search=self.init != "random",
         )

@@ -215,6 +215,8 @@ def test_words_are_no_counts():
 
 
 def test_rows_of_a_factorial_model():
+    half = VariationalTemperingFMM(2, noise_variance=np.float16(6e4), random_state=0).partial_fit(X)
+    assert np.isfinite(half.bounds_).all()
     model = VariationalTemperingFMM(2, max_iter=2, random_state=0).fit(100.0 * X)
     with pytest.raises(ValueError, match=r"X holds 'a', which is no number"):
         model.inverse_transform([["a", 1]])
