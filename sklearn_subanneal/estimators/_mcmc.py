@@ -105,7 +105,8 @@ class MCMCEstimator(
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            The table. NaN, None and NA are missing cells.
+            The table. NaN, None and NA are missing cells. ``SubsampleAnnealedDPMM`` also takes a
+            :class:`~sklearn_subanneal.shards.ShardedTable`, a table of many rows in blocks.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None

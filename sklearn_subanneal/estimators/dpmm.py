@@ -103,7 +103,10 @@ class SubsampleAnnealedDPMM(ShardedFit, MixtureEstimator):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
-        Clusters in every draw; numbers of clusters cannot be compared between draws.
+        Clusters in every draw; numbers of clusters cannot be compared between draws. After a fit to a
+        :class:`~sklearn_subanneal.shards.ShardedTable`, those of ``posterior_rows_`` alone.
+    posterior_rows_ : ndarray of int, shape (n_rows,)
+        After such a fit: numbers of at most 5,000 rows whose labels are kept with every draw.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partition and data.
     chain_weights_ : ndarray of shape (n_chains,)

@@ -124,10 +124,9 @@ cdef class RowSweep:
         return n_moved
 
     def divide(self, const int32_t[::1] rows, int32_t[::1] sides, bint drawn):
-        """Draw the side, 0 or 1, of each of these rows, or take the sides as they are; returns the log probability.
+        """Draw the side, 0 or 1, of each of these rows, or judge the given sides; returns their log probability.
 
-        Sides -1 are drawn, where others are given and not ``drawn``; a side of -2 or -3 is that of an anchor, 0 or 1,
-        which is not drawn, and has no part in the probability.
+        A side of -2 or -3 is that of an anchor, 0 or 1, which is not drawn, and has no part in the probability.
         """
         cdef bitgen_t bits
         cdef RowStream stream
