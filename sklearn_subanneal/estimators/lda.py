@@ -14,7 +14,7 @@ from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._lda_passes import begin_stream, learn_more, run_passes
-from sklearn_subanneal.estimators._lda_queries import TopicModel, validate_chunks, validate_counts
+from sklearn_subanneal.estimators._lda_queries import MOST_TOKENS, TopicModel, validate_chunks, validate_counts
 from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, Totals, open_chunks
 from sklearn_subanneal.topics.document_groups import sample_limit
 from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size
@@ -167,11 +167,11 @@ class VariationalTemperingLDA(TopicModel):
         "partition_function_prior": [NumberRange(Real, 0, None, closed="neither"), None],
         "learning_method": [StrOptions({"batch", "online"})],
         "learning_decay": [NumberRange(Real, 0, 1, closed="both"), None],
-        "learning_offset": [NumberRange(Real, 1.0, None, closed="left"), None],
+        "learning_offset": [NumberRange(Real, 1.0, 1e100, closed="both"), None],
         "max_iter": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "batch_size": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "evaluate_every": [NumberRange(Integral, -LARGEST, LARGEST, closed="both")],
-        "total_samples": [NumberRange(Real, 0, None, closed="neither"), None],
+        "total_samples": [NumberRange(Real, 0.0, MOST_TOKENS, closed="neither"), None],
         "tol": [NumberRange(Real, 0, None, closed="left")],
         "perp_tol": [NumberRange(Real, 0, None, closed="left")],
         "mean_change_tol": [NumberRange(Real, 0, None, closed="left"), None],

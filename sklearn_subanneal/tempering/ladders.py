@@ -72,6 +72,7 @@ def default_ladder(
         ratio = half - np.sqrt(half * half - 1.0)
     if min_inverse_temperature is None:
         min_inverse_temperature = max(0.125, ratio ** ((n_levels or MOST_LEVELS) - 1)) if n_levels != 1 else 0.5
+    min_inverse_temperature = float(min_inverse_temperature)
     if n_levels is None:
         n_levels = min(MOST_LEVELS, 1 + int(np.ceil(np.log(min_inverse_temperature) / np.log(ratio) - 1e-9)))
     return geometric_ladder(n_levels, min_inverse_temperature)

@@ -203,9 +203,15 @@ def test_words_are_no_counts():
     for texts in (["the cat", "on the mat"], pd.DataFrame({"text": ["the cat"]}), np.array([["cat"]], object)):
         with pytest.raises(ValueError, match=r"'(the )?cat'.*sklearn.feature_extraction.text.CountVectorizer"):
             VariationalTemperingLDA(2).fit(texts)
+    for params in ({"learning_offset": 10**400}, {"total_samples": 1e308}):
+        with pytest.raises(ValueError, match=rf"'{next(iter(params))}' parameter of VariationalTemperingLDA must be"):
+            VariationalTemperingLDA(2, **params).partial_fit(COUNTS)
     with pytest.raises(ValueError, match=r"doc_topic_prior must be a number from .*, got 1000"):
         VariationalTemperingLDA(2, doc_topic_prior=10**400).fit(COUNTS)
     model = VariationalTemperingLDA(2, max_iter=1, random_state=0).fit(COUNTS)
+    periods = pd.DataFrame({"a": pd.PeriodIndex([], freq="M"), "b": pd.array([], "Float32"), "c": [], "d": []})
+    with pytest.raises(ValueError, match=r"X has a column that is no number"):
+        model.perplexity(periods)
     with pytest.raises(ValueError, match=r"feature_names must be an array with rows of equal length"):
         model.top_words(feature_names=[[1, 2], [3]])
     with pytest.raises(ValueError, match=r"normalize must be True or False, got "):
@@ -232,6 +238,8 @@ def test_models_of_a_sampler():
         ParallelTempering(adapt_ladder=np.array([True, False])).sample(model, 3)
     with pytest.raises(ValueError, match=r"min_inverse_temperature must be a number between 0 and 1 or None, got 'a'"):
         ParallelTempering(min_inverse_temperature="a").sample(model, 3)
+    thirds = ParallelTempering(min_inverse_temperature=Fraction(1, 3), n_warmup=2).sample(model, 3, random_state=0)
+    assert np.isfinite(thirds.draws).all()
     with pytest.raises(ValueError, match=r"inverse_temperatures must start at 1.*got \{'a'\}"):
         ParallelTempering(inverse_temperatures={"a"}).sample(model, 3)
     with pytest.raises(ValueError, match=r"time_limit must be a positive number of seconds or None, got "):
