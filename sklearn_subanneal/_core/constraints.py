@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from numbers import Integral
+
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
@@ -21,7 +24,7 @@ class NumberRange(_param_validation.Interval):
     """
 
     def __contains__(self, value):
-        if isinstance(value, bool):
+        if isinstance(value, bool) or (isinstance(value, Integral) and abs(value) > sys.float_info.max):
             return False
         try:
             return super().__contains__(value)

@@ -203,7 +203,7 @@ def test_words_are_no_counts():
     for texts in (["the cat", "on the mat"], pd.DataFrame({"text": ["the cat"]}), np.array([["cat"]], object)):
         with pytest.raises(ValueError, match=r"'(the )?cat'.*sklearn.feature_extraction.text.CountVectorizer"):
             VariationalTemperingLDA(2).fit(texts)
-    for params in ({"learning_offset": 10**400}, {"total_samples": 1e308}):
+    for params in ({"learning_offset": 10**400}, {"total_samples": 1e308}, {"mean_change_tol": 10**400}):
         with pytest.raises(ValueError, match=rf"'{next(iter(params))}' parameter of VariationalTemperingLDA must be"):
             VariationalTemperingLDA(2, **params).partial_fit(COUNTS)
     with pytest.raises(ValueError, match=r"doc_topic_prior must be a number from .*, got 1000"):
