@@ -109,9 +109,17 @@ def _names(rng, n_columns):
     return names
 
 
+def _series(values) -> pd.Series:
+    try:
+        return pd.Series(values)
+    except UnicodeEncodeError:
+        # With pyarrow pandas makes strings of objects, and half a character cannot be one.
+        return pd.Series(values, dtype=object)
+
+
 def _pandas(rng, n_rows, n_columns):
     chosen = [hostile_columns.pick(rng, NUMBERS, OBJECTS, PANDAS, PANDAS) for _ in range(n_columns)]
-    series = [pd.Series(make(rng, n_rows)).reset_index(drop=True) for _, make in chosen]
+    series = [_series(make(rng, n_rows)).reset_index(drop=True) for _, make in chosen]
     frame = pd.concat(series, axis=1) if series else pd.DataFrame(index=range(n_rows))
     frame.columns = _names(rng, n_columns)
     if rng.random() < 0.1:
