@@ -167,7 +167,8 @@ cdef class ColumnStatistics:
     def rebuild_from(self, const int32_t[::1] rows, const int32_t[::1] slots, Py_ssize_t n_clusters):
         """Statistics of the rows ``rows[i]`` in the slots ``slots[i]``, of which there are ``n_clusters``."""
         self.make_room(n_clusters + 1)
-        self.assign(&rows[0] if rows.shape[0] else NULL, &slots[0] if rows.shape[0] else NULL, rows.shape[0])
+        with nogil:
+            self.assign(&rows[0] if rows.shape[0] else NULL, &slots[0] if rows.shape[0] else NULL, rows.shape[0])
 
     def make_room(self, Py_ssize_t capacity):
         """Have at least so many slots."""
