@@ -19,7 +19,7 @@ from sklearn_subanneal.shards.table_blocks import TableBlocks
 # In each cycle: rows that are moved one at a time, and pairs of rows that propose to split or merge clusters.
 SINGLE_ROWS = 1000
 PAIRS = 4
-# Most sweeps between the start and the draws: they cost little beside those of the start, which are of single rows.
+# Most sweeps between the start and the draws.
 MOST_SWEEPS = 100
 # Of a time limit, the part that the start takes; and of the rest, the part before the draws.
 START_SHARE = 0.3
