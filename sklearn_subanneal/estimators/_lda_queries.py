@@ -29,13 +29,7 @@ def validate_counts(estimator, X, method: str, reset: bool) -> sparse.csr_matrix
     X is not copied if it already has this form.
     """
     refuse_unreadable(X, remedy=COUNTS)
-    try:
-        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64])
-    except TypeError as error:
-        if "Cannot cast" not in str(error):
-            raise
-        # A column of pandas' own types, as that of periods.
-        raise ValueError(f"X has a column that is no number ({error}): {COUNTS}.") from error
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64])
     X = sparse.csr_matrix(X)
     least = X.data.min(initial=0.0)
     if least < 0.0:

@@ -137,6 +137,9 @@ def _refuse_column(column, name, remedy):
         raise ValueError(f"Column {column.name!r} of {name} has dtype {dtype}, {error}: {remedy}.") from error
     if cells.ndim != 1:
         raise ValueError(f"Column {column.name!r} of {name} has dtype {dtype}, several values in a cell: {remedy}.")
+    if not len(cells) and dtype == nw.Unknown:
+        # Of pandas' own types, as periods: without a cell, only the type tells that there is no number.
+        raise ValueError(f"Column {column.name!r} of {name} has dtype {column.to_native().dtype}: {remedy}.")
     if cells.dtype.kind not in "biuf":
         _refuse_cells(cells.astype(object), f"Column {column.name!r} of {name} holds", remedy)
 

@@ -25,6 +25,7 @@ REFUSED = {
     "a column of words": (pd.DataFrame({"a": [1.0], "b": ["x"]}), ValueError, r"Column 'b' of X holds 'x'"),
     "a column of dates": (pl.DataFrame({"b": [datetime.date(2020, 1, 1)]}), ValueError, r"Column 'b' of X holds dates"),
     "wide integers": (pl.DataFrame({"b": [2**100]}, {"b": pl.Int128}), ValueError, r"Column 'b' of X has dtype Int128"),
+    "no periods": (pd.DataFrame({"b": pd.PeriodIndex([], freq="D")}), ValueError, r"Column 'b' of X has dtype period"),
     "structs": (pl.DataFrame({"b": [{"a": 1, "c": 2}]}), ValueError, r"Column 'b' of X .*: convert"),
     "sparse columns": (
         pd.DataFrame({"b": pd.arrays.SparseArray([0.0], fill_value=np.nan)}),
