@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack, solve_triangular
 from scipy.special import logsumexp, ndtr
 
 from sklearn_subanneal._core.blas import one_blas_thread
@@ -103,9 +103,8 @@ class AveragedRegression:
         with one_blas_thread():
             for k in np.unique(which):
                 (mean,), (covariance,) = self.moments(X, True, slice(k, k + 1))
-                # Of a function without noise it may be singular; then its Cholesky factor does not exist.
-                values, vectors = np.linalg.eigh(covariance)
-                out[which == k] = mean + (out[which == k] * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+                factor, order = _pivoted_cholesky(covariance)
+                out[np.ix_(which == k, order)] = mean[order] + out[which == k, : factor.shape[1]] @ factor.T
         return out.T
 
     def log_predictive_density(self, X: NDArray, y: NDArray) -> NDArray:
@@ -134,6 +133,15 @@ class AveragedRegression:
         scale = self.standardization.y_scale**2
         noise = np.array([self.model.noise_variance(theta) * scale for theta, _, _ in self.components])
         return means, variances + noise[:, None]
+
+
+def _pivoted_cholesky(covariance: NDArray) -> tuple[NDArray, NDArray]:
+    """A factor with a column for each rank, and the order of the rows that it has: of smooth functions few ranks count.
+
+    A plain Cholesky factor does not exist where the covariance is singular, as that of a function without noise may be.
+    """
+    factor, order, rank, _ = lapack.dpstrf(covariance, lower=1)
+    return np.tril(factor)[:, :rank], order - 1
 
 
 def mixture_quantile(means: NDArray, deviations: NDArray, p: float) -> NDArray:

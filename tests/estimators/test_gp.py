@@ -166,6 +166,21 @@ def test_same_for_any_number_of_jobs_and_pickled():
     assert one.sample_y(X[:3], 4).shape == (3, 4)
 
 
+def test_draws_of_the_function_have_its_moments_and_agree_at_equal_rows():
+    X, y = table()
+    model = TemperedGaussianProcessRegressor(**SHORT).fit(X, y)
+    # At some rows twice: then the covariance is singular.
+    rows = np.concatenate([X[:4], X[:4] + 0.1, X[:4]])
+    mean, covariance = model.predict(rows, return_cov=True)
+    draws, n = model.sample_y(rows, 20_000), 20_000
+    assert np.allclose(draws[:4], draws[8:], atol=1e-5 * np.sqrt(covariance.max()))
+    variances = covariance.diagonal()
+    assert (np.abs(draws.mean(axis=1) - mean) < 5 * np.sqrt(variances / n)).all()
+    # Fourth moments of a mixture of normals are above those of a normal.
+    noise = np.sqrt(3.0 * np.outer(variances, variances) / n)
+    assert (np.abs(np.cov(draws) - covariance) < 5 * noise).all()
+
+
 def test_kernels_of_scikit_learn():
     X, y = table(40)
     model = TemperedGaussianProcessRegressor(Matern([1.0, 1.0], nu=2.5), n_chains=2, n_draws=40, random_state=0)
