@@ -16,11 +16,13 @@ from sklearn_subanneal.tables.cells import is_missing
 
 # Rows times clusters held at once in one float64 array: 1 MB, which stays in the cache from column to column.
 CELLS_PER_CHUNK = 131_072
+# The same where much is done for each chunk in Python.
+MOMENTS_PER_CHUNK = 4 * CELLS_PER_CHUNK
 
 
-def chunks(n_rows: int, n_clusters: int) -> Iterator[slice]:
+def chunks(n_rows: int, n_clusters: int, most: int = CELLS_PER_CHUNK) -> Iterator[slice]:
     """Slices of the rows that keep arrays of (rows, clusters) small."""
-    step = max(CELLS_PER_CHUNK // max(n_clusters, 1), 1)
+    step = max(most // max(n_clusters, 1), 1)
     return (slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step))
 
 
@@ -52,14 +54,14 @@ class Ensemble:
         return out
 
     def cells(
-        self, arrays: list[np.ndarray], n_terms: int, rows: np.ndarray | None = None
+        self, arrays: list[np.ndarray], n_terms: int, rows: np.ndarray | None = None, most: int = CELLS_PER_CHUNK
     ) -> Iterator[tuple[slice, DistinctRows]]:
-        """Slices of the rows, with their cells, such that arrays of (rows, n_terms) are small.
+        """Slices of the rows, with their cells, such that arrays of (rows, n_terms) have at most so many cells.
 
         ``rows`` are their positions in the table that the ensemble knows; None: the first ones.
         """
         rows = np.arange(len(arrays[0])) if rows is None else rows
-        for part in chunks(len(rows), n_terms):
+        for part in chunks(len(rows), n_terms, most):
             yield part, DistinctRows.of(self.models, [a[part] for a in arrays], rows[part])
 
     def log_densities(self, cells: DistinctRows) -> np.ndarray:
@@ -251,6 +253,11 @@ class Ensemble:
                         second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
 
+    def _most_moments(self) -> int:
+        """Numbers for each row that are held at once: those of the clusters, or the moments in those of one factor."""
+        width = max(len(model.sources) for model in self.models)
+        return max(self.most_terms, self.most_clusters * width)
+
     def predict(
         self,
         arrays: list[np.ndarray],
@@ -318,8 +325,8 @@ class Ensemble:
         holes = np.flatnonzero(gaps.any(axis=1))
         if not len(holes):
             return filled, uncertainty
-        widest = max(len(model.sources) for model in self.models)
-        for part, cells in self.cells([a[holes] for a in arrays], self.most_terms * widest, holes):
+        known = [a[holes] for a in arrays]
+        for part, cells in self.cells(known, self._most_moments(), holes, MOMENTS_PER_CHUNK):
             rows = holes[part]
             targets = [m for m, model in enumerate(self.models) if gaps[np.ix_(rows, model.sources)].any()]
             for m, (one, two) in self.expectations(cells, targets, seen, limited=True).items():

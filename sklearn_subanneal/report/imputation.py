@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from sklearn_subanneal.estimators import CrossCat
 
+# Larger numbers are no int64.
+MOST_OF_INTEGERS = 2.0**63
+
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
@@ -64,12 +67,23 @@ def impute_missing(model: CrossCat, source: Source) -> Imputation:
 
 def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray) -> pd.Series:
     """A column with its missing cells imputed: numbers to six digits, whole ones without decimals."""
-    is_number = series.dtype.kind in "iuf"
-    seen = [int(value) if is_number and value == int(value) else value for value in series[~missing]]
-    guessed = [float(f"{value:.6g}") if is_number else value for value in values[missing]]
-    if is_number and all(isinstance(value, int) for value in seen):
-        guessed = [int(value) if value == int(value) else value for value in guessed]
-    cells = np.empty(len(series), dtype=object)
-    cells[~missing] = seen
-    cells[missing] = guessed
+    cells = np.array(series, object)
+    if series.dtype.kind in "iuf":
+        seen, guessed = series[~missing].to_numpy(), [float(f"{value:.6g}") for value in values[missing]]
+        whole, guessed = _are_whole(seen), np.array(guessed)
+        cells[~missing] = _with_integers(seen, whole)
+        cells[missing] = _with_integers(guessed, _are_whole(guessed) & whole.all())
+    else:
+        cells[missing] = values[missing].to_numpy(object)
     return type(series)(cells, series.index, dtype=object)
+
+
+def _are_whole(numbers: np.ndarray) -> np.ndarray:
+    return (numbers == np.floor(numbers)) & (np.abs(numbers) < MOST_OF_INTEGERS)
+
+
+def _with_integers(numbers: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Numbers as objects of Python, some of them as integers."""
+    out = numbers.astype(object)
+    out[whole] = numbers[whole].astype(np.int64).astype(object)
+    return out

@@ -19,9 +19,12 @@ from sklearn_subanneal.report.source import Source
 
 # Share of the schedule in the progress of a chain; the rest are its draws.
 SCHEDULE_SHARE = 0.8
-# Of a time limit, the least share for the chains, and the largest for the rest: to summarise the draws and to write.
-# The rest takes so many seconds; so many more a cell of the modelled table; and so many for each cell and draw.
-LEAST_OF_CHAINS, MOST_OF_WRITING = 0.1, 0.4
+# Of a time limit, the least share for the chains, and that of the rest, to summarise the draws and to write, above which
+# there are fewer draws. The rest takes so many seconds; so many more a cell of the modelled table; and so many for each
+# cell and draw.
+LEAST_OF_CHAINS, MOST_OF_WRITING = 0.25, 0.4
+# With fewer nobody could say whether chains agree.
+FEWEST_CHAINS = 2
 SECONDS_TO_WRITE, SECONDS_A_CELL, SECONDS_A_CELL_AND_DRAW = 5.0, 3e-6, 5e-7
 STOPPING = "interrupted, the report is of one draw of each chain; Ctrl-C again ends without a report"
 
@@ -49,7 +52,8 @@ class Plan:
     def estimator(self, source: Source, elapsed: float = 0.0) -> CrossCat:
         """The estimator with these settings, when so many seconds of the time limit have passed.
 
-        Where the time limit is short for the table, it has fewer draws, since all of them are used for every cell.
+        Where the time limit is short for the table, it has fewer draws, since all of them are used for every cell, and
+        if one draw of each chain is too much, no more chains than run at once.
 
         Raises
         ------
@@ -60,26 +64,25 @@ class Plan:
             raise ValueError(f"--chains must be at least 1, got {self.n_chains}.")
         if self.time_limit is not None and not self.time_limit > 0.0:
             raise ValueError(f"--time-limit must be a positive number of seconds, got {self.time_limit}.")
-        n_jobs = min(self.n_jobs or joblib.cpu_count(), self.n_chains)
+        n_chains, n_jobs = self.n_chains, self.n_jobs or joblib.cpu_count()
         a_chain, n_draws = None, self.n_draws
         if self.time_limit is not None:
-            writing, n_draws = self._writing(source.X.size)
-            chains = max(self.time_limit - elapsed - writing, LEAST_OF_CHAINS * self.time_limit)
-            a_chain = chains / ceil(self.n_chains / n_jobs)
+            least, a_draw = SECONDS_TO_WRITE + SECONDS_A_CELL * source.X.size, SECONDS_A_CELL_AND_DRAW * source.X.size
+            most = MOST_OF_WRITING * self.time_limit
+            if least + a_draw * n_chains > most:
+                n_chains = min(n_chains, max(n_jobs, FEWEST_CHAINS))
+            a_draw *= n_chains
+            n_draws = max(1, min(n_draws, int((most - least) / max(a_draw, 1e-9) + 1e-6)))
+            chains = max(self.time_limit - elapsed - least - a_draw * n_draws, LEAST_OF_CHAINS * self.time_limit)
+            a_chain = chains / ceil(n_chains / n_jobs)
         return CrossCat(
             feature_types=source.feature_types,
-            n_chains=self.n_chains,
+            n_chains=n_chains,
             n_draws=n_draws,
             time_limit=a_chain,
-            n_jobs=n_jobs,
+            n_jobs=min(n_jobs, n_chains),
             random_state=self.seed,
         )
-
-    def _writing(self, n_cells: int) -> tuple[float, int]:
-        """Seconds to leave for what is written, and draws of a chain for which they are enough."""
-        least, a_draw = SECONDS_TO_WRITE + SECONDS_A_CELL * n_cells, SECONDS_A_CELL_AND_DRAW * n_cells * self.n_chains
-        seconds = min(least + a_draw * self.n_draws, MOST_OF_WRITING * self.time_limit)
-        return seconds, max(1, min(self.n_draws, int((seconds - least) / max(a_draw, 1e-9) + 1e-6)))
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def learn(
         On a second Ctrl-C.
     """
     model, started = plan.estimator(source, elapsed), time.perf_counter()
-    callback = LearningCallback(plan.n_chains, model.n_draws, on_progress)
+    callback = LearningCallback(model.n_chains, model.n_draws, on_progress)
     deadline = inf if plan.time_limit is None else started - elapsed + plan.time_limit
     with callback.handling_interrupts(), warnings.catch_warnings():
         # The page says it.
