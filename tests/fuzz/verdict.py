@@ -57,7 +57,9 @@ def is_finite(value, missing: bool = False, depth: int = 0) -> bool:
     if isinstance(value, pl.DataFrame):
         return all(is_finite(column, missing) for column in value.iter_columns())
     if isinstance(value, pl.Series):
-        return (missing or not value.null_count()) and is_finite(value.drop_nulls().to_list(), missing, depth + 1)
+        # Dates of polars may be beyond those of Python.
+        cells = value.drop_nulls().to_physical().to_list()
+        return (missing or not value.null_count()) and is_finite(cells, missing, depth + 1)
     if isinstance(value, dict):
         return all(is_finite(item, missing, depth + 1) for item in value.values())
     if isinstance(value, list | tuple | set):
