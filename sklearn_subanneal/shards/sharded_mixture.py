@@ -34,13 +34,17 @@ class ShardedMixture:
         self, blocks: Threads, prior: PartitionPrior, generator: np.random.Generator, anchor_share: float = 0.1
     ):
         self.blocks, self.prior, self.generator, self.anchor_share = blocks, prior, generator, anchor_share
-        self.models = blocks.table.models
         self.key, self._stage = int(generator.integers(2**63)), 0
         self.columns = [model.statistics() for model in self.models]
         self._prior_states = [column.get_prior_state() for column in self.columns]
         self.sizes = np.zeros(0, np.int64)
         # Rows of each cluster in each block.
         self.block_sizes: list[np.ndarray] = []
+
+    @property
+    def models(self) -> list:
+        """The models of its columns."""
+        return self.blocks.models
 
     @property
     def n_clusters(self) -> int:

@@ -9,7 +9,6 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.shards.row_block import RowBlock
 
 # Sums are made within blocks of so many rows and added in the order of the blocks, whoever makes them, so that their
 # bits do not depend on who does.
@@ -38,15 +37,14 @@ class TableBlocks:
         """The rows of a block."""
         return slice(i * self.block_rows, min((i + 1) * self.block_rows, self.n_rows))
 
-    def cells(self, i: int) -> list[ColumnData]:
-        """The cells of a block, by model."""
+    def cells(self, i: int, members: Sequence[int]) -> list[ColumnData]:
+        """The cells of some models in a block."""
         raise TypeError(f"{type(self).__name__} must say where its cells are")
 
-    def start(self, i: int, labels: np.ndarray | None = None) -> RowBlock:
-        """A block as it is at the start, with these labels; None: all 0."""
+    def n_rows_of(self, i: int) -> int:
+        """How many rows a block has."""
         rows = self.rows(i)
-        labels = np.zeros(rows.stop - rows.start, np.int32) if labels is None else labels
-        return RowBlock.start(self.models, self.cells(i), rows.start, labels)
+        return rows.stop - rows.start
 
 
 class TypedBlocks(TableBlocks):
@@ -98,9 +96,7 @@ class TypedBlocks(TableBlocks):
             np.save(self.folder / f"{i}-{j}.npy", data.array)
         self._kept.append(None)
 
-    def cells(self, i: int) -> list[ColumnData]:
+    def cells(self, i: int, members: Sequence[int]) -> list[ColumnData]:
         if self.folder is None:
-            return self._kept[i]
-        return [
-            model.kept_data(np.load(self.folder / f"{i}-{j}.npy", mmap_mode="r")) for j, model in enumerate(self.models)
-        ]
+            return [self._kept[i][j] for j in members]
+        return [self.models[j].kept_data(np.load(self.folder / f"{i}-{j}.npy", mmap_mode="r")) for j in members]

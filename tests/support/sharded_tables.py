@@ -36,8 +36,8 @@ class ExampleBlocks(TableBlocks):
     def __init__(self, examples, block_rows, learned=False):
         super().__init__([ExampleModel(example, learned) for example in examples], N_ROWS, block_rows)
 
-    def cells(self, i):
-        return [model.data(self.rows(i)) for model in self.models]
+    def cells(self, i, members):
+        return [self.models[j].data(self.rows(i)) for j in members]
 
 
 class ShardedExample(Chain):
