@@ -224,16 +224,16 @@ def probable_groups(list columns, log_weights, const int32_t[::1] groups, Py_ssi
     return np.asarray(labels), np.asarray(probability)
 
 
-def anchors(Py_ssize_t n_rows, first_row, key, sweep, double anchor_share):
-    """Which rows of a block are anchors in a sweep, bool: the same that ``RowSweep.assign`` does not move."""
+def uniforms(Py_ssize_t n_rows, first_row, key, sweep):
+    """A number in [0, 1) for each row of a block, the first that it draws: below the share of anchors, it is one."""
     cdef bitgen_t bits
     cdef RowStream stream
     cdef uint64_t first = first_row
     cdef Py_ssize_t row
-    cdef char[::1] out = np.zeros(n_rows, np.int8)
+    cdef double[::1] out = np.empty(n_rows)
     connect(&bits, &stream, key, sweep)
     with nogil:
         for row in range(n_rows):
             start(&stream, first + row)
-            out[row] = bits.next_double(bits.state) < anchor_share
-    return np.asarray(out).view(np.bool_)
+            out[row] = bits.next_double(bits.state)
+    return np.asarray(out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sklearn_subanneal.columns._frequencies import log_dirichlet_variates, log_gamma_variates
@@ -12,6 +14,9 @@ from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.shards.block_map import Threads
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.work import Change, Gathered, RowStreams, SweepPlan
+
+# The logarithm of what may be left of a measure: less than random numbers of double precision can tell from nothing.
+LEAST_REST = -54.0 * np.log(2.0)
 
 
 class ShardedMixture:
@@ -98,6 +103,29 @@ class ShardedMixture:
         replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
         self.take_sums([(counts, sums) for _, counts, sums in replies])
         self._close_gaps()
+
+    def draw_from_prior(self) -> None:
+        """Draw all rows, and the parameters of the partition prior, a Dirichlet process, from their priors."""
+        self.prior.draw(self.generator)
+        logs, rest = [], 0.0
+        while rest > LEAST_REST:
+            stick = log_dirichlet_variates([1.0, self.prior.new_base], self.generator)
+            logs.append(rest + stick[0])
+            rest += stick[1]
+        ends = np.append(np.cumsum(np.exp(logs))[:-1], 1.0)
+        counts = self.blocks.update_labels(RowBlock.drawn, self.streams(), ends)
+        self.take_sums([(own, []) for own in counts])
+        self._close_gaps()
+
+    def take_columns(self, members: Sequence[int], states: list[dict], prior_states: list[dict]) -> None:
+        """Have these columns of the table from now on, of which the statistics and hyperparameters are given."""
+        self.blocks.members, self.columns = list(members), []
+        for model, state, prior in zip(self.models, states, prior_states, strict=True):
+            column = model.statistics()
+            column.set_prior_state(prior)
+            column.set_state(state)
+            self.columns.append(column)
+        self._keep_prior_states()
 
     def sweep(self) -> int:
         """Draw the cluster of each row given parameters of the clusters, all rows at once; returns how many moved.

@@ -33,8 +33,8 @@ class ExampleModel:
 class ExampleBlocks(TableBlocks):
     """Blocks of examples of columns."""
 
-    def __init__(self, examples, block_rows, learned=False):
-        super().__init__([ExampleModel(example, learned) for example in examples], N_ROWS, block_rows)
+    def __init__(self, examples, block_rows, learned=False, n_rows=N_ROWS):
+        super().__init__([ExampleModel(example, learned) for example in examples], n_rows, block_rows)
 
     def cells(self, i, members):
         return [self.models[j].data(self.rows(i)) for j in members]
