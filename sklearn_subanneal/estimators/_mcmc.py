@@ -105,7 +105,7 @@ class MCMCEstimator(
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            The table. NaN, None and NA are missing cells. ``SubsampleAnnealedDPMM`` also takes a
+            The table. NaN, None and NA are missing cells. ``SubsampleAnnealedDPMM`` and ``CrossCat`` also take a
             :class:`~sklearn_subanneal.shards.ShardedTable`, a table of many rows in blocks.
         y : None
             Ignored.
@@ -164,7 +164,7 @@ class MCMCEstimator(
         return self
 
     def _fit_in_shards(self, X, sample_weight, strata):
-        raise TypeError(f"{type(self).__name__} does not take a ShardedTable; SubsampleAnnealedDPMM does")
+        raise TypeError(f"{type(self).__name__} does not take a ShardedTable; SubsampleAnnealedDPMM and CrossCat do")
 
     def _template(self, table, models, arrays, chooser) -> ChainSpec:
         """The specification of the chains, checked, but for their random generators."""

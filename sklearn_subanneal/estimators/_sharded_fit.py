@@ -1,4 +1,4 @@
-"""ShardedFit, the fit of a mixture to a table in shards: a mixin."""
+"""ShardedFit, the fit to a table in shards, and ShardedViewsFit, that of a cross-categorization: mixins."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.shards.block_map import Threads
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sharded_chain import START_SHARE, ShardedSpec, run_sharded
+from sklearn_subanneal.shards.sharded_mixture_chain import ShardedMixtureSpec
+from sklearn_subanneal.shards.sharded_views_chain import ShardedViewsSpec
 from sklearn_subanneal.shards.table_blocks import TypedBlocks
 from sklearn_subanneal.tables.row_copies import RowCopies
 
@@ -25,9 +27,11 @@ MOST_KEPT = 5000
 class ShardedFit:
     """The fit to a :class:`~sklearn_subanneal.shards.ShardedTable`.
 
-    It reads what ``MCMCEstimator`` has: ``_read(X)``, ``_bind(table, arrays)``, ``_template(...)``, ``_keep(...)``,
-    ``_summarize(arrays)`` and ``_judge_convergence()``.
+    It reads what ``MCMCEstimator`` has: ``_read(X)``, ``_bind(table, arrays)``, ``_template(...)``, ``_of_chain(...)``,
+    ``_keep(...)``, ``_summarize(arrays)`` and ``_judge_convergence()``.
     """
+
+    _SHARDED_SPEC: type[ShardedSpec] = ShardedMixtureSpec
 
     def _fit_in_shards(self, X, sample_weight, strata):
         for name, value in (("sample_weight", sample_weight), ("strata", strata)):
@@ -37,17 +41,10 @@ class ShardedFit:
             raise ValueError("warm_start=True does not suit a ShardedTable; set it to False")
         if any(isinstance(callback, Checkpoint) for callback in callbacks_of(self)):
             raise ValueError("Checkpoint does not suit a ShardedTable, whose chains are not saved; leave it out")
-        if self._has_documents:
-            raise ValueError("feature_types='bag-of-words' does not suit a ShardedTable; give fit the documents")
-        if partitions.resolve_partition(self.partition).bind().has_auxiliary:
-            # Its sweeps were not compared with the enumeration of partitions.
-            raise ValueError(
-                f"partition={self.partition!r} does not suit a ShardedTable; take 'dp' or 'pitman-yor', or give fit "
-                "the table itself"
-            )
+        self._check_shards()
         *generators, chooser = spawn_generators(self.random_state, self.n_chains + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
-        table, arrays = self._read(sample)
+        table, arrays = self._read_start(sample)
         models = self._bind(table, arrays)
         start = replace(
             self._template(table, models, arrays, subsampling.resolve_subsampling(self.subsampling)),
@@ -60,8 +57,8 @@ class ShardedFit:
             pieces = (table.encode(self, piece, as_evidence(self.unseen)) for piece in X.source.pieces())
             blocks = TypedBlocks(models, pieces, X.n_rows, folder)
             specs = [
-                ShardedSpec(
-                    start=replace(start, generator=generator, number=number),
+                self._SHARDED_SPEC(
+                    start=replace(self._of_chain(start, number), generator=generator, number=number),
                     table=blocks,
                     units=blocks.units,
                     kept=rows[kept],
@@ -89,11 +86,56 @@ class ShardedFit:
             self.convergence_.warn(stacklevel=5)
         return self
 
+    def _check_shards(self) -> None:
+        """Raise ValueError if a parameter does not suit a table in shards."""
+        if self._has_documents:
+            raise ValueError("feature_types='bag-of-words' does not suit a ShardedTable; give fit the documents")
+        if partitions.resolve_partition(self.partition).bind().has_auxiliary:
+            # Its sweeps were not compared with the enumeration of partitions.
+            raise ValueError(
+                f"partition={self.partition!r} does not suit a ShardedTable; take 'dp' or 'pitman-yor', or give fit "
+                "the table itself"
+            )
+
+    def _read_start(self, sample):
+        """The schema of the rows on which the chains start, and their typed columns."""
+        return self._read(sample)
+
     def _label_blocks(self, blocks: TypedBlocks) -> None:
         """Labels of all rows by the representative draw."""
-        threads, draw = Threads(blocks, self.n_jobs), self._representative
+        self.labels_, self.probabilities_ = self._nearest_in_blocks(blocks, None, self._representative, self._groups)
+
+    def _nearest_in_blocks(self, blocks: TypedBlocks, members, draw, groups) -> tuple[np.ndarray, np.ndarray]:
+        """The most probable group of each row in a mixture of some columns, and its probability."""
+        threads = Threads(blocks, self.n_jobs, members)
         threads.start()
-        weights = np.log(draw.sizes + draw.weights[0])
-        found = threads.ask(RowBlock.nearest, draw.columns, weights, self._groups)
-        self.labels_ = np.concatenate([labels for labels, _ in found]).astype(np.int64)
-        self.probabilities_ = np.concatenate([own for _, own in found])
+        found = threads.ask(RowBlock.nearest, draw.columns, np.log(draw.sizes + draw.weights[0]), groups)
+        labels, probabilities = zip(*found, strict=True)
+        return np.concatenate(labels).astype(np.int64), np.concatenate(probabilities)
+
+
+class ShardedViewsFit(ShardedFit):
+    """The fit of a cross-categorization to a :class:`~sklearn_subanneal.shards.ShardedTable`."""
+
+    _SHARDED_SPEC = ShardedViewsSpec
+
+    def _check_shards(self) -> None:
+        if self.covariance_type == "full":
+            raise ValueError(
+                "covariance_type='full' does not suit a ShardedTable, since reals that are dependent within the "
+                "clusters of a view are not moved in blocks; take 'diag' or 'auto', or give fit the table itself"
+            )
+
+    def _read_start(self, sample):
+        self.covariance_type_ = "diag"
+        # Not as in fit, which with full covariance makes other types of columns.
+        return super()._read(sample)
+
+    def _label_blocks(self, blocks: TypedBlocks) -> None:
+        draw = self._representative
+        found = [
+            self._nearest_in_blocks(blocks, draw.members(view), own, groups)
+            for view, (own, groups) in enumerate(zip(draw.views, self._groups, strict=True))
+        ]
+        self.view_labels_ = np.column_stack([labels for labels, _ in found])
+        self.labels_, self.probabilities_ = found[0]

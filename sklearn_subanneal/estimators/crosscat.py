@@ -18,6 +18,7 @@ from sklearn_subanneal.estimators._hyperparameters import view_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
+from sklearn_subanneal.estimators._sharded_fit import ShardedViewsFit
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.estimators._training_rows import TrainingRows
 from sklearn_subanneal.estimators._view_clusters import ViewClusters
@@ -34,13 +35,14 @@ from sklearn_subanneal.views.views_spec import ViewsSpec
 DEFAULT_MOVES = (Gibbs(), SplitMerge(), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
-class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries, MCMCEstimator):
+class CrossCat(
+    TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries, ShardedViewsFit, MCMCEstimator
+):
     """Pitman-Yor cross-categorization of a table, learned by subsample annealing.
 
     The columns are partitioned into *views*, and the rows, independently in each view, into clusters: columns that have
     nothing to do with one another need not agree on how the rows are grouped. Numbers of views and clusters are
-    learned. Columns may be real, categorical, ordinal, boolean or counts, and cells may be missing. The posterior is a
-    joint density of all columns, of which any conditional may be asked.
+    learned. The posterior is a joint density of all columns, of which any conditional may be asked.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         a full covariance matrix, whose prior has correlations that all clusters share; cells whose values repeat are
         jittered. "full" describes correlated measurements much better, but its time grows with the square of the number
         of columns, and with its cube where many cells are missing. "auto": "full" for up to 64 such columns if the
-        number of rows times the square of theirs is at most 10^8, else "diag".
+        number of rows times the square of theirs is at most 10^8, else "diag", as in a ``ShardedTable``.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row in each view
         (:class:`~sklearn_subanneal.mixtures.Gibbs` or, with CRP, :class:`~sklearn_subanneal.mixtures.Slice`), and any
@@ -120,10 +122,10 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
         as do the work of the schedule once more.
     time_limit : float or None, default=None
-        Seconds for each chain, up to one more draw of ``thin`` sweeps: four fifths for the schedule, the rest for
-        draws, of which there may be fewer than ``n_draws``, but one at least.
+        Seconds for each chain, up to one more draw of ``thin`` sweeps: four fifths for the schedule, the rest for the
+        draws, one or more.
     warm_start : bool, default=False
-        Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
+        Whether another ``fit`` to the same table continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
         Chains run at once; where there are more jobs than chains, also views swept at once.
     sparse_output : bool, default=False
@@ -152,9 +154,10 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_column_labels_ : ndarray of int32, shape (n_chains, n_draws, n_parts)
-        Views in every draw; their numbers cannot be compared between draws.
+        Views in every draw, with other numbers in each.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
-        Clusters, in every draw, in the view that holds the first column of view 0.
+        Clusters, in every draw, in the view that holds the first column of view 0; of ``posterior_rows_`` alone after a
+        fit to a :class:`~sklearn_subanneal.shards.ShardedTable`: numbers of at most 5,000 of its rows.
     dependence_ : ndarray of shape (n_features, n_features)
         Fraction of the draws in which two columns are in the same view.
     log_joint_ : ndarray of shape (n_chains, n_draws)
@@ -266,10 +269,8 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
 
     def _partitions(self):
         """The priors of the partitions of the rows and of the columns."""
-        return (
-            partitions.resolve_partition(self.row_partition, "row_partition"),
-            partitions.resolve_partition(self.column_partition, "column_partition"),
-        )
+        names = "row_partition", "column_partition"
+        return tuple(partitions.resolve_partition(getattr(self, name), name) for name in names)
 
     def _read(self, X):
         table, arrays = super()._read(X)
@@ -338,7 +339,8 @@ class CrossCat(TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, St
         chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled, weights)
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
         self._representative = self._draws[chain][draw].reordered(columns)
-        merged = merged_in_views(columns, self.posterior_column_labels_, modelled, (chain, draw), weights)
+        sizes = [len(view.sizes) for view in self._representative.views]
+        merged = merged_in_views(columns, self.posterior_column_labels_, modelled, (chain, draw), sizes, weights)
         judged = [
             nearest_of_training(*self._view(view, arrays), groups, self._copies.absent)
             for view, groups in enumerate(merged)

@@ -152,6 +152,7 @@ def merged_in_views(
     column_labels: NDArray,
     row_labels: Sequence[Sequence[NDArray]],
     chosen: tuple[int, int],
+    n_clusters: Sequence[int],
     weights: NDArray | None = None,
 ) -> list[NDArray]:
     """Merges, as of :func:`merged_clusters`, of the clusters of one draw in each view, by the draws with its views.
@@ -162,6 +163,8 @@ def merged_in_views(
         As in :func:`typical_draw_with_views`.
     chosen : tuple of int
         Chain and index of the draw.
+    n_clusters : sequence of int
+        Of the draw in each view: some of its clusters may have none of these rows.
 
     Returns
     -------
@@ -178,7 +181,7 @@ def merged_in_views(
             own[v, rows],
             np.array([labels[i][v, rows] for i in some]),
             weights=_of_some(weights, some),
-            n_clusters=int(own[v].max()) + 1,
+            n_clusters=n_clusters[v],
         )
         for v in range(len(own))
     ]

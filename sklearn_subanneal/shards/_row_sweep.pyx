@@ -142,7 +142,7 @@ cdef class RowSweep:
                 difference = (self.scores[1] + self.log_weight[1]) - (self.scores[0] + self.log_weight[0])
                 if drawn:
                     start(&stream, self.first_row + rows[i])
-                    sides[i] = bits.next_double(bits.state) * (1.0 + exp_double(-difference)) < 1.0
+                    sides[i] = bits.next_double(bits.state) * (1.0 + exp_double(min(-difference, 700.0))) < 1.0
                 # log 1 / (1 + e^-x), x positive for the more probable side
                 log_share = difference if sides[i] else -difference
                 out -= log1p_exp(-log_share)

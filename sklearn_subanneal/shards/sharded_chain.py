@@ -1,8 +1,9 @@
-"""ShardedChain, the Markov chain of a mixture whose rows are in blocks; ShardedSpec, which builds it."""
+"""ShardedChain, the base of Markov chains whose rows are in blocks, and ShardedSpec, the base of what builds them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +11,12 @@ from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.mixtures.mixture_chain import TRACE, Draw, MixtureSpec
+from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
 from sklearn_subanneal.shards.block_map import Threads
 from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
 from sklearn_subanneal.shards.split_merge import split_and_merge
 from sklearn_subanneal.shards.table_blocks import TableBlocks
+from sklearn_subanneal.views.views_spec import ViewsSpec
 
 # In each cycle: rows that are moved one at a time, and pairs of rows that propose to split or merge clusters.
 SINGLE_ROWS = 1000
@@ -38,40 +40,21 @@ class _AllRows:
 
 
 class ShardedChain(AnnealedChain):
-    """A chain over the partition of the rows of a table in blocks, from the draw of a chain over some of its rows.
+    """A chain over partitions of the rows of a table in blocks, from the draw of a chain over some of its rows.
 
     Parameters
     ----------
-    mixture : ShardedMixture
-    units : float
-        log |dz / dx| of all cells.
+    spec : ShardedSpec
     start : ChainResult
         Of the chain over some of the rows.
-    kept : ndarray of int, shape (n_kept,)
-        The rows whose labels are kept with each draw, increasing.
-    generator : numpy.random.Generator
-    number : int
-    learn : bool
     burn_in_seconds : float or None
         After so many seconds draws are made, whether or not the log joint density still rises.
     """
 
-    TRACE = TRACE
-
-    def __init__(
-        self,
-        mixture: ShardedMixture,
-        units: float,
-        start: ChainResult,
-        kept: np.ndarray,
-        generator: np.random.Generator,
-        number: int = 0,
-        learn: bool = True,
-        burn_in_seconds: float | None = None,
-    ):
-        n_rows = mixture.blocks.table.n_rows
-        super().__init__(n_rows, np.zeros(0, np.int32), _AllRows(n_rows), generator, number)
-        self.mixture, self.units, self.kept, self.learn = mixture, units, kept, learn
+    def __init__(self, spec: ShardedSpec, start: ChainResult, burn_in_seconds: float | None = None):
+        n_rows, generator = spec.table.n_rows, spec.start.generator
+        super().__init__(n_rows, np.zeros(0, np.int32), _AllRows(n_rows), generator, spec.number)
+        self.spec, self.learn = spec, spec.start.learn
         self.trace = [tuple(record) for record in start.trace]
         self.n_sweeps, self.seconds = start.state.n_sweeps, start.state.seconds
         self.annealed, self.burn_in_seconds = True, burn_in_seconds
@@ -81,8 +64,8 @@ class ShardedChain(AnnealedChain):
         is_late = self.burn_in_seconds is not None and self.seconds_of_run >= self.burn_in_seconds
         return stop or (is_late and not self.arrived)
 
-    def cycle(self, step: Step, context: ChainContext) -> dict:
-        mixture = self.mixture
+    def _move_rows(self, mixture: ShardedMixture, context: ChainContext) -> tuple[int, int]:
+        """The moves of rows of one partition; returns how many moved, and how many splits and merges were accepted."""
         context.check()
         n_moved = mixture.sweep()
         if mixture.has_thresholds:
@@ -90,27 +73,8 @@ class ShardedChain(AnnealedChain):
             n_moved += mixture.slice_rows()
         context.check()
         n_moved += mixture.move_single_rows(SINGLE_ROWS)
-        n_accepted = split_and_merge(mixture, PAIRS)
-        mixture.learn(self.learn)
-        draw = mixture.state()
-        names = ("concentration", "discount", "mass", "sigma")
-        return {
-            "log_joint": draw.log_joint + self.units,
-            "n_clusters": mixture.n_clusters,
-            "n_moved": n_moved,
-            **{name: draw.prior.get(name, np.nan) for name in names},
-            "n_proposed": PAIRS,
-            "n_accepted": n_accepted,
-            "sum_log_ratio": 0.0,
-            "n_overflows": 0,
-        }
-
-    def state(self) -> Draw:
-        draw = self.mixture.state()
-        return replace(draw, log_joint=draw.log_joint + self.units)
-
-    def labels_of_rows(self) -> np.ndarray:
-        return self.mixture.gather(self.kept)[1].labels
+        context.check()
+        return n_moved, split_and_merge(mixture, PAIRS)
 
     def get_state(self) -> dict:
         return {}
@@ -118,17 +82,17 @@ class ShardedChain(AnnealedChain):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShardedSpec:
-    """A chain over a table in blocks.
+    """A chain over a table in blocks; a subclass says which.
 
     Attributes
     ----------
-    start : MixtureSpec
+    start : MixtureSpec or ViewsSpec
         The chain over some of the rows, with its generator.
     table : TableBlocks
     units : float
         log |dz / dx| of all cells.
     kept : ndarray of int, shape (n_kept,)
-        The rows whose labels are kept with each draw.
+        The rows whose labels are kept with each draw, increasing.
     n_draws, thin : int
     max_sweeps : int or None
     time_limit : float or None
@@ -136,7 +100,7 @@ class ShardedSpec:
         Threads that share the blocks.
     """
 
-    start: MixtureSpec
+    start: MixtureSpec | ViewsSpec
     table: TableBlocks
     units: float
     kept: np.ndarray
@@ -155,29 +119,22 @@ class ShardedSpec:
         """Not known before."""
         return None
 
+    def build(self, blocks: Any, start: ChainResult, burn_in_seconds: float | None) -> ShardedChain:
+        """The chain over all rows, which begins with the draw of the chain over some of them."""
+        raise TypeError(f"{type(self).__name__} must build a chain")
+
     def run(self, context: ChainContext) -> ChainResult:
         """Run the chain over some rows, and from its draw that over all."""
         context.begin()
-        start = self.start.run(_silent(context))
-        generator = self.start.generator
-        blocks = Threads(self.table, self.n_jobs)
-        blocks.start()
-        mixture = ShardedMixture(blocks, self.start.partition.bind(self.start.learn), generator)
-        mixture.start_from(start.draws[0], start.state.model["columns"])
+        # The sweeps of a start are not those of the chain: they are not reported.
+        start = self.start.run(ChainContext(context.cancel))
         left = None if self.time_limit is None else max(self.time_limit - start.state.seconds, 1e-9)
         late = None if left is None else BURN_IN_SHARE * left
-        chain = ShardedChain(
-            mixture, self.units, start, self.kept, generator, self.start.number, self.start.learn, late
-        )
+        chain = self.build(Threads(self.table, self.n_jobs), start, late)
         most = MOST_SWEEPS if self.max_sweeps is None else self.max_sweeps
         result = chain.run(self.start.schedule, self.n_draws, self.thin, left, context, most)
         context.end(result, self.n_draws)
         return result
-
-
-def _silent(context: ChainContext) -> ChainContext:
-    """A context with the same flag that does not report: the sweeps of a start are not those of the chain."""
-    return ChainContext(context.cancel)
 
 
 def run_sharded(spec: ShardedSpec, context: ChainContext) -> ChainResult:

@@ -30,7 +30,7 @@ REMEDY = re.compile(
     r"\b(must|should|pass|give|use|drop|declare|convert|set|name|choose|fit|call|reshape|raise|lower|leave|write|need"
     r"|needs|required|expected|expecting|instead|supported|provide|take|change|compare|keep|rename|derive|make|map"
     r"|scale|change|admitted|neither|one of|it has|such as|divide|are '"
-    r"|Columns are|Categories are|install|remove|add|shorten|ask|requires)\b",
+    r"|Columns are|Categories are|install|remove|add|shorten|ask|requires|correct|mark)\b",
     re.IGNORECASE,
 )
 OUTSIDE = "outside of the package"

@@ -1,0 +1,74 @@
+"""ShardedMixtureChain, the chain of a mixture whose rows are in blocks; ShardedMixtureSpec, which builds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_subanneal.annealing.chain_result import ChainResult
+from sklearn_subanneal.annealing.pace import Step
+from sklearn_subanneal.annealing.runner import ChainContext
+from sklearn_subanneal.mixtures.mixture_chain import TRACE, Draw, MixtureSpec
+from sklearn_subanneal.shards.sharded_chain import PAIRS, ShardedChain, ShardedSpec
+from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
+
+
+class ShardedMixtureChain(ShardedChain):
+    """The chain of a mixture.
+
+    Parameters
+    ----------
+    mixture : ShardedMixture
+    spec, start, burn_in_seconds
+        See :class:`ShardedChain`.
+    """
+
+    TRACE = TRACE
+
+    def __init__(
+        self, mixture: ShardedMixture, spec: ShardedSpec, start: ChainResult, burn_in_seconds: float | None = None
+    ):
+        super().__init__(spec, start, burn_in_seconds)
+        self.mixture = mixture
+
+    def cycle(self, step: Step, context: ChainContext) -> dict:
+        n_moved, n_accepted = self._move_rows(self.mixture, context)
+        self.mixture.learn(self.learn)
+        draw = self.state()
+        names = ("concentration", "discount", "mass", "sigma")
+        return {
+            "log_joint": draw.log_joint,
+            "n_clusters": self.mixture.n_clusters,
+            "n_moved": n_moved,
+            **{name: draw.prior.get(name, np.nan) for name in names},
+            "n_proposed": PAIRS,
+            "n_accepted": n_accepted,
+            "sum_log_ratio": 0.0,
+            "n_overflows": 0,
+        }
+
+    def state(self) -> Draw:
+        draw = self.mixture.state()
+        return replace(draw, log_joint=draw.log_joint + self.spec.units)
+
+    def labels_of_rows(self) -> np.ndarray:
+        return self.mixture.gather(self.spec.kept)[1].labels
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShardedMixtureSpec(ShardedSpec):
+    """The chain of a mixture over a table in blocks.
+
+    Attributes
+    ----------
+    start : MixtureSpec
+    """
+
+    start: MixtureSpec
+
+    def build(self, blocks, start, burn_in_seconds):
+        blocks.start()
+        mixture = ShardedMixture(blocks, self.start.partition.bind(self.start.learn), self.start.generator)
+        mixture.start_from(start.draws[0], start.state.model["columns"])
+        return ShardedMixtureChain(mixture, self, start, burn_in_seconds)
