@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from support.clocks import tick_at_each_look
 
-from sklearn_subanneal import Checkpoint, CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal import Checkpoint, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
 
@@ -145,8 +145,8 @@ def test_refused(table, tmp_path):
         SubsampleAnnealedDPMM("nggp").fit(shards)
     with pytest.raises(ValueError, match="feature_types='bag-of-words' does not suit a ShardedTable"):
         SubsampleAnnealedDPMM(feature_types="bag-of-words").fit(shards)
-    with pytest.raises(TypeError, match="CrossCat does not take a ShardedTable; SubsampleAnnealedDPMM does"):
-        CrossCat().fit(shards)
+    with pytest.raises(TypeError, match="TreeGuidedNRMM does not take a ShardedTable; SubsampleAnnealedDPMM and Cross"):
+        TreeGuidedNRMM().fit(shards)
     assert not hasattr(model, "labels_")
 
 
