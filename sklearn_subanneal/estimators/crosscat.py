@@ -137,8 +137,7 @@ class CrossCat(
     ----------
     chain_weights_ : ndarray of shape (n_chains,)
         Weights of the chains in all answers but ``posterior_...``, ``log_joint_`` and ``hyperparameters_``, which have
-        the draws: by these weights training rows are predicted best, each by the others (Yao et al., 2018). A chain
-        that has not found what others found counts little.
+        the draws: by these weights training rows are predicted best, each by the others (Yao et al., 2018).
     column_labels_ : ndarray of int64, shape (n_parts,)
         View of each modelled column (``part_types_``) in the draw that represents the posterior; view 0 has the most.
     n_views_ : int
@@ -147,8 +146,7 @@ class CrossCat(
         Cluster of each training row in each of these views: ``predict_views(X)``. Clusters of the draw are merged as
         long as this brings them nearer to those of the other draws (variation of information).
     view_confidence_ : ndarray of shape (n_samples, n_views)
-        Agreement of the draws with ``view_labels_``: the mean fraction of the other members of a row's cluster that
-        share its cluster in a draw.
+        The mean fraction of the other members of a row's cluster in ``view_labels_`` that share its cluster in a draw.
     labels_, probabilities_ : ndarray of int64 and of float, shape (n_samples,)
         Cluster of each training row in view 0, ``predict(X)``, and its probability.
     n_clusters_ : int
@@ -173,7 +171,7 @@ class CrossCat(
         All sweeps that each chain has made. A record for each of them, but for starts that were left: seconds,
         progress, rows assigned, log joint, ...
     covariance_type_, schedule_ : {"diag", "full"}, Schedule
-        Those of the fitted model, and of its first chain.
+        Those of the model, and of its first chain.
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
     part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)

@@ -253,11 +253,6 @@ class Ensemble:
                         second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
 
-    def _most_moments(self) -> int:
-        """Numbers for each row that are held at once: those of the clusters, or the moments in those of one factor."""
-        width = max(len(model.sources) for model in self.models)
-        return max(self.most_terms, self.most_clusters * width)
-
     def predict(
         self,
         arrays: list[np.ndarray],
@@ -325,8 +320,9 @@ class Ensemble:
         holes = np.flatnonzero(gaps.any(axis=1))
         if not len(holes):
             return filled, uncertainty
-        known = [a[holes] for a in arrays]
-        for part, cells in self.cells(known, self._most_moments(), holes, MOMENTS_PER_CHUNK):
+        # Densities in all clusters are held at once, or the moments of all columns of a model in those of one factor.
+        most = max(self.most_terms, self.most_clusters * max(len(model.sources) for model in self.models))
+        for part, cells in self.cells([a[holes] for a in arrays], most, holes, MOMENTS_PER_CHUNK):
             rows = holes[part]
             targets = [m for m, model in enumerate(self.models) if gaps[np.ix_(rows, model.sources)].any()]
             for m, (one, two) in self.expectations(cells, targets, seen, limited=True).items():

@@ -224,7 +224,7 @@ def probable_groups(list columns, log_weights, const int32_t[::1] groups, Py_ssi
     return np.asarray(labels), np.asarray(probability)
 
 
-def uniforms(Py_ssize_t n_rows, first_row, key, sweep):
+def first_uniforms(Py_ssize_t n_rows, first_row, key, sweep):
     """A number in [0, 1) for each row of a block, the first that it draws: below the share of anchors, it is one."""
     cdef bitgen_t bits
     cdef RowStream stream

@@ -13,7 +13,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.shards._row_sweep import RowSweep, lowest_threshold, probable_groups, uniforms
+from sklearn_subanneal.shards._row_sweep import RowSweep, lowest_threshold, probable_groups, first_uniforms
 from sklearn_subanneal.shards.work import Change, Division, Gathered, RowStreams, SweepPlan
 
 
@@ -52,12 +52,12 @@ class RowBlock:
 
     def anchored(self, streams: RowStreams, share: float, n_clusters: int) -> np.ndarray:
         """Number of the anchors of a sweep in each cluster, (n_clusters,)."""
-        held = uniforms(len(self.labels), self.first_row, streams.key, streams.stage) < share
+        held = first_uniforms(len(self.labels), self.first_row, streams.key, streams.stage) < share
         return np.bincount(self.labels[held], minlength=n_clusters)
 
     def drawn(self, streams: RowStreams, ends: np.ndarray) -> tuple[RowBlock, np.ndarray]:
         """All rows in clusters at random, of shares that end at these cumulative sums; the reply: the rows in each."""
-        shares = uniforms(len(self.labels), self.first_row, streams.key, streams.stage)
+        shares = first_uniforms(len(self.labels), self.first_row, streams.key, streams.stage)
         labels = np.searchsorted(ends, shares, side="right").astype(np.int32)
         return replace(self, labels=labels), np.bincount(labels, minlength=len(ends))
 

@@ -11,7 +11,7 @@ from support.enumerated_chains import N_ROWS, PRIOR_GRIDS, PRIORS, TABLES, check
 from support.exact_mixtures import check_hyperparameters, exact_law
 from support.sharded_tables import ShardedExample
 
-from sklearn_subanneal.shards._row_sweep import uniforms
+from sklearn_subanneal.shards._row_sweep import first_uniforms
 
 SWEEP, SLICE, SINGLE, DIVISION = ("sweep",), ("slice",), ("single",), ("split-merge",)
 ALL = ("sweep", "single", "split-merge")
@@ -85,7 +85,7 @@ def test_weights_of_clusters_have_the_discount():
     for _ in range(8000):
         example.start(np.array([0, 0, 0, 0, 1]))
         mixture.sweep()
-        held = uniforms(N_ROWS, 0, mixture.key, mixture._stage) < mixture.anchor_share
+        held = first_uniforms(N_ROWS, 0, mixture.key, mixture._stage) < mixture.anchor_share
         if held[4] and held[:4].any():
             moved += (mixture.labels()[:4][~held[:4]] == 1).tolist()
     expected = (1.0 - discount) / (5.0 - 2.0 * discount)
