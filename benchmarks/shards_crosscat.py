@@ -1,7 +1,7 @@
 """Does CrossCat end in shards where it ends in one piece? The same tables, both ways, with independent real columns.
 
 For each table and seed, two chains of ``CrossCat(covariance_type="diag")`` are fitted to the table, and two to a
-``ShardedTable`` of it, whose chains start on a quarter of the rows at most, and so have to find what the other rows say.
+``ShardedTable`` of it, whose chains start on a quarter of the rows at most, and have to find what the others say.
 Both start with the same random numbers, and see no test rows, an eighth. The log joint densities cannot be compared
 where real columns are chosen to be transformed, or numbers to be counts, from fewer rows; held-out densities can.
 """

@@ -19,9 +19,9 @@ from sklearn_subanneal.report.source import Source
 
 # Share of the schedule in the progress of a chain; the rest are its draws.
 SCHEDULE_SHARE = 0.8
-# Of a time limit, the least share for the chains, and that of the rest, to summarise the draws and to write, above which
-# there are fewer draws. The rest takes so many seconds; so many more a cell of the modelled table; and so many for each
-# cell and draw.
+# Of a time limit, the least share for the chains; that of the rest, to summarise the draws and to write, above which
+# there are fewer draws. The rest takes so many seconds; so many more a cell of the modelled table; and so many for
+# each cell and draw.
 LEAST_OF_CHAINS, MOST_OF_WRITING = 0.25, 0.4
 # With fewer nobody could say whether chains agree.
 FEWEST_CHAINS = 2

@@ -13,7 +13,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.shards._row_sweep import RowSweep, lowest_threshold, probable_groups, first_uniforms
+from sklearn_subanneal.shards._row_sweep import RowSweep, first_uniforms, lowest_threshold, probable_groups
 from sklearn_subanneal.shards.work import Change, Division, Gathered, RowStreams, SweepPlan
 
 
