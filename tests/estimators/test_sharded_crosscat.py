@@ -87,5 +87,5 @@ def test_views_are_born_and_die(table):
 
 
 def test_refused(table):
-    with pytest.raises(ValueError, match="covariance_type='full' does not suit a ShardedTable.*take 'diag' or 'auto'"):
+    with pytest.raises(ValueError, match=r"covariance_type='full' does not suit a ShardedTable.*take 'diag' or 'auto'"):
         CrossCat(covariance_type="full").fit(ShardedTable(table[0]))
