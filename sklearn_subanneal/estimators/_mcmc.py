@@ -105,8 +105,8 @@ class MCMCEstimator(
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            The table. NaN, None and NA are missing cells. ``SubsampleAnnealedDPMM`` and ``CrossCat`` also take a
-            :class:`~sklearn_subanneal.shards.ShardedTable`, a table of many rows in blocks.
+            The table, or a :class:`~sklearn_subanneal.shards.ShardedTable`, a table of many rows in blocks. NaN, None
+            and NA are missing cells.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -162,9 +162,6 @@ class MCMCEstimator(
         if self._warns:
             self.convergence_.warn(stacklevel=5)
         return self
-
-    def _fit_in_shards(self, X, sample_weight, strata):
-        raise TypeError(f"{type(self).__name__} does not take a ShardedTable; SubsampleAnnealedDPMM and CrossCat do")
 
     def _template(self, table, models, arrays, chooser) -> ChainSpec:
         """The specification of the chains, checked, but for their random generators."""
@@ -253,6 +250,8 @@ class MCMCEstimator(
 
     def _keep(self, table, models, arrays, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
+        # Of an earlier fit, to a table in shards.
+        vars(self).pop("posterior_rows_", None)
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models, self._copies = table, models, copies
         self._patterns = MissingPatterns.of(table, arrays) if table.columns else None

@@ -13,6 +13,7 @@ from sklearn_subanneal.annealing.subsampling import TableOrder
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
+from sklearn_subanneal.estimators._sharded_fit import ShardedFit
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.tables.documents import joined
 from sklearn_subanneal.tables.row_copies import RowCopies
@@ -21,7 +22,7 @@ from sklearn_subanneal.trees import Hierarchy, IncrementalHierarchy, TreeGuided
 from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 
 
-class TreeGuidedNRMM(MixtureEstimator):
+class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
     """Normalized random measure mixture of a table or of documents, sampled with the guidance of trees.
 
     The number of clusters is learned. After each sweep of Gibbs sampling, trees over rows of a cluster propose how to
@@ -119,7 +120,8 @@ class TreeGuidedNRMM(MixtureEstimator):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
-        Clusters in every draw; numbers of clusters cannot be compared between draws.
+        Clusters in every draw; numbers of clusters cannot be compared between draws. After a fit to a
+        :class:`~sklearn_subanneal.shards.ShardedTable`, those of ``posterior_rows_`` alone, at most 5,000 of its rows.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partition and data; the auxiliary variable u is integrated out.
     chain_weights_ : ndarray of shape (n_chains,)
@@ -253,7 +255,8 @@ class TreeGuidedNRMM(MixtureEstimator):
         Raises
         ------
         ValueError
-            If X or the weights are not as ``fit`` takes them, or X is not like the rows before.
+            If X or the weights are not as ``fit`` takes them, or X is not like the rows before, or these were a
+            ``ShardedTable``.
 
         Examples
         --------
@@ -270,6 +273,8 @@ class TreeGuidedNRMM(MixtureEstimator):
             return self._insert(X, checked_weights(X, sample_weight))
 
     def _insert(self, X, weights):
+        if hasattr(self, "posterior_rows_"):
+            raise ValueError("X cannot be inserted after a fit to a ShardedTable, whose rows are not kept; fit it anew")
         hierarchy = vars(self).get("hierarchy_")
         if self._online is not None:
             (arrays, old_weights, generator), table, models = self._online, self._table, self._models

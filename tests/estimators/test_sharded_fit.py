@@ -128,6 +128,16 @@ def test_a_pitman_yor_process_and_fixed_hyperparameters(table):
         assert abs(shards - whole) < 0.02
 
 
+def test_with_trees(table):
+    frame, group = table
+    model = TreeGuidedNRMM("dp", **SETTINGS).fit(ShardedTable(frame[:70_000], n_start_rows=2000))
+    assert adjusted_rand_score(group[:70_000], model.labels_) > 0.8
+    with pytest.raises(ValueError, match="X cannot be inserted after a fit to a ShardedTable, whose rows are not kept"):
+        model.partial_fit(frame[:5])
+    # Another fit is not hindered.
+    assert model.fit(frame[:300]).partial_fit(frame[:5]).labels_.shape == (305,)
+
+
 def test_refused(table, tmp_path):
     X = table[0]
     shards = ShardedTable(X)
@@ -145,7 +155,7 @@ def test_refused(table, tmp_path):
         SubsampleAnnealedDPMM("nggp").fit(shards)
     with pytest.raises(ValueError, match="feature_types='bag-of-words' does not suit a ShardedTable"):
         SubsampleAnnealedDPMM(feature_types="bag-of-words").fit(shards)
-    with pytest.raises(TypeError, match="TreeGuidedNRMM does not take a ShardedTable; SubsampleAnnealedDPMM and Cross"):
+    with pytest.raises(ValueError, match="partition='nggp' does not suit a ShardedTable; take 'dp' or 'pitman-yor'"):
         TreeGuidedNRMM().fit(shards)
     assert not hasattr(model, "labels_")
 
