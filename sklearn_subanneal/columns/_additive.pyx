@@ -64,6 +64,11 @@ cdef class AdditiveStatistics(ColumnStatistics):
             self.hyperparameter[i] = values[self.hyperparameter_names[i]]
         self.refresh_all()
 
+    def bind(self, data):
+        self.data = data
+        self.place()
+        return True
+
     def adopt(self, AdditiveStatistics source not None):
         """Take over the hyperparameters of other statistics of the same column."""
         cdef Py_ssize_t i

@@ -159,6 +159,10 @@ cdef class ColumnStatistics:
 
     # The rest is for callers in Python.
 
+    def bind(self, data):
+        """Take other cells of the same column; statistics are to be rebuilt then. False if this kernel can't."""
+        return False
+
     def rebuild(self, labels):
         """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned)."""
         rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)

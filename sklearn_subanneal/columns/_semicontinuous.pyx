@@ -108,6 +108,10 @@ cdef class SemicontinuousStatistics(AdditiveStatistics):
         super().__init__(data, parameters, grids, capacity, hyperparameters=("alpha",), n_counts=self.n_codes + 1,
                          n_floats=self.n_codes + 1)
 
+    def bind(self, data):
+        self.rest.bind(data.rest)
+        return AdditiveStatistics.bind(self, data)
+
     cdef int place(self) except -1:
         cdef SemicontinuousData data = self.data
         self.codes = &data.codes[0] if data is not None and data.n_rows else NULL
