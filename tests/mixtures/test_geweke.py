@@ -10,7 +10,7 @@ from support.geweke_mixtures import (
     CONCENTRATIONS,
     DISCOUNTS,
     N_ROWS,
-    Feature,
+    TABLES,
     Joint,
     draw_prior,
     redrawn,
@@ -23,26 +23,6 @@ from sklearn_subanneal.diagnostics import geweke_test
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions import PitmanYor
-
-TABLES = {
-    "real": [Feature("real", (2,))],
-    "categorical": [Feature("categorical", (1,))],
-    "unseen": [Feature("categorical-unseen", (1,))],
-    "boolean": [Feature("boolean", (5,))],
-    "count": [Feature("count", (0,))],
-    "cyclic": [Feature("cyclic", (3,))],
-    "semicontinuous": [Feature("semicontinuous", (4,))],
-    "ordinal": [Feature("ordinal", (3,))],
-    "gaussian": [Feature("gaussian")],
-    "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
-    "mixed": [
-        Feature("real", (2,)),
-        Feature("categorical-unseen", (1,)),
-        Feature("count"),
-        Feature("semicontinuous", (4,)),
-        Feature("gaussian", ((1, 0),)),
-    ],
-}
 
 
 def transition(features, cyclic):

@@ -55,6 +55,27 @@ class Feature:
         return cells
 
 
+TABLES = {
+    "real": [Feature("real", (2,))],
+    "categorical": [Feature("categorical", (1,))],
+    "unseen": [Feature("categorical-unseen", (1,))],
+    "boolean": [Feature("boolean", (5,))],
+    "count": [Feature("count", (0,))],
+    "cyclic": [Feature("cyclic", (3,))],
+    "semicontinuous": [Feature("semicontinuous", (4,))],
+    "ordinal": [Feature("ordinal", (3,))],
+    "gaussian": [Feature("gaussian")],
+    "gaussian-missing": [Feature("gaussian", ((1, 0), (3, 1), (4, slice(None))))],
+    "mixed": [
+        Feature("real", (2,)),
+        Feature("categorical-unseen", (1,)),
+        Feature("count"),
+        Feature("semicontinuous", (4,)),
+        Feature("gaussian", ((1, 0),)),
+    ],
+}
+
+
 @dataclass(frozen=True)
 class Joint:
     """Everything that the joint distribution is of; ``cells`` are complete, those in the gaps included."""
