@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_subanneal._core._special import evaluate
 from sklearn_subanneal.columns._frequencies import log_dirichlet_variates
 from sklearn_subanneal.shards.row_block import RowBlock
-from sklearn_subanneal.shards.sharded_mixture import ShardedMixture, added
+from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
 from sklearn_subanneal.shards.work import Change, Division
 
 
@@ -63,7 +63,7 @@ def split_and_merge(mixture: ShardedMixture, n_proposals: int, n_rounds: int = 3
 def _chosen_split(mixture) -> _Proposal | None:
     """Two rows of a cluster: one of all rows, and any other of its cluster."""
     first = int(mixture.generator.integers(mixture.blocks.table.n_rows))
-    cluster = int(mixture.gather(np.array([first]))[1].labels[0])
+    cluster = int(mixture.blocks.gather(np.array([first])).labels[0])
     if mixture.sizes[cluster] < 2:
         return None
     second = first
@@ -97,7 +97,7 @@ def _likeness(columns, cluster: int, n_clusters: int) -> np.ndarray:
 
 def _proposal(mixture, clusters, anchors) -> _Proposal:
     order = np.argsort(anchors)
-    _, pair = mixture.gather(np.array(anchors)[order])
+    pair = mixture.blocks.gather(np.array(anchors)[order])
     columns = mixture.statistics_of(pair)
     for column in columns:
         # The sides of the two rows, which are in the order of the table.
@@ -122,12 +122,11 @@ def _divide(mixture, own: _Proposal, n_rounds: int) -> None:
             # In the last round a merge has its present sides.
             drawn=not last or own.is_split,
         )
-        replies = mixture.blocks.update(RowBlock.divided, [own.division], mixture.streams(), mixture.priors)
-        parts = [reply[0] for reply in replies]
-        own.log_q = sum(log_q for log_q, _, _ in parts)
-        own.sizes = np.sum([counts for _, counts, _ in parts], axis=0)
-        for j, column in enumerate(own.columns):
-            column.set_state(added([sums[j] for _, _, sums in parts]) | {"parameters": column.parameters})
+        ((own.log_q, own.sizes, sums),) = mixture.blocks.update(
+            RowBlock.divided, [own.division], mixture.streams(), mixture.priors
+        )
+        for column, state in zip(own.columns, sums, strict=True):
+            column.set_state(state | {"parameters": column.parameters})
     shapes = own.sizes + offset
     log_gammas = np.asarray(evaluate("log_gamma", np.array([shapes.sum(), *shapes])))
     log_density = log_gammas[0] - log_gammas[1] - log_gammas[2] + (shapes - 1.0) @ logs
