@@ -42,6 +42,7 @@ class WorkerShard:
     def __init__(self, version: int, first: int, is_last: bool, kept: bytes):
         self.version, self.first, self.is_last, self.kept = version, first, is_last, kept
         self._latest: tuple[int, list[RowBlock]] | None = None
+        self._threads: Threads | None = None
 
     def __reduce__(self):
         # What is sent elsewhere is what is kept.
@@ -66,10 +67,20 @@ class WorkerShard:
                 blocks = self._latest[1]
         return blocks
 
+    def map_over(self, blocks: list[RowBlock], table: KeptBlocks | None, members: list[int]) -> Threads:
+        """The map over blocks of the shard; what it knows of the columns is used again."""
+        if table is None:
+            return Threads(None, 1, members, blocks)
+        if self._threads is None or self._threads.table is not table:
+            self._threads = Threads(table, 1)
+        out = self._threads.over(members)
+        out.blocks = blocks
+        return out
+
     def advance(self, blocks: list[RowBlock], table: KeptBlocks | None, version: int, plan: bytes) -> bytes:
         """Make the next version; the branches of the sum of the replies, and the rows in each cluster, pickled."""
         with_cells, members, work, arguments = pickle.loads(plan)
-        threads = Threads(table, 1, members, blocks)
+        threads = self.map_over(blocks, table, members)
         with one_blas_thread_of_worker():
             replies = threads.updated(with_cells, work, arguments)
         self._latest = version, threads.blocks
@@ -107,7 +118,7 @@ def asked(
     """``done`` for questions to some of the blocks, of whom the first has this number among those that are asked."""
     with_cells, members, work, arguments = pickle.loads(plan)
     with one_blas_thread_of_worker():
-        replies = Threads(table, 1, members, blocks).asked(with_cells, work, arguments, which)
+        replies = shard.map_over(blocks, table, members).asked(with_cells, work, arguments, which)
         return pickle.dumps(replies if combine is None else branches(replies, first, combine), protocol=5)
 
 
