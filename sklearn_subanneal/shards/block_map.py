@@ -116,11 +116,15 @@ class Threads:
 
     def gather(self, rows: np.ndarray) -> Gathered:
         """Fetch some rows, given in increasing order by their numbers in the table."""
-        which = np.unique(rows // self.table.block_rows).tolist()
+        which = np.unique((rows - self.table.first_row) // self.table.block_rows).tolist()
         return self.ask(RowBlock.gathered, rows, which=which, combine=Gathered.joined)
 
-    def find(self, cluster: int, rank: int) -> int:
-        """The row of the table that has this rank among the rows of a cluster."""
+    def fetch(self, ranks: Sequence[tuple[int, int]]) -> list[tuple[int, Gathered]]:
+        """Fetch the rows that have these ranks among the rows of these clusters, each with its number in the table."""
+        found = [self._nth(cluster, rank) for cluster, rank in ranks]
+        return [(row, self.gather(np.array([row]))) for row in found]
+
+    def _nth(self, cluster: int, rank: int) -> int:
         for block in self.blocks:
             if rank < block.n_in(cluster):
                 return block.nth(cluster, rank)

@@ -98,16 +98,16 @@ class DaskWorkers:
         which = np.unique(rows // self.table.block_rows).tolist()
         return self.ask(RowBlock.gathered, rows, which=which, combine=Gathered.joined)
 
-    def find(self, cluster: int, rank: int) -> int:
-        """The row of the table that has this rank among the rows of a cluster."""
-        for k, counts in enumerate(self._counts):
-            own = int(counts[cluster]) if cluster < len(counts) else 0
-            if rank < own:
-                answer = self._answers(False, [(k, worker_shard.found, cluster, rank)])[0]
-                self.table.bytes_received += len(answer)
-                return pickle.loads(answer)
-            rank -= own
-        raise ValueError(f"rank must be less than the number of rows of cluster {cluster}, got {rank} more than that")
+    def fetch(self, ranks: Sequence[tuple[int, int]]) -> list[tuple[int, Gathered]]:
+        """Fetch the rows that have these ranks among the rows of these clusters, each with its number in the table."""
+        pieces = []
+        for cluster, rank in ranks:
+            own = [int(counts[cluster]) if cluster < len(counts) else 0 for counts in self._counts]
+            k = int(np.searchsorted(np.cumsum(own), rank, side="right"))
+            pieces.append((k, worker_shard.fetched, self.members, cluster, rank - sum(own[:k])))
+        answers = self._answers(True, pieces)
+        self.table.bytes_received += sum(map(len, answers))
+        return list(map(pickle.loads, answers))
 
     def _update(self, with_cells: bool, work: Callable, arguments: tuple):
         if len(self._log) >= self.PIECES:

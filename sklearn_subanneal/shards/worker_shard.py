@@ -122,9 +122,9 @@ def asked(
         return pickle.dumps(replies if combine is None else branches(replies, first, combine), protocol=5)
 
 
-def found(table, shard: WorkerShard, blocks: list[RowBlock], cluster: int, rank: int) -> bytes:
-    """``done`` for the row with this rank in a cluster."""
-    return pickle.dumps(Threads(None, 1, None, blocks).find(cluster, rank))
+def fetched(table, shard: WorkerShard, blocks: list[RowBlock], members: list[int], cluster: int, rank: int) -> bytes:
+    """``done`` for the row of the shard with this rank in a cluster: its number, and what is known of it."""
+    return pickle.dumps(shard.map_over(blocks, table, members).fetch([(cluster, rank)])[0], protocol=5)
 
 
 def sent(table, shard: WorkerShard, blocks: list[RowBlock]) -> bytes:
