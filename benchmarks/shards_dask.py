@@ -4,7 +4,7 @@ Planted clusters in 32 columns (sixteen reals, eight categories, five counts, th
 in Parquet files, which the workers of a ``LocalCluster`` read, one thread each. A sweep is a cycle of
 ``SubsampleAnnealedDPMM(covariance_type="diag")``: two sweeps over all rows, moves of single rows, four proposals of
 splits and merges, and hyperparameters. The first line is that of one thread without Dask. Bytes are those of pickled
-plans and replies; labels are kept in a folder. CPU seconds are of the whole fit; this process has the scheduler, too.
+plans and replies; labels are kept in a folder. Seconds of this process are those of Dask's scheduler, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shards import Planted, write
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.shards import ShardedTable
-from sklearn_subanneal.shards.dask_blocks import DaskBlocks
+from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
 
 N_CYCLES = 10
 
@@ -33,53 +33,59 @@ class Wide(Planted):
     SHAPE = (16, 8, 5, 3)
 
 
-class Counted(DaskBlocks):
-    """Blocks that remember their traffic after they are gone."""
+class Cycles:
+    """CPU seconds of this process and of each worker, and bytes of traffic, after each cycle of a chain."""
 
-    seen: list = []
+    def __init__(self):
+        self.client, self.seen = None, []
+        learn = ShardedMixture.learn
 
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.seen.append(self)
+        def learned(mixture, *arguments):
+            learn(mixture, *arguments)
+            self._look(mixture.blocks.table)
+
+        ShardedMixture.learn = learned
+
+    def _look(self, table) -> None:
+        one = {"wall": time.perf_counter(), "this process": time.process_time()}
+        if self.client is not None:
+            one |= self.client.run(time.process_time)
+            one |= {"sent": table.bytes_sent, "received": table.bytes_received}
+        self.seen.append(one)
+
+    def medians(self) -> dict:
+        """Of the last cycles."""
+        last = self.seen[-N_CYCLES - 1 :]
+        rises = {name: float(np.median(np.diff([one[name] for one in last]))) for name in last[0]}
+        out = {"seconds a sweep": rises.pop("wall"), "CPU seconds a sweep, this process": rises.pop("this process")}
+        if self.client is not None:
+            out |= {f"kB a sweep, {name}": rises.pop(name) / 1000.0 for name in ("sent", "received")}
+            out["CPU seconds a sweep, busiest worker"] = max(rises.values())
+        return out
 
 
-def fit(folder: Path, n_workers: int, n_rows: int) -> dict:
+def fit(folder: Path, n_workers: int) -> dict:
     """One fit, in this process and on ``n_workers``; 0: without Dask."""
     model = SubsampleAnnealedDPMM(
         covariance_type="diag", n_chains=1, n_jobs=1, n_draws=N_CYCLES, max_sweeps=2, random_state=0
     )
+    cycles = Cycles()
     if n_workers == 0:
-        return measured(model, ShardedTable(folder / "table", folder=folder), n_rows)
+        return measured(model, ShardedTable(folder / "table", folder=folder), cycles)
     from dask.distributed import Client, LocalCluster
 
-    from sklearn_subanneal.shards import sharded_table
-
-    sharded_table.DaskBlocks = Counted
     cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster) as client:
-        before = client.run(time.process_time)
-        out = measured(model, ShardedTable(folder / "table", folder=folder, client=client), n_rows)
-        after = client.run(time.process_time)
-    out["CPU seconds of the busiest worker"] = max(after[address] - before[address] for address in after)
-    (blocks,) = Counted.seen
-    n_cycles = N_CYCLES + 2
-    out["kB sent a sweep"] = blocks.bytes_sent / n_cycles / 1000.0
-    out["kB received a sweep"] = blocks.bytes_received / n_cycles / 1000.0
-    return out
+        cycles.client = client
+        return measured(model, ShardedTable(folder / "table", folder=folder, client=client), cycles)
 
 
-def measured(model, table, n_rows: int) -> dict:
-    start, cpu = time.perf_counter(), time.process_time()
+def measured(model, table, cycles: Cycles) -> dict:
+    start = time.perf_counter()
     model.fit(table)
-    whole, cpu = time.perf_counter() - start, time.process_time() - cpu
-    seconds = model.trace_["seconds"][model.trace_["n_assigned"] == n_rows]
-    return {
-        "seconds a sweep": float(np.median(np.diff(seconds[-N_CYCLES:]))),
-        "seconds in all": whole,
-        "CPU seconds of this process": cpu,
-        "clusters": model.n_clusters_,
-        "log joint": float(model.log_joint_[0, -1]),
-    }
+    whole = time.perf_counter() - start
+    found = {"clusters": model.n_clusters_, "log joint": float(model.log_joint_[0, -1])}
+    return {"seconds in all": whole, **cycles.medians(), **found}
 
 
 def main() -> None:
@@ -87,10 +93,10 @@ def main() -> None:
     options.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     options.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
     options.add_argument("--folder", help="where the files are written")
-    options.add_argument("--fit", nargs=3, help="one fit in this process, with its arguments")
+    options.add_argument("--fit", nargs=2, help="one fit in this process, with its arguments")
     chosen = options.parse_args()
     if chosen.fit:
-        print(json.dumps(fit(Path(chosen.fit[0]), int(chosen.fit[1]), int(chosen.fit[2]))))
+        print(json.dumps(fit(Path(chosen.fit[0]), int(chosen.fit[1]))))
         return
     found: dict[str, list] = {}
     for n_rows in [20_000] if chosen.quick else chosen.rows:
@@ -101,7 +107,7 @@ def main() -> None:
                 write(Wide(seed), folder / "table", n_rows, seed)
                 for n_workers in chosen.workers:
                     label = f"{n_rows} rows, {n_workers or 'no'} workers"
-                    given = [str(value) for value in (folder, n_workers, n_rows)]
+                    given = [str(folder), str(n_workers)]
                     done = subprocess.run([sys.executable, __file__, "--fit", *given], capture_output=True, text=True)
                     if done.returncode:
                         raise SystemExit(done.stderr[-2000:])
