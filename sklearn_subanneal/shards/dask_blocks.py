@@ -119,7 +119,8 @@ class DaskBlocks(TableBlocks):
         """The futures of the cells of each block of a shard."""
         bounds = [self.rows(i) for i in self.shards[k]]
         first, last = np.searchsorted(self._ends, [bounds[0].start, bounds[-1].stop - 1], side="right")
-        parts = dict(zip(range(first, last + 1), self.source.futures(self.tasks, range(first, last + 1)), strict=True))
+        which = range(first, last + 1)
+        parts = dict(zip(which, self.source.futures(self.tasks, which, self.homes[k]), strict=True))
         blocks = []
         for i, rows in zip(self.shards[k], bounds, strict=True):
             a, b = np.searchsorted(self._ends, [rows.start, rows.stop - 1], side="right")
@@ -180,12 +181,10 @@ def rows_on(tasks: Tasks, source: RowSource, rows: np.ndarray):
     """Some rows of a table, given in increasing order, which are read by workers of Dask."""
     ends = np.cumsum(source.lengths)
     part_of = np.searchsorted(ends, rows, side="right")
-    which = np.unique(part_of)
-    parts = source.futures(tasks, which.tolist())
-    found = []
-    for i, part in zip(which, parts, strict=True):
-        own = rows[part_of == i] - (ends[i] - source.lengths[i])
-        found.append(tasks.submit(rows_of, part, own))
+    which = np.unique(part_of).tolist()
+    owns = [rows[part_of == i] - (ends[i] - source.lengths[i]) for i in which]
+    # The parts are not held here: each is in memory only until its rows were taken.
+    found = [tasks.submit(rows_of, *pair) for pair in zip(source.futures(tasks, which), owns, strict=True)]
     return together(tasks.results(found))
 
 

@@ -42,16 +42,22 @@ class Tasks:
         for future in list(self._held):
             future.release()
 
-    def submit(self, function: Callable, *arguments, home: str | None = None):
+    def submit(self, function: Callable, *arguments, home: str | None = None, priority: int = 0):
         """The future of ``function(*arguments)``, which is made at the worker ``home`` as long as that is there.
 
         It can be made again elsewhere if it is lost, from arguments that are futures or are kept by the scheduler.
         """
-        where = {} if home is None else {"workers": [home], "allow_other_workers": True}
         self._check()
-        future = self.client.submit(function, *arguments, pure=False, **where)
+        future = self.client.submit(function, *arguments, pure=False, priority=priority, **_at(home))
         self._held.add(future)
         return future
+
+    def read(self, function: Callable, *arguments, home: str | None = None):
+        """As :meth:`submit` with what makes a part of a table: what is to be done with parts that are there is first.
+
+        Else all parts could be in memory before one of them is worked on.
+        """
+        return self.submit(function, *arguments, home=home, priority=-1)
 
     def send(self, x, home: str | None = None):
         """The future of something that is in the memory of the caller, of which the scheduler keeps a copy."""
@@ -60,10 +66,10 @@ class Tasks:
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             return self.submit(itself, x, home=home)
 
-    def compute(self, parts: Sequence) -> list:
-        """The futures of delayed objects of Dask."""
+    def compute(self, parts: Sequence, home: str | None = None) -> list:
+        """As :meth:`read`, the futures of delayed objects of Dask."""
         self._check()
-        futures = self.client.compute(list(parts))
+        futures = self.client.compute(list(parts), priority=-1, **_at(home))
         self._held.update(futures)
         return futures
 
@@ -111,6 +117,10 @@ class Tasks:
             f"the Dask scheduler at {self._address} is gone, or has cancelled the tasks of this fit, and with it the "
             "rows; start a cluster and fit again"
         )
+
+
+def _at(home: str | None) -> dict:
+    return {} if home is None else {"workers": [home], "allow_other_workers": True}
 
 
 def itself(x):

@@ -76,11 +76,9 @@ def predict_shards(model, X, method: str = "predict", *, folder=None, client=Non
         with client.as_current():
             source = source_of(X)
         given = tasks.send(model)
-        parts = source.futures(tasks, range(len(source.lengths)))
-        written = [tasks.submit(_write, given, method, part, folder / _name(i)) for i, part in enumerate(parts)]
-        # The parts are not kept longer than the tasks need them.
-        del parts
-        tasks.results(written)
+        parts = enumerate(source.futures(tasks, range(len(source.lengths))))
+        # The parts are not held here: each is in memory only until its predictions are written.
+        tasks.results([tasks.submit(_write, given, method, part, folder / _name(i)) for i, part in parts])
     return folder
 
 

@@ -56,7 +56,7 @@ class RowSource:
             found = own if found is None else FirstValues.joined([found, own])
         return found
 
-    def futures(self, tasks, which: Sequence[int]) -> list:
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
         """Some of the parts, read by workers.
 
         Parameters
@@ -64,8 +64,10 @@ class RowSource:
         tasks : Tasks
             What is done on the workers of Dask.
         which : sequence of int
+        home : str or None, default=None
+            The worker where they are wanted; None: anywhere.
         """
-        return [tasks.submit(self.part, i) for i in which]
+        return [tasks.read(self.part, i, home=home) for i in which]
 
 
 class ArrayRows(RowSource):
@@ -89,8 +91,8 @@ class ArrayRows(RowSource):
     def _rows(self, rows):
         return self.X.iloc[rows] if hasattr(self.X, "iloc") else np.asarray(self.X[rows])
 
-    def futures(self, tasks, which: Sequence[int]) -> list:
-        return [tasks.send(self.part(i)) for i in which]
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
+        return [tasks.send(self.part(i), home) for i in which]
 
 
 class FileRows(RowSource):
@@ -136,8 +138,8 @@ class ParquetRows(RowSource):
     def part(self, i: int):
         return _row_group(*self.groups[i])
 
-    def futures(self, tasks, which: Sequence[int]) -> list:
-        return [tasks.submit(_row_group, *self.groups[i]) for i in which]
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
+        return [tasks.read(_row_group, *self.groups[i], home=home) for i in which]
 
     def pieces(self) -> Iterator:
         for path in self.paths:
@@ -173,9 +175,9 @@ class DaskRows(RowSource):
         for part in self._parts():
             yield part.compute()
 
-    def futures(self, tasks, which: Sequence[int]) -> list:
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
         parts = self._parts()
-        return tasks.compute([parts[i] for i in which])
+        return tasks.compute([parts[i] for i in which], home)
 
 
 def rows_of(piece, rows: np.ndarray):
