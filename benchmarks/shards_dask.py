@@ -74,7 +74,7 @@ def fit(folder: Path, n_workers: int) -> dict:
         return measured(model, ShardedTable(folder / "table", folder=folder), cycles)
     from dask.distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         cycles.client = client
         return measured(model, ShardedTable(folder / "table", folder=folder, client=client), cycles)

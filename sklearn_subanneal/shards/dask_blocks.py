@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -56,8 +57,8 @@ class DaskBlocks(TableBlocks):
     ----------
     shards : list of range
         The blocks of each shard.
-    homes : list of str
-        The worker of each shard.
+    homes : list of (str or None)
+        The worker of each shard; None: any.
     typed : list of Future
         Of each shard, a ``KeptBlocks``.
     units : float
@@ -110,10 +111,10 @@ class DaskBlocks(TableBlocks):
                 self.typed[k] = self._shard(k, self._typed_blocks(k))
         return True
 
-    def _chosen_homes(self) -> list[str]:
+    def _chosen_homes(self) -> list[str | None]:
         """Workers that have as many shards as threads, if there are as many threads as shards."""
         threads = [address for address, n_threads in self._workers.items() for _ in range(n_threads)]
-        return [threads[k * len(threads) // len(self.shards)] if threads else "" for k in range(len(self.shards))]
+        return [threads[k * len(threads) // len(self.shards)] if threads else None for k in range(len(self.shards))]
 
     def _typed_blocks(self, k: int) -> list:
         """The futures of the cells of each block of a shard."""
@@ -194,6 +195,8 @@ def _joined(*pieces: FirstValues) -> FirstValues:
 
 def _typed(encoding: Encoding, pieces: list[slice], n_rows: int, folder, number: int, *parts) -> KeptCells:
     """The typed cells of one block, from the pieces of parts that cover it."""
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"folder must be one that all workers share, and {str(folder)!r} is not there on a worker")
     found = []
     for part, rows in zip(parts, pieces, strict=True):
         own = part.iloc[rows] if hasattr(part, "iloc") else part[rows]

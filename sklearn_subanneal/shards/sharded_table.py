@@ -27,8 +27,8 @@ class ShardedTable:
     ----------
     X : ndarray, numpy.memmap, pandas.DataFrame, or DataFrame or array of Dask, of shape (n_rows, n_features), or path
         The table; or a ``.npy`` file, which is not read into memory, a Parquet file, or a folder of Parquet files.
-        Partitions of Dask are computed to choose the sample, to take it, and to read all rows; the first two are saved
-        by ``persist()`` where there is memory.
+        Partitions of Dask are computed to know their lengths, to choose the sample, to take it, and to read all rows:
+        once, after ``persist()``, where there is memory.
     n_start_rows : int, default=20000
         Rows, drawn at random, on which each chain starts. Rows with values that these lack are added.
     folder : path or None, default=None

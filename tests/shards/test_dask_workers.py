@@ -18,7 +18,10 @@ from support.mixed_rows import mixed_rows
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.shards import ShardedTable, predict_shards
+from sklearn_subanneal.shards.dask_blocks import DaskBlocks
+from sklearn_subanneal.shards.dask_tasks import Tasks
 from sklearn_subanneal.shards.dask_workers import DaskWorkers
+from sklearn_subanneal.shards.row_source import source_of
 from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
 
 distributed = pytest.importorskip("dask.distributed")
@@ -41,7 +44,7 @@ def table():
 
 def cluster_of(n_workers, **settings):
     return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, **settings
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", **settings
     )
 
 
@@ -135,6 +138,14 @@ def test_errors_on_workers_are_those_of_this_process(table, client):
     for where in ({}, {"client": client}):
         with pytest.raises(ValueError, match="contains infinity"):
             fitted(X, **where)
+    assert_nothing_is_left(client)
+
+
+def test_a_folder_that_workers_do_not_share(client, expected, table, tmp_path):
+    encode = partial(expected._table.encode, expected)
+    with pytest.raises(ValueError, match=r"folder must be one that all workers share, and '.*nowhere' is not there"):
+        with Tasks(client) as tasks:
+            DaskBlocks(tasks, source_of(table), expected._models, encode, tmp_path / "nowhere", BLOCK_ROWS)
     assert_nothing_is_left(client)
 
 
@@ -297,7 +308,7 @@ import time
 if __name__ == "__main__":
     ShardedTable.BLOCK_ROWS = 1000
     X = np.random.default_rng(0).normal(size=(5000, 3))
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         update = DaskWorkers._update
 
         def updated(self, *work):
