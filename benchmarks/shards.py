@@ -25,7 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.shards import ShardedTable
 
-N_CLUSTERS, N_REALS, N_CATEGORICAL, N_COUNTS, N_BOOLEAN = 30, 10, 5, 3, 2
+N_CLUSTERS = 30
 N_LEVELS, PIECE, N_TEST = 5, 500_000, 5000
 
 
@@ -37,26 +37,30 @@ class Planted:
     seed : int
     """
 
+    # Of reals, categories, counts and booleans.
+    SHAPE = (10, 5, 3, 2)
+
     def __init__(self, seed: int):
         rng = np.random.default_rng(seed)
+        n_reals, n_categorical, n_counts, n_boolean = self.SHAPE
         self.weights = rng.dirichlet(np.full(N_CLUSTERS, 3.0))
-        self.means = rng.normal(scale=2.0, size=(N_CLUSTERS, N_REALS))
-        self.levels = rng.dirichlet(np.full(N_LEVELS, 0.5), size=(N_CLUSTERS, N_CATEGORICAL))
-        self.rates = rng.gamma(2.0, 3.0, size=(N_CLUSTERS, N_COUNTS))
-        self.shares = rng.beta(0.7, 0.7, size=(N_CLUSTERS, N_BOOLEAN))
+        self.means = rng.normal(scale=2.0, size=(N_CLUSTERS, n_reals))
+        self.levels = rng.dirichlet(np.full(N_LEVELS, 0.5), size=(N_CLUSTERS, n_categorical))
+        self.rates = rng.gamma(2.0, 3.0, size=(N_CLUSTERS, n_counts))
+        self.shares = rng.beta(0.7, 0.7, size=(N_CLUSTERS, n_boolean))
 
     def rows(self, n_rows: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
         """Rows, and their clusters."""
         group = rng.choice(N_CLUSTERS, n_rows, p=self.weights)
-        columns = {}
-        for j in range(N_REALS):
+        columns, (n_reals, n_categorical, n_counts, n_boolean) = {}, self.SHAPE
+        for j in range(n_reals):
             columns[f"real{j}"] = (self.means[group, j] + rng.normal(size=n_rows)).astype(np.float32)
-        for j in range(N_CATEGORICAL):
+        for j in range(n_categorical):
             codes = (rng.random(n_rows)[:, None] > self.levels[:, j].cumsum(axis=1)[group]).sum(axis=1)
             columns[f"category{j}"] = pd.Categorical.from_codes(np.minimum(codes, N_LEVELS - 1), list("abcde"))
-        for j in range(N_COUNTS):
+        for j in range(n_counts):
             columns[f"count{j}"] = rng.poisson(self.rates[group, j]).astype(np.float64)
-        for j in range(N_BOOLEAN):
+        for j in range(n_boolean):
             columns[f"boolean{j}"] = pd.array(rng.random(n_rows) < self.shares[group, j], "boolean")
         frame = pd.DataFrame(columns)
         for name in frame:
@@ -66,21 +70,22 @@ class Planted:
     def log_densities(self, frame: pd.DataFrame) -> np.ndarray:
         """Of rows, under the planted mixture itself."""
         logs = np.log(self.weights) + np.zeros((len(frame), 1))
+        n_reals, n_categorical, n_counts, n_boolean = self.SHAPE
 
         def add(name, values):
             logs[:] += np.where(frame[name].isna().to_numpy()[:, None], 0.0, values)
 
-        for j in range(N_REALS):
+        for j in range(n_reals):
             x = frame[f"real{j}"].to_numpy(float)[:, None]
             add(f"real{j}", -0.5 * (np.nan_to_num(x) - self.means[:, j]) ** 2 - 0.5 * np.log(2.0 * np.pi))
-        for j in range(N_CATEGORICAL):
+        for j in range(n_categorical):
             codes = np.maximum(frame[f"category{j}"].cat.codes.to_numpy(), 0)
             add(f"category{j}", np.log(self.levels[:, j]).T[codes])
-        for j in range(N_COUNTS):
+        for j in range(n_counts):
             x = np.nan_to_num(frame[f"count{j}"].to_numpy(float))[:, None]
             factorial = np.cumsum(np.log(np.maximum(np.arange(x.max() + 1), 1)))[x.astype(int)]
             add(f"count{j}", x * np.log(self.rates[:, j]) - self.rates[:, j] - factorial)
-        for j in range(N_BOOLEAN):
+        for j in range(n_boolean):
             x = frame[f"boolean{j}"].fillna(False).to_numpy(bool)[:, None]
             add(f"boolean{j}", np.log(np.where(x, self.shares[:, j], 1.0 - self.shares[:, j])))
         return np.logaddexp.reduce(logs, axis=1)

@@ -73,6 +73,9 @@ cdef class ColumnData:
         """The same column with the rows of others of its kind after its own."""
         return type(self)(np.concatenate([self.array, *(other.array for other in others)]))
 
+    def __reduce__(self):
+        return type(self), (self.array,)
+
 
 cdef class ColumnStatistics:
     """Sufficient statistics of every cluster for one column, and the hyperparameters of its prior.

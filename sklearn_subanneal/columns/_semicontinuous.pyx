@@ -83,6 +83,9 @@ cdef class SemicontinuousData(ColumnData):
         """The same column with the rows of others of its kind after its own."""
         return SemicontinuousData(np.concatenate([self.array, *(other.array for other in others)]), self.atoms)
 
+    def __reduce__(self):
+        return SemicontinuousData, (self.array, self.atoms)
+
 
 @cython.final
 cdef class SemicontinuousStatistics(AdditiveStatistics):

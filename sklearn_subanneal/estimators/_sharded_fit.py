@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing import subsampling
@@ -12,13 +13,14 @@ from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
 from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
 from sklearn_subanneal.estimators._evidence import as_evidence
-from sklearn_subanneal.shards.block_map import Threads
+from sklearn_subanneal.shards.map_over import map_over
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sharded_chain import START_SHARE, ShardedSpec, run_sharded
 from sklearn_subanneal.shards.sharded_mixture_chain import ShardedMixtureSpec
 from sklearn_subanneal.shards.sharded_views_chain import ShardedViewsSpec
-from sklearn_subanneal.shards.table_blocks import TypedBlocks
+from sklearn_subanneal.shards.table_blocks import TableBlocks
 from sklearn_subanneal.tables.row_copies import RowCopies
+from sklearn_subanneal.tables.schema import Table
 
 # Rows whose labels are kept with every draw.
 MOST_KEPT = 5000
@@ -53,9 +55,7 @@ class ShardedFit:
             time_limit=None if self.time_limit is None else START_SHARE * self.time_limit,
         )
         kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
-        with X.room() as folder:
-            pieces = (table.encode(self, piece, as_evidence(self.unseen)) for piece in X.source.pieces())
-            blocks = TypedBlocks(models, pieces, X.n_rows, folder)
+        with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
             specs = [
                 self._SHARDED_SPEC(
                     start=replace(self._of_chain(start, number), generator=generator, number=number),
@@ -101,15 +101,15 @@ class ShardedFit:
         """The schema of the rows on which the chains start, and their typed columns."""
         return self._read(sample)
 
-    def _label_blocks(self, blocks: TypedBlocks) -> None:
+    def _label_blocks(self, blocks: TableBlocks) -> None:
         """Labels of all rows by the representative draw."""
         self.labels_, self.probabilities_ = self._nearest_in_blocks(blocks, None, self._representative, self._groups)
 
-    def _nearest_in_blocks(self, blocks: TypedBlocks, members, draw, groups) -> tuple[np.ndarray, np.ndarray]:
+    def _nearest_in_blocks(self, blocks: TableBlocks, members, draw, groups) -> tuple[np.ndarray, np.ndarray]:
         """The most probable group of each row in a mixture of some columns, and its probability."""
-        threads = Threads(blocks, self.n_jobs, members)
-        threads.start()
-        found = threads.ask(RowBlock.nearest, draw.columns, np.log(draw.sizes + draw.weights[0]), groups)
+        rows, weights = map_over(blocks, self.n_jobs, members), np.log(draw.sizes + draw.weights[0])
+        rows.start()
+        found = rows.ask(RowBlock.nearest, draw.columns, weights, groups, combine=None)
         labels, probabilities = zip(*found, strict=True)
         return np.concatenate(labels).astype(np.int64), np.concatenate(probabilities)
 
@@ -131,7 +131,7 @@ class ShardedViewsFit(ShardedFit):
         # Not as in fit, which with full covariance makes other types of columns.
         return super()._read(sample)
 
-    def _label_blocks(self, blocks: TypedBlocks) -> None:
+    def _label_blocks(self, blocks: TableBlocks) -> None:
         draw = self._representative
         found = [
             self._nearest_in_blocks(blocks, draw.members(view), own, groups)
@@ -139,3 +139,24 @@ class ShardedViewsFit(ShardedFit):
         ]
         self.view_labels_ = np.column_stack([labels for labels, _ in found])
         self.labels_, self.probabilities_ = found[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoder:
+    """Types the cells of pieces of a table, wherever they are."""
+
+    table: Table
+    reader: BaseEstimator
+    unseen: str
+
+    def __call__(self, piece) -> list[np.ndarray]:
+        return self.table.encode(self.reader, piece, self.unseen)
+
+
+def _reader(estimator) -> BaseEstimator:
+    """An estimator that knows the names of the features, and nothing else that would have to be sent."""
+    reader = type(estimator)()
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            setattr(reader, name, getattr(estimator, name))
+    return reader

@@ -13,7 +13,9 @@ from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.shards.row_block import RowBlock
+from sklearn_subanneal.shards.sums import branches, plus, total
 from sklearn_subanneal.shards.table_blocks import TableBlocks
+from sklearn_subanneal.shards.work import Gathered
 
 
 class _ReusedStatistics:
@@ -41,20 +43,32 @@ class _ReusedStatistics:
 class Threads:
     """The blocks of a partition of the rows, and maps over them in threads.
 
+    The replies of the blocks are made one, by default added up, always in the same order; see
+    :mod:`sklearn_subanneal.shards.sums`.
+
     Parameters
     ----------
-    table : TableBlocks
+    table : TableBlocks or None
+        None: only work that needs no cells is done.
     n_jobs : int or None, default=None
         Threads, as scikit-learn's.
     members : sequence of int or None, default=None
         The models of the table that the partition is of; None: all.
+    blocks : sequence of RowBlock, default=()
+        As they are; else :meth:`start` makes them.
     """
 
-    def __init__(self, table: TableBlocks, n_jobs: int | None = None, members: Sequence[int] | None = None):
+    def __init__(
+        self,
+        table: TableBlocks | None,
+        n_jobs: int | None = None,
+        members: Sequence[int] | None = None,
+        blocks: Sequence[RowBlock] = (),
+    ):
         self.table = table
         self.n_threads = n_workers(n_jobs)
-        self.members = list(range(len(table.models))) if members is None else list(members)
-        self.blocks: list[RowBlock] = []
+        self.members = members_of(table, members)
+        self.blocks: list[RowBlock] = list(blocks)
         self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
         self._of_thread = threading.local()
 
@@ -66,7 +80,7 @@ class Threads:
     def over(self, members: Sequence[int] | None = None) -> Threads:
         """The same partition over other models of the table; None: over all."""
         out = copy(self)
-        out.members = list(range(len(self.table.models))) if members is None else list(members)
+        out.members = members_of(self.table, members)
         return out
 
     def start(self, labels: Iterable | None = None) -> None:
@@ -75,33 +89,61 @@ class Threads:
 
         def make(i):
             own = np.zeros(table.n_rows_of(i), np.int32) if given is None else given[i]
-            return RowBlock.start(models, self.table.cells(i, self.members), table.rows(i).start, own)
+            return RowBlock.start(models, table.cells(i, self.members), table.first_row + table.rows(i).start, own)
 
-        self.blocks = self._run(make)
+        self.blocks = self._run(make, range(table.n_blocks))
 
-    def update(self, work: Callable, *arguments) -> list:
-        """Replace blocks by the first value of ``work(block, models, cells, *arguments)``; returns the second ones."""
-        return self._take(self.ask(work, *arguments))
+    def update(self, work: Callable, *arguments):
+        """Replace blocks by the first value of ``work(block, models, cells, *arguments)``; adds up the second ones."""
+        return total(branches(self.updated(True, work, arguments)))
 
-    def ask(self, work: Callable, *arguments, which: Iterable[int] | None = None) -> list:
-        """``work(block, models, cells, *arguments)`` of all blocks, or of some, which stay as they are."""
+    def ask(self, work: Callable, *arguments, which: Iterable[int] | None = None, combine: Callable | None = plus):
+        """``work(block, models, cells, *arguments)`` of all blocks, or of some, which stay as they are.
 
-        def do(i):
-            return work(self.blocks[i], self._reused(), self.table.cells(i, self.members), *arguments)
+        ``combine`` makes one reply of those of two neighbours; None: a list of all.
+        """
+        return _one(self.asked(True, work, arguments, which), combine)
 
-        return self._run(do, which)
-
-    def update_labels(self, work: Callable, *arguments) -> list:
+    def update_labels(self, work: Callable, *arguments):
         """As ``update`` with ``work(block, *arguments)``, which needs no cells."""
-        return self._take(self.ask_labels(work, *arguments))
+        return total(branches(self.updated(False, work, arguments)))
 
-    def ask_labels(self, work: Callable, *arguments, which: Iterable[int] | None = None) -> list:
+    def ask_labels(
+        self, work: Callable, *arguments, which: Iterable[int] | None = None, combine: Callable | None = plus
+    ):
         """As ``ask`` with ``work(block, *arguments)``, which needs no cells."""
-        return self._run(lambda i: work(self.blocks[i], *arguments), which)
+        return _one(self.asked(False, work, arguments, which), combine)
 
-    def _take(self, found: list[tuple]) -> list:
+    def gather(self, rows: np.ndarray) -> Gathered:
+        """Fetch some rows, given in increasing order by their numbers in the table."""
+        which = np.unique((rows - self.table.first_row) // self.table.block_rows).tolist()
+        return self.ask(RowBlock.gathered, rows, which=which, combine=Gathered.joined)
+
+    def fetch(self, ranks: Sequence[tuple[int, int]]) -> list[tuple[int, Gathered]]:
+        """Fetch the rows that have these ranks among the rows of these clusters, each with its number in the table."""
+        found = [self._nth(cluster, rank) for cluster, rank in ranks]
+        return [(row, self.gather(np.array([row]))) for row in found]
+
+    def _nth(self, cluster: int, rank: int) -> int:
+        for block in self.blocks:
+            if rank < block.n_in(cluster):
+                return block.nth(cluster, rank)
+            rank -= block.n_in(cluster)
+        raise ValueError(f"rank must be less than the number of rows of cluster {cluster}, got {rank} more than that")
+
+    def updated(self, with_cells: bool, work: Callable, arguments: tuple) -> list:
+        """Replace the blocks; the list of the replies."""
+        found = self.asked(with_cells, work, arguments)
         self.blocks = [block for block, _ in found]
         return [reply for _, reply in found]
+
+    def asked(self, with_cells: bool, work: Callable, arguments: tuple, which: Iterable[int] | None = None) -> list:
+        """The list of the replies of all blocks, or of some."""
+        which = range(len(self.blocks)) if which is None else which
+        if with_cells:
+            cells = self.table.cells
+            return self._run(lambda i: work(self.blocks[i], self._reused(), cells(i, self.members), *arguments), which)
+        return self._run(lambda i: work(self.blocks[i], *arguments), which)
 
     def _reused(self) -> list[_ReusedStatistics]:
         """The models of the members for the present thread."""
@@ -111,8 +153,8 @@ class Threads:
                 known[j] = _ReusedStatistics(self.table.models[j])
         return [known[j] for j in self.members]
 
-    def _run(self, do: Callable, which: Iterable[int] | None = None) -> list:
-        which = range(self.table.n_blocks) if which is None else list(which)
+    def _run(self, do: Callable, which: Iterable[int]) -> list:
+        which = list(which)
         if self._pool is None or len(which) < 2:
             return [do(i) for i in which]
         futures = [self._pool.submit(do, i) for i in which]
@@ -123,3 +165,14 @@ class Threads:
             for future in futures:
                 future.cancel()
             raise
+
+
+def members_of(table: TableBlocks | None, members: Sequence[int] | None) -> list[int]:
+    """The models of a table that a partition is of; None: all."""
+    if members is None:
+        return [] if table is None else list(range(len(table.models)))
+    return list(members)
+
+
+def _one(replies: list, combine: Callable | None):
+    return replies if combine is None else total(branches(replies, combine=combine), combine)

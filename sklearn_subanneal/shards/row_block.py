@@ -14,7 +14,7 @@ import numpy as np
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.shards._row_sweep import RowSweep, first_uniforms, lowest_threshold, probable_groups
-from sklearn_subanneal.shards.work import Change, Division, Gathered, RowStreams, SweepPlan
+from sklearn_subanneal.shards.work import Change, Division, FilledRows, Gathered, RowStreams, SweepPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,8 @@ class RowBlock:
         Number of the first in the table.
     labels : ndarray of int32, shape (n_rows,)
         Cluster of each.
+    counts : ndarray of int64
+        Rows of each cluster; clusters beyond the end have none here.
     fillings : dict of int to ndarray
         Of each model whose missing cells are part of the state: the rows with such cells, filled.
     sides : tuple of (ndarray of int32, ndarray of int32)
@@ -35,6 +37,7 @@ class RowBlock:
 
     first_row: int
     labels: np.ndarray
+    counts: np.ndarray
     fillings: dict[int, np.ndarray] = field(default_factory=dict)
     sides: tuple = ()
 
@@ -48,7 +51,7 @@ class RowBlock:
             if model.stateful and (incomplete := _incomplete(data)).any():
                 rows = data.array[incomplete]
                 fillings[j] = np.where(np.isnan(rows), model.parameters["mu"], rows)
-        return cls(first_row, np.ascontiguousarray(labels, np.int32), fillings)
+        return cls(first_row, np.ascontiguousarray(labels, np.int32), np.bincount(labels), fillings)
 
     def anchored(self, streams: RowStreams, share: float, n_clusters: int) -> np.ndarray:
         """Number of the anchors of a sweep in each cluster, (n_clusters,)."""
@@ -59,7 +62,8 @@ class RowBlock:
         """All rows in clusters at random, of shares that end at these cumulative sums; the reply: the rows in each."""
         shares = first_uniforms(len(self.labels), self.first_row, streams.key, streams.stage)
         labels = np.searchsorted(ends, shares, side="right").astype(np.int32)
-        return replace(self, labels=labels), np.bincount(labels, minlength=len(ends))
+        counts = np.bincount(labels, minlength=len(ends))
+        return replace(self, labels=labels, counts=counts), counts
 
     def sweep(self, models, cells, plan: SweepPlan, priors: list[dict]) -> tuple[RowBlock, tuple]:
         """Draw the labels of the rows, of those that are no anchors and in open clusters or by slice sampling.
@@ -70,9 +74,9 @@ class RowBlock:
         kernel = self._kernel(models, cells, filled, plan.parameters, plan.log_weights, plan.streams)
         n_moved = kernel.slice(labels) if plan.by_thresholds else kernel.assign(labels, plan.anchor_share)
         fillings = {j: own[_incomplete(cells[j])] for j, own in filled.items()}
-        block = replace(self, labels=labels, fillings=fillings)
         n_clusters = len(plan.log_weights)
         counts = np.bincount(labels, minlength=n_clusters)
+        block = replace(self, labels=labels, counts=counts, fillings=fillings)
         return block, (n_moved, counts, block.sums(models, cells, priors, _all(labels), labels, n_clusters))
 
     def lowest(self, streams: RowStreams, log_weights: np.ndarray) -> float:
@@ -107,17 +111,28 @@ class RowBlock:
         return probable_groups(columns, log_weights, groups.astype(np.int32), len(self.labels))
 
     def gathered(self, models, cells, rows: np.ndarray) -> Gathered:
-        """What is known of some rows, whose numbers are those of the block."""
+        """What is known of those of some rows that are in the block; ``rows`` are numbers in the table, increasing."""
+        numbers = rows[self._within(rows)]
+        own = numbers - self.first_row
         fillings = {}
-        for j, own in self.fillings.items():
+        for j, filled in self.fillings.items():
             incomplete = _incomplete(cells[j])
-            places = (incomplete.cumsum() - 1)[rows[incomplete[rows]]]
-            fillings[j] = places, own[places]
-        return Gathered(self.labels[rows], [data.take(rows) for data in cells], fillings)
+            have = incomplete[own]
+            places = (incomplete.cumsum() - 1)[own[have]]
+            fillings[j] = FilledRows(numbers[have], places, filled[places])
+        return Gathered(self.labels[own], [data.take(own) for data in cells], fillings)
+
+    def _within(self, rows: np.ndarray) -> slice:
+        """The part of increasing numbers of rows of the table that is in the block."""
+        return slice(*np.searchsorted(rows, [self.first_row, self.first_row + len(self.labels)]))
+
+    def n_in(self, cluster: int) -> int:
+        """Rows of a cluster."""
+        return int(self.counts[cluster]) if cluster < len(self.counts) else 0
 
     def nth(self, cluster: int, rank: int) -> int:
-        """The row of the block that has this rank among its rows of a cluster."""
-        return int(np.flatnonzero(self.labels == cluster)[rank])
+        """The row, as it is numbered in the table, that has this rank among the block's rows of a cluster."""
+        return self.first_row + int(np.flatnonzero(self.labels == cluster)[rank])
 
     def changed(self, change: Change) -> tuple[RowBlock, np.ndarray]:
         """The block after some rows have got other labels and fillings, and clusters other numbers.
@@ -130,14 +145,15 @@ class RowBlock:
             labels[rows[sides == 1]] = number
         if change.numbers is not None:
             labels = change.numbers[labels]
-        if self.first_row in change.rows:
-            rows, own, filled = change.rows[self.first_row]
-            labels[rows] = own
-            for j, (places, values) in filled.items():
+        own = self._within(change.rows)
+        labels[change.rows[own] - self.first_row] = change.labels[own]
+        for j, filled in change.fillings.items():
+            own = self._within(filled.rows)
+            if own.start < own.stop:
                 fillings[j] = fillings[j].copy()
-                fillings[j][places] = values
-        block = replace(self, labels=labels, fillings=fillings, sides=())
-        return block, np.bincount(labels, minlength=change.n_clusters)
+                fillings[j][filled.places[own]] = filled.values[own]
+        counts = np.bincount(labels, minlength=change.n_clusters)
+        return replace(self, labels=labels, counts=counts, fillings=fillings, sides=()), counts
 
     def divided(
         self, models, cells, divisions: Sequence[Division], streams: RowStreams, priors: list[dict]

@@ -7,30 +7,67 @@ from pathlib import Path
 
 import numpy as np
 
+from sklearn_subanneal.shards.first_values import FirstValues
+
+# Rows that are read at once.
+PIECE_ROWS = 65_536
+
 
 class RowSource:
-    """Rows that are read in pieces; a subclass reads them.
+    """Rows that are read in parts, which a subclass reads, here or on the workers of Dask.
 
     Attributes
     ----------
-    n_rows : int
+    lengths : list of int
+        Rows of each part.
     """
 
-    n_rows: int
+    lengths: list[int]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return sum(self.lengths)
+
+    def part(self, i: int):
+        """A part, as an array or a DataFrame."""
+        raise TypeError(f"{type(self).__name__} must say how its rows are read")
 
     def pieces(self) -> Iterator:
         """The rows in their order, as arrays or DataFrames of some tens of thousands of rows."""
-        raise TypeError(f"{type(self).__name__} must say how its rows are read")
+        for i in range(len(self.lengths)):
+            yield self.part(i)
 
     def take(self, rows: np.ndarray):
         """Some rows, given in increasing order."""
-        parts, first = [], 0
+        found, first = [], 0
         for piece in self.pieces():
             own = rows[(rows >= first) & (rows < first + len(piece))] - first
             if own.size:
-                parts.append(piece.iloc[own] if hasattr(piece, "iloc") else piece[own])
+                found.append(rows_of(piece, own))
             first += len(piece)
-        return together(parts)
+        return together(found)
+
+    def first_values(self) -> FirstValues:
+        """In which rows the values of its columns occur first."""
+        found = None
+        for piece in self.pieces():
+            own = FirstValues.of(piece)
+            found = own if found is None else FirstValues.joined([found, own])
+        return found
+
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
+        """Some of the parts, read by workers.
+
+        Parameters
+        ----------
+        tasks : Tasks
+            What is done on the workers of Dask.
+        which : sequence of int
+        home : str or None, default=None
+            The worker where they are wanted; None: anywhere.
+        """
+        return [tasks.read(self.part, i, home=home) for i in which]
 
 
 class ArrayRows(RowSource):
@@ -39,17 +76,14 @@ class ArrayRows(RowSource):
     Parameters
     ----------
     X : ndarray or pandas.DataFrame of shape (n_rows, n_features)
-    piece_rows : int, default=65536
     """
 
-    def __init__(self, X, piece_rows: int = 65_536):
-        if X.ndim != 2:
-            raise ValueError(f"X must be two-dimensional, rows and columns, got shape {X.shape}; reshape it")
-        self.X, self.n_rows, self.piece_rows = X, len(X), piece_rows
+    def __init__(self, X):
+        _check_width(X)
+        self.X, self.lengths = X, _in_pieces(len(X))
 
-    def pieces(self) -> Iterator:
-        for first in range(0, self.n_rows, self.piece_rows):
-            yield self._rows(slice(first, first + self.piece_rows))
+    def part(self, i: int):
+        return self._rows(slice(i * PIECE_ROWS, (i + 1) * PIECE_ROWS))
 
     def take(self, rows: np.ndarray):
         return self._rows(rows)
@@ -57,9 +91,36 @@ class ArrayRows(RowSource):
     def _rows(self, rows):
         return self.X.iloc[rows] if hasattr(self.X, "iloc") else np.asarray(self.X[rows])
 
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
+        return [tasks.send(self.part(i), home) for i in which]
+
+
+class FileRows(RowSource):
+    """The rows of a ``.npy`` file.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        X = self._open()
+        _check_width(X)
+        self.lengths = _in_pieces(len(X))
+
+    def part(self, i: int) -> np.ndarray:
+        return np.array(self._open()[i * PIECE_ROWS : (i + 1) * PIECE_ROWS])
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        return np.array(self._open()[rows])
+
+    def _open(self) -> np.ndarray:
+        return np.load(self.path, mmap_mode="r", allow_pickle=False)
+
 
 class ParquetRows(RowSource):
-    """The rows of Parquet files, one row group after the other.
+    """The rows of Parquet files, whose row groups are the parts.
 
     Parameters
     ----------
@@ -68,23 +129,27 @@ class ParquetRows(RowSource):
     """
 
     def __init__(self, paths: Sequence[Path]):
-        try:
-            from pyarrow.parquet import ParquetFile
-        except ImportError as error:
-            raise ImportError("Parquet files are read by pyarrow; install it: pip install pyarrow") from error
-        self.paths = list(paths)
-        self.open = ParquetFile
-        self.n_rows = sum(ParquetFile(path).metadata.num_rows for path in self.paths)
+        self.paths, self.groups, self.lengths = list(paths), [], []
+        for path in self.paths:
+            with _parquet_file(path) as file:
+                self.groups += [(path, i) for i in range(file.num_row_groups)]
+                self.lengths += [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+
+    def part(self, i: int):
+        return _row_group(*self.groups[i])
+
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
+        return [tasks.read(_row_group, *self.groups[i], home=home) for i in which]
 
     def pieces(self) -> Iterator:
         for path in self.paths:
-            with self.open(path) as file:
-                for batch in file.iter_batches(batch_size=65_536):
+            with _parquet_file(path) as file:
+                for batch in file.iter_batches(batch_size=PIECE_ROWS):
                     yield batch.to_pandas()
 
 
 class DaskRows(RowSource):
-    """The rows of a Dask DataFrame or array, whose partitions are computed one after the other, where Dask says.
+    """The rows of a Dask DataFrame or array, whose partitions are computed where Dask says.
 
     Parameters
     ----------
@@ -92,15 +157,54 @@ class DaskRows(RowSource):
     """
 
     def __init__(self, X):
-        if X.ndim != 2:
-            raise ValueError(f"X must be two-dimensional, rows and columns, got shape {X.shape}; reshape it")
+        import dask
+
+        _check_width(X)
         # Chunks of an array are made to have all columns.
         self.X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
-        self.n_rows = len(X)
+        parts = self._parts()
+        lengths = self.X.chunks[0] if hasattr(X, "rechunk") else [np.nan]
+        if np.isnan(lengths).any():
+            lengths = dask.compute(*(dask.delayed(len)(part) for part in parts))
+        self.lengths = [int(length) for length in lengths]
+
+    def _parts(self) -> list:
+        return self.X.to_delayed().ravel().tolist() if hasattr(self.X, "rechunk") else list(self.X.to_delayed())
 
     def pieces(self) -> Iterator:
-        for part in self.X.to_delayed().ravel() if hasattr(self.X, "rechunk") else self.X.to_delayed():
+        for part in self._parts():
             yield part.compute()
+
+    def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
+        parts = self._parts()
+        return tasks.compute([parts[i] for i in which], home)
+
+
+def rows_of(piece, rows: np.ndarray):
+    """Some rows of a piece of a table."""
+    return piece.iloc[rows] if hasattr(piece, "iloc") else piece[rows]
+
+
+def _in_pieces(n_rows: int) -> list[int]:
+    return [min(PIECE_ROWS, n_rows - first) for first in range(0, n_rows, PIECE_ROWS)]
+
+
+def _check_width(X) -> None:
+    if X.ndim != 2:
+        raise ValueError(f"X must be two-dimensional, rows and columns, got shape {X.shape}; reshape it")
+
+
+def _row_group(path: Path, number: int):
+    with _parquet_file(path) as file:
+        return file.read_row_group(number).to_pandas()
+
+
+def _parquet_file(path: Path):
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise ImportError("Parquet files are read by pyarrow; install it: pip install pyarrow") from error
+    return ParquetFile(path)
 
 
 def together(parts: list):
@@ -125,11 +229,12 @@ def source_of(X) -> RowSource:
     if isinstance(X, str | Path):
         path = Path(X)
         if path.suffix == ".npy":
-            return ArrayRows(np.load(path, mmap_mode="r", allow_pickle=False))
+            # Workers may have other working folders.
+            return FileRows(path.resolve())
         paths = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
         if not paths or not all(own.is_file() for own in paths):
             raise ValueError(f"X must be a Parquet file, a folder of these, or a .npy file; {str(path)!r} is none")
-        return ParquetRows(paths)
+        return ParquetRows([own.resolve() for own in paths])
     if hasattr(X, "to_delayed") and hasattr(X, "ndim"):
         return DaskRows(X)
     if hasattr(X, "iloc") or isinstance(X, np.ndarray):

@@ -12,7 +12,7 @@ from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
-from sklearn_subanneal.shards.block_map import Threads
+from sklearn_subanneal.shards.map_over import map_over
 from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
 from sklearn_subanneal.shards.split_merge import split_and_merge
 from sklearn_subanneal.shards.table_blocks import TableBlocks
@@ -97,7 +97,7 @@ class ShardedSpec:
     max_sweeps : int or None
     time_limit : float or None
     n_jobs : int or None
-        Threads that share the blocks.
+        Threads that share the blocks, if these are in this process.
     """
 
     start: MixtureSpec | ViewsSpec
@@ -130,7 +130,7 @@ class ShardedSpec:
         start = self.start.run(ChainContext(context.cancel))
         left = None if self.time_limit is None else max(self.time_limit - start.state.seconds, 1e-9)
         late = None if left is None else BURN_IN_SHARE * left
-        chain = self.build(Threads(self.table, self.n_jobs), start, late)
+        chain = self.build(map_over(self.table, self.n_jobs), start, late)
         most = MOST_SWEEPS if self.max_sweeps is None else self.max_sweeps
         result = chain.run(self.start.schedule, self.n_draws, self.thin, left, context, most)
         context.end(result, self.n_draws)

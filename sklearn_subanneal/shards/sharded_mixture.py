@@ -43,8 +43,6 @@ class ShardedMixture:
         self.columns = [model.statistics() for model in self.models]
         self._prior_states = [column.get_prior_state() for column in self.columns]
         self.sizes = np.zeros(0, np.int64)
-        # Rows of each cluster in each block.
-        self.block_sizes: list[np.ndarray] = []
 
     @property
     def models(self) -> list:
@@ -71,17 +69,16 @@ class ShardedMixture:
         self._stage += 1
         return RowStreams(self.key, self._stage)
 
-    def take_sums(self, replies: list[tuple]) -> None:
-        """Add up the counts and statistics of the blocks, in their order."""
-        self.block_sizes = [counts for counts, _ in replies]
-        self.sizes = np.sum(self.block_sizes, axis=0)
-        for j, column in enumerate(self.columns):
-            column.set_state(added([sums[j] for _, sums in replies]) | {"parameters": column.parameters})
+    def take_sums(self, sizes: np.ndarray, sums: list[dict]) -> None:
+        """Take the sizes of the clusters, and the statistics of the columns."""
+        self.sizes = sizes
+        for column, own in zip(self.columns, sums, strict=True):
+            column.set_state(own | {"parameters": column.parameters})
 
     def recount(self) -> None:
         """Sums over all rows, made anew."""
-        n_clusters = 1 + max(self.blocks.ask_labels(_largest_label))
-        self.take_sums(self.blocks.ask(RowBlock.all_sums, self.priors, n_clusters))
+        n_clusters = 1 + self.blocks.ask_labels(_largest_label, combine=max)
+        self.take_sums(*self.blocks.ask(RowBlock.all_sums, self.priors, n_clusters))
 
     def start_from(self, draw: Draw, prior_states: list[dict]) -> None:
         """Begin with the clusters and hyperparameters of a draw of some of the rows: others are drawn given these.
@@ -100,8 +97,8 @@ class ShardedMixture:
         n_clusters = len(draw.sizes)
         weights = log_gamma_variates(draw.sizes + self.prior.offset, self.generator)
         plan = SweepPlan(self.streams(), self.drawn_parameters(self.columns, n_clusters), weights)
-        replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
-        self.take_sums([(counts, sums) for _, counts, sums in replies])
+        _, sizes, sums = self.blocks.update(RowBlock.sweep, plan, self.priors)
+        self.take_sums(sizes, sums)
         self._close_gaps()
 
     def draw_from_prior(self) -> None:
@@ -113,8 +110,7 @@ class ShardedMixture:
             logs.append(rest + stick[0])
             rest += stick[1]
         ends = np.append(np.cumsum(np.exp(logs))[:-1], 1.0)
-        counts = self.blocks.update_labels(RowBlock.drawn, self.streams(), ends)
-        self.take_sums([(own, []) for own in counts])
+        self.take_sums(self.blocks.update_labels(RowBlock.drawn, self.streams(), ends), [])
         self._close_gaps()
 
     def take_columns(self, members: Sequence[int], states: list[dict], prior_states: list[dict]) -> None:
@@ -138,7 +134,7 @@ class ShardedMixture:
         and who is drawn are the same before and after.
         """
         streams = self.streams()
-        anchored = sum(self.blocks.ask_labels(RowBlock.anchored, streams, self.anchor_share, self.n_clusters))
+        anchored = self.blocks.ask_labels(RowBlock.anchored, streams, self.anchor_share, self.n_clusters)
         weights = log_gamma_variates(self.sizes + self.prior.offset, self.generator)
         plan = SweepPlan(
             streams,
@@ -146,9 +142,9 @@ class ShardedMixture:
             np.where(anchored > 0, weights, -np.inf),
             self.anchor_share,
         )
-        replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
-        self.take_sums([(counts, sums) for _, counts, sums in replies])
-        return sum(n_moved for n_moved, _, _ in replies)
+        n_moved, sizes, sums = self.blocks.update(RowBlock.sweep, plan, self.priors)
+        self.take_sums(sizes, sums)
+        return int(n_moved)
 
     def slice_rows(self) -> int:
         """Slice sampling of all rows at once, by which clusters are born and die; returns how many rows moved.
@@ -164,7 +160,7 @@ class ShardedMixture:
         streams = self.streams()
         logs = log_dirichlet_variates([*self.sizes, self.prior.new_base], self.generator)
         weights, rest = list(logs[:-1]), logs[-1]
-        lowest = min(self.blocks.ask_labels(RowBlock.lowest, streams, np.array(weights)))
+        lowest = self.blocks.ask_labels(RowBlock.lowest, streams, np.array(weights), combine=min)
         while rest >= lowest:
             stick = log_dirichlet_variates([1.0, self.prior.new_base], self.generator)
             weights.append(rest + stick[0])
@@ -174,10 +170,10 @@ class ShardedMixture:
         plan = SweepPlan(
             streams, self.drawn_parameters(self.columns, len(weights)), np.array(weights), by_thresholds=True
         )
-        replies = self.blocks.update(RowBlock.sweep, plan, self.priors)
-        self.take_sums([(counts, sums) for _, counts, sums in replies])
+        n_moved, sizes, sums = self.blocks.update(RowBlock.sweep, plan, self.priors)
+        self.take_sums(sizes, sums)
         self._close_gaps()
-        return sum(n_moved for n_moved, _, _ in replies)
+        return int(n_moved)
 
     def _close_gaps(self) -> None:
         """Give the numbers of clusters without rows to the last ones."""
@@ -200,41 +196,21 @@ class ShardedMixture:
             for model, column in zip(self.models, columns, strict=True)
         ]
 
-    def gather(self, rows: np.ndarray) -> tuple[dict, Gathered]:
-        """Fetch some rows of the table, given in increasing order: by block, and all together."""
-        of_blocks, size = {}, self.blocks.table.block_rows
-        for i in np.unique(rows // size):
-            own = rows[rows // size == i] - i * size
-            of_blocks[int(i)] = own, self.blocks.ask(RowBlock.gathered, own, which=[int(i)])[0]
-        found = [gathered for _, gathered in of_blocks.values()]
-        cells = [found[0].cells[j].joined([one.cells[j] for one in found[1:]]) for j in range(len(self.models))]
-        fillings = {
-            j: np.concatenate([one.fillings[j][1] for one in found if j in one.fillings])
-            for j in {j for one in found for j in one.fillings}
-        }
-        return of_blocks, Gathered(np.concatenate([one.labels for one in found]), cells, fillings)
-
     def statistics_of(self, gathered: Gathered) -> list:
         """Empty statistics of the columns over gathered rows, with the present hyperparameters."""
         out = []
         for j, (model, cells, column) in enumerate(zip(self.models, gathered.cells, self.columns, strict=True)):
             statistics = model.statistics(cells, column.parameters)
             state = dict(self._prior_states[j])
-            if j in gathered.fillings and len(gathered.fillings[j]):
-                state["completed"] = gathered.fillings[j]
+            if j in gathered.fillings and len(gathered.fillings[j].rows):
+                state["completed"] = gathered.fillings[j].values
             statistics.set_prior_state(state)
             out.append(statistics)
         return out
 
-    def row_of(self, cluster: int) -> int:
-        """A row of a cluster, all with the same probability."""
-        rank = int(self.generator.integers(self.sizes[cluster]))
-        i = 0
-        while rank >= self.block_sizes[i][cluster]:
-            rank -= int(self.block_sizes[i][cluster])
-            i += 1
-        (row,) = self.blocks.ask_labels(RowBlock.nth, cluster, rank, which=[i])
-        return i * self.blocks.table.block_rows + row
+    def rows_of(self, clusters: Sequence[int]) -> list[tuple[int, Gathered]]:
+        """A row of each of these clusters, all with the same probability: its number, and what is known of it."""
+        return self.blocks.fetch([(own, int(self.generator.integers(self.sizes[own]))) for own in clusters])
 
     def move_single_rows(self, n_rows: int) -> int:
         """Gibbs sampling of some rows, drawn at random, one after the other; returns how many moved.
@@ -243,7 +219,7 @@ class ShardedMixture:
         """
         n_rows = min(n_rows, self.blocks.table.n_rows)
         rows = np.sort(self.generator.choice(self.blocks.table.n_rows, n_rows, replace=False))
-        of_blocks, gathered = self.gather(rows)
+        gathered = self.blocks.gather(rows)
         columns = self.statistics_of(gathered)
         for column, state in zip(columns, self._states(), strict=True):
             column.set_state(state)
@@ -256,27 +232,17 @@ class ShardedMixture:
         self._take_columns(mixture)
         # Clusters that are gone have no rows elsewhere.
         numbers = places[: self.n_clusters].astype(np.int32)
-        self.apply(Change(mixture.n_clusters, numbers=numbers, rows=self._changes(of_blocks, mixture.labels, columns)))
+        fillings = {
+            j: own._replace(values=columns[j].get_prior_state()["completed"])
+            for j, own in gathered.fillings.items()
+            if len(own.rows)
+        }
+        self.apply(Change(mixture.n_clusters, {}, numbers, rows, np.asarray(mixture.labels), fillings))
         return n_moved
-
-    def _changes(self, of_blocks: dict, labels: np.ndarray, columns: list) -> dict:
-        """The new labels and fillings of gathered rows, by the first row of their block."""
-        out, at, filled_at = {}, 0, dict.fromkeys(range(len(columns)), 0)
-        completed = [column.get_prior_state().get("completed") for column in columns]
-        for i, (rows, gathered) in of_blocks.items():
-            fillings = {}
-            for j, (places, _) in gathered.fillings.items():
-                if len(places):
-                    fillings[j] = places, completed[j][filled_at[j] : filled_at[j] + len(places)]
-                    filled_at[j] += len(places)
-            out[i * self.blocks.table.block_rows] = rows, labels[at : at + len(rows)], fillings
-            at += len(rows)
-        return out
 
     def apply(self, change: Change) -> None:
         """Change the labels in the blocks; the statistics here are those after it."""
-        self.block_sizes = self.blocks.update_labels(RowBlock.changed, change)
-        self.sizes = np.sum(self.block_sizes, axis=0)
+        self.sizes = self.blocks.update_labels(RowBlock.changed, change)
 
     def _states(self) -> list[dict]:
         return [column.get_state(self.n_clusters) for column in self.columns]
@@ -311,13 +277,12 @@ class ShardedMixture:
 
     def labels(self) -> np.ndarray:
         """Cluster of every row, int32."""
-        return np.concatenate([block.labels for block in self.blocks.blocks])
-
-
-def added(states: list[dict]) -> dict:
-    """Sums of statistics, name by name."""
-    return {name: np.sum([state[name] for state in states], axis=0) for name in states[0]}
+        return np.concatenate(self.blocks.ask_labels(_labels, combine=None))
 
 
 def _largest_label(block: RowBlock) -> int:
     return int(block.labels.max(initial=0))
+
+
+def _labels(block: RowBlock) -> np.ndarray:
+    return block.labels

@@ -53,7 +53,7 @@ class ShardedMixtureChain(ShardedChain):
         return replace(draw, log_joint=draw.log_joint + self.spec.units)
 
     def labels_of_rows(self) -> np.ndarray:
-        return self.mixture.gather(self.spec.kept)[1].labels
+        return self.mixture.blocks.gather(self.spec.kept).labels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

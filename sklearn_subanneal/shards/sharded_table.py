@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
 
 from sklearn_subanneal._core.arguments import checked_integer
+from sklearn_subanneal.shards.dask_blocks import DaskBlocks, first_values_on, rows_on
+from sklearn_subanneal.shards.dask_tasks import Tasks
 from sklearn_subanneal.shards.row_source import source_of
-
-# A column with more values than so many is no column of categories.
-MOST_VALUES = 10_000
+from sklearn_subanneal.shards.table_blocks import ROWS, TableBlocks, typed_blocks
 
 
 class ShardedTable:
     """A table in blocks of rows, for fits to more rows than one chain can visit one by one.
 
     ``fit`` anneals a chain on a sample of the rows, which finds clusters and hyperparameters, and goes on with sweeps
-    over all rows, block by block and in as many threads as ``n_jobs`` says. The draws are exact, and the same bit for
-    bit for any number of threads.
+    over all rows, block by block: in as many threads as ``n_jobs`` says, or on the workers of a Dask cluster. The draws
+    are exact, and the same bit for bit for any number of threads and of workers, of whom some may die on the way.
 
     Parameters
     ----------
     X : ndarray, numpy.memmap, pandas.DataFrame, or DataFrame or array of Dask, of shape (n_rows, n_features), or path
         The table; or a ``.npy`` file, which is not read into memory, a Parquet file, or a folder of Parquet files.
-        Partitions of Dask are computed one after the other: once to choose the sample, twice to read it and all rows.
+        Partitions of Dask are computed to know their lengths, to choose the sample, to take it, and to read all rows:
+        once, after ``persist()``, where there is memory.
     n_start_rows : int, default=20000
         Rows, drawn at random, on which each chain starts. Rows with values that these lack are added.
     folder : path or None, default=None
-        Where typed cells are kept while a model is fitted, in files that are read as they are needed. None: in memory,
-        4 bytes for each number, and 1 to 4 for a category.
+        Where typed cells are kept while a model is fitted, in files that are read as they are needed; with a ``client``
+        a folder that it and all workers share, where labels are kept, too. None: in memory, 4 bytes for each number,
+        and 1 to 4 for a category.
+    client : dask.distributed.Client or None, default=None
+        The rows are read, kept and visited by the workers of its cluster, on which this package is installed, and not
+        in this process. None: in this process.
 
     Examples
     --------
@@ -45,8 +52,15 @@ class ShardedTable:
     (3, (30000,))
     """
 
-    def __init__(self, X, *, n_start_rows: int = 20_000, folder=None):
-        self.source = source_of(X)
+    # Bits depend on it.
+    BLOCK_ROWS = ROWS
+
+    def __init__(self, X, *, n_start_rows: int = 20_000, folder=None, client=None):
+        if client is not None:
+            Tasks(client)
+        with nullcontext() if client is None else client.as_current():
+            self.source = source_of(X)
+        self.client = client
         self.n_rows = self.source.n_rows
         self.n_start_rows = checked_integer("n_start_rows", n_start_rows, least=2)
         self.folder = folder
@@ -65,46 +79,31 @@ class ShardedTable:
         """
         n_rows = min(n_rows, self.n_rows)
         rows = np.sort(generator.choice(self.n_rows, n_rows, replace=False))
-        rows = np.union1d(rows, self._firsts())
-        return rows, self.source.take(rows)
+        if self.client is None:
+            rows = np.union1d(rows, self.source.first_values().rows())
+            return rows, self.source.take(rows)
+        with Tasks(self.client) as tasks:
+            rows = np.union1d(rows, first_values_on(tasks, self.source).rows())
+            return rows, rows_on(tasks, self.source, rows)
 
-    def room(self):
-        """A folder for the time of a fit, as a context; None: memory."""
+    @contextmanager
+    def blocks(self, models: list, encode: Callable) -> Iterator[TableBlocks]:
+        """Its typed cells in blocks, for the time of a fit.
+
+        Parameters
+        ----------
+        models : list of ColumnModel
+        encode : callable
+            The typed columns of an array or DataFrame.
+        """
+        with self._room() as folder:
+            if self.client is None:
+                yield typed_blocks(models, map(encode, self.source.pieces()), self.n_rows, folder, self.BLOCK_ROWS)
+                return
+            with Tasks(self.client) as tasks:
+                yield DaskBlocks(tasks, self.source, models, encode, folder, self.BLOCK_ROWS)
+
+    def _room(self):
         if self.folder is None:
-            return _Memory()
-        return tempfile.TemporaryDirectory(prefix="shards-", dir=Path(self.folder))
-
-    def _firsts(self) -> np.ndarray:
-        """The first row with each value of columns of few values, and with each column missing."""
-        import pandas as pd
-
-        known: dict[int, set] = {}
-        has_gaps: set[int] = set()
-        rows: list[int] = []
-        first = 0
-        for piece in self.source.pieces():
-            frame = piece.reset_index(drop=True) if hasattr(piece, "iloc") else pd.DataFrame(piece)
-            for j in range(frame.shape[1]):
-                column, seen = frame.iloc[:, j], known.setdefault(j, set())
-                missing = column.isna()
-                if j not in has_gaps and missing.any():
-                    has_gaps.add(j)
-                    rows.append(first + int(missing.to_numpy().argmax()))
-                # What has many values is no column of categories.
-                if len(seen) <= MOST_VALUES:
-                    values = column[~missing].drop_duplicates()
-                    new = {value: first + at for at, value in values.items() if value not in seen}
-                    seen.update(new)
-                    rows += new.values() if len(seen) <= MOST_VALUES else ()
-            first += len(frame)
-        return np.unique(np.array(rows, np.int64))
-
-
-class _Memory:
-    """In the place of a folder: cells are kept in memory."""
-
-    def __enter__(self):
-        return None
-
-    def __exit__(self, *error):
-        return None
+            return nullcontext()
+        return tempfile.TemporaryDirectory(prefix="shards-", dir=Path(self.folder).resolve())

@@ -11,7 +11,7 @@ from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.shards.block_map import Threads
 from sklearn_subanneal.shards.row_block import RowBlock
-from sklearn_subanneal.shards.sharded_mixture import ShardedMixture, added
+from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
 from sklearn_subanneal.views.draws import ViewsDraw
 
 # Views without columns that are proposed to each column; of the columns, where none can be proposed, the share that
@@ -196,12 +196,12 @@ class ShardedViews:
     def _candidate(self, view: ShardedMixture, priors: list[dict]) -> _Candidate:
         """A view with the statistics of all columns under its partition of the rows."""
         parameters = [prior["parameters"] for prior in priors]
-        replies = view.blocks.over().ask(RowBlock.all_sums, parameters, view.n_clusters)
+        _, sums = view.blocks.over().ask(RowBlock.all_sums, parameters, view.n_clusters)
         rows, evidence, states = _mixture([], view), [], []
         for j, model in enumerate(self.blocks.models):
             column = model.statistics()
             column.set_prior_state(priors[j])
-            states.append(added([sums[j] for _, sums in replies]) | {"parameters": parameters[j]})
+            states.append(sums[j] | {"parameters": parameters[j]})
             column.set_state(states[-1])
             evidence.append(_mixture([column], view).log_joint() - rows.log_joint())
         return _Candidate(view, len(view.blocks.members), np.array(evidence), states)

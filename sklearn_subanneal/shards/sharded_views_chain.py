@@ -62,7 +62,7 @@ class ShardedViewsChain(ShardedChain):
         return replace(draw, log_joint=draw.log_joint + self.spec.units)
 
     def labels_of_rows(self) -> np.ndarray:
-        labels = np.array([view.gather(self.spec.kept)[1].labels for view in self.views.views])
+        labels = np.array([view.blocks.gather(self.spec.kept).labels for view in self.views.views])
         return labels.astype(np.min_scalar_type(-int(labels.max()) - 1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from sklearn_subanneal._core._special import evaluate
 from sklearn_subanneal.columns._frequencies import log_dirichlet_variates
 from sklearn_subanneal.shards.row_block import RowBlock
-from sklearn_subanneal.shards.sharded_mixture import ShardedMixture, added
-from sklearn_subanneal.shards.work import Change, Division
+from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
+from sklearn_subanneal.shards.work import Change, Division, Gathered
 
 
 @dataclass
@@ -62,13 +63,13 @@ def split_and_merge(mixture: ShardedMixture, n_proposals: int, n_rounds: int = 3
 
 def _chosen_split(mixture) -> _Proposal | None:
     """Two rows of a cluster: one of all rows, and any other of its cluster."""
-    first = int(mixture.generator.integers(mixture.blocks.table.n_rows))
-    cluster = int(mixture.gather(np.array([first]))[1].labels[0])
+    number = int(mixture.generator.integers(mixture.blocks.table.n_rows))
+    first = second = number, mixture.blocks.gather(np.array([number]))
+    cluster = int(first[1].labels[0])
     if mixture.sizes[cluster] < 2:
         return None
-    second = first
-    while second == first:
-        second = mixture.row_of(cluster)
+    while second[0] == number:
+        (second,) = mixture.rows_of([cluster])
     return _proposal(mixture, (cluster,), (first, second))
 
 
@@ -82,7 +83,7 @@ def _chosen_merge(mixture) -> _Proposal | None:
     other = int(np.searchsorted(weights.cumsum(), generator.random() * weights.sum(), side="right"))
     other = min(other, n_clusters - 1)
     clusters = (one, other) if generator.random() < 0.5 else (other, one)
-    return _proposal(mixture, clusters, tuple(mixture.row_of(cluster) for cluster in clusters))
+    return _proposal(mixture, clusters, mixture.rows_of(clusters))
 
 
 def _likeness(columns, cluster: int, n_clusters: int) -> np.ndarray:
@@ -95,10 +96,11 @@ def _likeness(columns, cluster: int, n_clusters: int) -> np.ndarray:
     return weights
 
 
-def _proposal(mixture, clusters, anchors) -> _Proposal:
+def _proposal(mixture, clusters, rows: Sequence[tuple[int, Gathered]]) -> _Proposal:
+    anchors = tuple(number for number, _ in rows)
     order = np.argsort(anchors)
-    _, pair = mixture.gather(np.array(anchors)[order])
-    columns = mixture.statistics_of(pair)
+    pair = [rows[side][1] for side in order]
+    columns = mixture.statistics_of(pair[0].joined(pair[1]))
     for column in columns:
         # The sides of the two rows, which are in the order of the table.
         column.rebuild(order)
@@ -122,12 +124,11 @@ def _divide(mixture, own: _Proposal, n_rounds: int) -> None:
             # In the last round a merge has its present sides.
             drawn=not last or own.is_split,
         )
-        replies = mixture.blocks.update(RowBlock.divided, [own.division], mixture.streams(), mixture.priors)
-        parts = [reply[0] for reply in replies]
-        own.log_q = sum(log_q for log_q, _, _ in parts)
-        own.sizes = np.sum([counts for _, counts, _ in parts], axis=0)
-        for j, column in enumerate(own.columns):
-            column.set_state(added([sums[j] for _, _, sums in parts]) | {"parameters": column.parameters})
+        ((own.log_q, own.sizes, sums),) = mixture.blocks.update(
+            RowBlock.divided, [own.division], mixture.streams(), mixture.priors
+        )
+        for column, state in zip(own.columns, sums, strict=True):
+            column.set_state(state | {"parameters": column.parameters})
     shapes = own.sizes + offset
     log_gammas = np.asarray(evaluate("log_gamma", np.array([shapes.sum(), *shapes])))
     log_density = log_gammas[0] - log_gammas[1] - log_gammas[2] + (shapes - 1.0) @ logs

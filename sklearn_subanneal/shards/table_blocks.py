@@ -1,14 +1,17 @@
-"""TableBlocks, a table of typed cells in blocks of consecutive rows, and TypedBlocks, which keeps them."""
+"""TableBlocks, a table of typed cells in blocks of consecutive rows, and KeptBlocks, which keeps them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.shards.sums import branches, total
 
 # Sums are made within blocks of so many rows and added in the order of the blocks, whoever makes them, so that their
 # bits do not depend on who does.
@@ -23,10 +26,12 @@ class TableBlocks:
     models : sequence of ColumnModel
     n_rows : int
     block_rows : int, default=65536
+    first_row : int, default=0
+        Number of its first row, if it is a part of a larger table.
     """
 
-    def __init__(self, models: Sequence[ColumnModel], n_rows: int, block_rows: int = ROWS):
-        self.models, self.n_rows, self.block_rows = list(models), n_rows, block_rows
+    def __init__(self, models: Sequence[ColumnModel], n_rows: int, block_rows: int = ROWS, first_row: int = 0):
+        self.models, self.n_rows, self.block_rows, self.first_row = list(models), n_rows, block_rows, first_row
 
     @property
     def n_blocks(self) -> int:
@@ -47,8 +52,80 @@ class TableBlocks:
         return rows.stop - rows.start
 
 
-class TypedBlocks(TableBlocks):
-    """Typed cells, encoded once and kept in memory or in files.
+class KeptCells:
+    """The typed cells of one block, in memory or in files.
+
+    Parameters
+    ----------
+    models : sequence of ColumnModel
+    arrays : list of ndarray
+        Typed columns of its rows.
+    folder : path or None
+        Where the cells are kept, one file for each model; None: in memory.
+    name : str
+        With which the names of the files begin.
+
+    Attributes
+    ----------
+    units : float
+        log |dz / dx| of all cells.
+    """
+
+    def __init__(self, models: Sequence[ColumnModel], arrays: list[np.ndarray], folder=None, name: str = ""):
+        n_rows = len(arrays[0])
+        self.units = float(sum(np.sum(model.units(arrays) * np.ones(n_rows)) for model in models))
+        self._paths, self._cells = [], [model.data(arrays) for model in models]
+        if folder is None:
+            return
+        for j, data in enumerate(self._cells):
+            path = Path(folder) / f"{name}-{j}.npy"
+            # The same block may be written by two workers, one of which was thought to be dead, and read by a third.
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+                np.save(file, data.array)
+            os.replace(file.name, path)
+            self._paths.append(path)
+        self._cells = []
+
+    def cells(self, models: Sequence[ColumnModel], members: Sequence[int]) -> list[ColumnData]:
+        """Those of some of the models."""
+        if not self._paths:
+            return [self._cells[j] for j in members]
+        return [models[j].kept_data(np.load(self._paths[j], mmap_mode="r")) for j in members]
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sum(data.array.nbytes for data in self._cells)
+
+
+class KeptBlocks(TableBlocks):
+    """A table of typed cells that are kept.
+
+    Parameters
+    ----------
+    models : sequence of ColumnModel
+    kept : list of KeptCells
+        Of each block.
+    n_rows, block_rows, first_row : int
+        As of :class:`TableBlocks`.
+    """
+
+    def __init__(self, models, kept: list[KeptCells], n_rows: int, block_rows: int = ROWS, first_row: int = 0):
+        super().__init__(models, n_rows, block_rows, first_row)
+        self.kept = kept
+
+    @property
+    def units(self) -> float:
+        """log |dz / dx| of all cells."""
+        return float(total(branches([own.units for own in self.kept])))
+
+    def cells(self, i: int, members: Sequence[int]) -> list[ColumnData]:
+        return self.kept[i].cells(self.models, members)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sum(own.__sizeof__() for own in self.kept)
+
+
+def typed_blocks(models, pieces: Iterable, n_rows: int, folder=None, block_rows: int = ROWS) -> KeptBlocks:
+    """The blocks of a table of typed cells, which are encoded once.
 
     Parameters
     ----------
@@ -59,44 +136,22 @@ class TypedBlocks(TableBlocks):
     folder : path or None
         Where the cells are kept, one file for each block and model; None: in memory.
     block_rows : int, default=65536
-
-    Attributes
-    ----------
-    units : float
-        log |dz / dx| of all cells.
     """
+    kept: list[KeptCells] = []
+    waiting: list[np.ndarray] = []
+    n_read = 0
 
-    def __init__(self, models, pieces, n_rows: int, folder=None, block_rows: int = ROWS):
-        super().__init__(models, n_rows, block_rows)
-        self.folder, self._kept = None if folder is None else Path(folder), []
-        self.units = 0.0
-        waiting: list[np.ndarray] = []
-        n_read = 0
-        for arrays in pieces:
-            waiting = [np.concatenate(pair) for pair in zip(waiting, arrays, strict=True)] if waiting else list(arrays)
-            while len(waiting[0]) >= block_rows:
-                self._keep([array[:block_rows] for array in waiting])
-                waiting = [array[block_rows:] for array in waiting]
-            n_read += len(arrays[0])
-        if waiting and len(waiting[0]):
-            self._keep(waiting)
-        if n_read != n_rows:
-            raise ValueError(
-                f"the table had {n_rows} rows when it was opened, and {n_read} were read; keep it as it is"
-            )
+    def keep(arrays):
+        kept.append(KeptCells(models, arrays, folder, str(len(kept))))
 
-    def _keep(self, arrays: list[np.ndarray]) -> None:
-        i, cells = len(self._kept), [model.data(arrays) for model in self.models]
-        for model in self.models:
-            self.units += float(np.sum(model.units(arrays) * np.ones(len(arrays[0]))))
-        if self.folder is None:
-            self._kept.append(cells)
-            return
-        for j, data in enumerate(cells):
-            np.save(self.folder / f"{i}-{j}.npy", data.array)
-        self._kept.append(None)
-
-    def cells(self, i: int, members: Sequence[int]) -> list[ColumnData]:
-        if self.folder is None:
-            return [self._kept[i][j] for j in members]
-        return [self.models[j].kept_data(np.load(self.folder / f"{i}-{j}.npy", mmap_mode="r")) for j in members]
+    for arrays in pieces:
+        waiting = [np.concatenate(pair) for pair in zip(waiting, arrays, strict=True)] if waiting else list(arrays)
+        while len(waiting[0]) >= block_rows:
+            keep([array[:block_rows] for array in waiting])
+            waiting = [array[block_rows:] for array in waiting]
+        n_read += len(arrays[0])
+    if waiting and len(waiting[0]):
+        keep(waiting)
+    if n_read != n_rows:
+        raise ValueError(f"the table had {n_rows} rows when it was opened, and {n_read} were read; keep it as it is")
+    return KeptBlocks(models, kept, n_rows, block_rows)

@@ -73,23 +73,47 @@ class Division:
     drawn: bool = True
 
 
+class FilledRows(NamedTuple):
+    """Rows whose missing cells in one model are part of the state, filled.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n_rows,)
+        Their numbers in the table, increasing.
+    places : ndarray of int, shape (n_rows,)
+        Where each is among those of its block.
+    values : ndarray of shape (n_rows, width)
+    """
+
+    rows: np.ndarray
+    places: np.ndarray
+    values: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """Some rows of a block.
+    """Some rows of the table.
 
     Attributes
     ----------
     labels : ndarray of int32, shape (n_rows,)
     cells : list of ColumnData
         Of each column.
-    fillings : dict of int to (ndarray, ndarray)
-        Of each model whose missing cells are state: the places of those of the rows that have such cells among all that
-        have in the block, and these rows, filled.
+    fillings : dict of int to FilledRows
+        Of each model whose missing cells are state.
     """
 
     labels: np.ndarray
     cells: list[ColumnData]
-    fillings: dict
+    fillings: dict[int, FilledRows]
+
+    def joined(self, other: Gathered) -> Gathered:
+        """These rows, and others that follow them."""
+        fillings = self.fillings | other.fillings
+        for j in self.fillings.keys() & other.fillings.keys():
+            fillings[j] = FilledRows(*map(np.concatenate, zip(self.fillings[j], other.fillings[j], strict=True)))
+        cells = [own.joined([more]) for own, more in zip(self.cells, other.cells, strict=True)]
+        return Gathered(np.concatenate([self.labels, other.labels]), cells, fillings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +128,17 @@ class Change:
         By the number of a division: the cluster of the rows on its side 1.
     numbers : ndarray of int32, or None
         New numbers of the clusters, after the splits.
-    rows : dict of int to (ndarray, ndarray, dict)
-        By the first row of a block: rows of it, their labels, and their fillings, as :class:`Gathered` has them.
+    rows : ndarray of int
+        Numbers, increasing, of rows of the table that get other labels.
+    labels : ndarray of int32
+        These.
+    fillings : dict of int to FilledRows
+        New fillings of rows.
     """
 
     n_clusters: int
     splits: dict[int, int] = field(default_factory=dict)
     numbers: np.ndarray | None = None
-    rows: dict = field(default_factory=dict)
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    labels: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    fillings: dict[int, FilledRows] = field(default_factory=dict)

@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from support.clocks import tick_at_each_look
+from support.mixed_rows import mixed_rows
 
 from sklearn_subanneal import Checkpoint, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
 
-N_ROWS, N_GROUPS = 150_000, 6
+N_ROWS = 150_000
 SETTINGS = {"n_chains": 1, "n_draws": 2, "max_sweeps": 3, "random_state": 0}
-
-
-def mixed_table(n_rows, seed):
-    """Six groups in five columns of four types; cells are missing, and one category is rare."""
-    rng = np.random.default_rng(seed)
-    group = rng.integers(N_GROUPS, size=n_rows)
-    centers = np.random.default_rng(1).normal(scale=4.0, size=(N_GROUPS, 2))
-    frame = pd.DataFrame(centers[group] + rng.normal(size=(n_rows, 2)), columns=["a", "b"])
-    frame.loc[rng.random(n_rows) < 0.05, "a"] = np.nan
-    names = np.array(["red", "green", "blue"])
-    frame["c"] = names[np.where(rng.random(n_rows) < 0.8, group % 3, rng.integers(3, size=n_rows))]
-    frame.loc[n_rows - 3, "c"] = "never seen before"
-    frame["d"] = rng.poisson(2.0 + 5.0 * (group > 2))
-    frame["e"] = (rng.random(n_rows) < 0.2 + 0.6 * (group % 2)).astype(bool)
-    return frame, group
 
 
 @pytest.fixture(scope="module")
 def table():
-    return mixed_table(N_ROWS, 0)
+    return mixed_rows(N_ROWS, 0)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +30,7 @@ def fitted(table):
 
 def test_as_good_as_a_fit_in_one_piece(table, fitted):
     frame, group = table
-    new, _ = mixed_table(2000, 7)
+    new, _ = mixed_rows(2000, 7)
     whole = SubsampleAnnealedDPMM(**SETTINGS).fit(frame[:30_000])
     assert adjusted_rand_score(group, fitted.labels_) > adjusted_rand_score(group[:30_000], whole.labels_) - 0.005
     assert abs(fitted.score(new) - whole.score(new)) < 0.01
