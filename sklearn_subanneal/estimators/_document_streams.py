@@ -30,7 +30,7 @@ class DelayedChunks:
         self.parts = parts
 
     def __iter__(self) -> Iterator:
-        return (together(part.compute()) for part in self.parts)
+        return (stacked(part.compute()) for part in self.parts)
 
 
 def fit_stream(estimator, chunks, client=None) -> None:
@@ -57,7 +57,7 @@ def delayed_parts(chunks) -> list:
     return list(chunks.to_delayed())
 
 
-def together(part):
+def stacked(part):
     """The documents of a partition: a matrix, or in a bag several."""
     if not isinstance(part, list | tuple) and (hasattr(part, "shape") or not hasattr(part, "__iter__")):
         return part
@@ -91,7 +91,7 @@ def fit_on_workers(estimator, chunks, client) -> None:
 
 def _validated(bare, part):
     """Word counts as CSR; None if the part is empty."""
-    documents = together(part)
+    documents = stacked(part)
     if documents is None or (hasattr(documents, "shape") and not documents.shape[0]):
         return None
     return validate_counts(bare, documents, "fit_chunks", reset=True)
