@@ -12,11 +12,11 @@ from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import NumberRange, StrOptions
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal._core.workers import n_workers
+from sklearn_subanneal.estimators._document_streams import fit_stream
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._lda_passes import begin_stream, learn_more, run_passes
-from sklearn_subanneal.estimators._lda_queries import MOST_TOKENS, TopicModel, validate_chunks, validate_counts
-from sklearn_subanneal.topics.corpus import MemoryCorpus, StreamedCorpus, Totals, open_chunks
-from sklearn_subanneal.topics.document_groups import sample_limit
+from sklearn_subanneal.estimators._lda_queries import MOST_TOKENS, TopicModel, validate_counts
+from sklearn_subanneal.topics.corpus import MemoryCorpus, Totals
 from sklearn_subanneal.topics.topic_settings import TEMPERINGS, TopicSettings, default_batch_size
 from sklearn_subanneal.variational import CoolingSchedule
 
@@ -86,7 +86,7 @@ class VariationalTemperingLDA(TopicModel):
         Passes over the documents. None: 700 divided by the square root of their number, times that of their mean number
         of tokens divided by 300 if this is above 1, from 8 to 20; and at most 9 more as long as topics have twins.
     batch_size : int or None, default=None
-        Documents in a minibatch. None: 2 % of all, at least 64 and at most 512.
+        Documents in a minibatch. None: 2 % of all, at least 64, and at most 512 but on workers.
     evaluate_every : int, default=-1
         Passes between computations of the perplexity, for ``perp_tol``. Not positive: never.
     total_samples : int or None, default=None
@@ -124,10 +124,8 @@ class VariationalTemperingLDA(TopicModel):
         E[1/T] at each minibatch; with "local", its quantiles 0.05, 0.5 and 0.95 over the documents.
     bound_ : float
         Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit``.
-    n_components_ : int
-        Number of topics.
-    n_iter_ : int
-        Passes made.
+    n_components_, n_iter_ : int
+        Number of topics, and of the passes made.
     converged_ : bool
         Whether, after ``fit`` or ``fit_chunks``, no topic has a twin: another one to which its affinity is above 0.8
         (see :func:`~sklearn_subanneal.topics.measures.affinities`).
@@ -271,17 +269,19 @@ class VariationalTemperingLDA(TopicModel):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_chunks(self, chunks: Iterable, y=None):
+    def fit_chunks(self, chunks: Iterable, y=None, client=None):
         """Learn the topics of documents that are given in chunks, with memory that does not depend on their number.
 
         Parameters
         ----------
-        chunks : iterable of {array-like, sparse matrix}, each of shape (any, n_features)
+        chunks : iterable of {array-like, sparse matrix}, each of shape (any, n_features), or bag or array of Dask
             Read once to count the documents, and once for each pass. An iterator, which can be read only once, needs
             ``max_iter=1`` and ``total_samples``. Documents keep their order: ``fit`` with ``shuffle=False`` gives the
             same topics for the same documents in one matrix.
         y : None
             Ignored.
+        client : dask.distributed.Client or None, default=None
+            Whose workers keep the documents and fit them, at temperatures that are not inferred; None: this process.
 
         Returns
         -------
@@ -295,16 +295,7 @@ class VariationalTemperingLDA(TopicModel):
         if self.learning_method == "batch":
             raise ValueError('learning_method="batch" needs all documents at once; use "online" with chunks')
         with unchanged_on_failure(self):
-            opened = open_chunks(
-                chunks,
-                lambda chunks, reset: validate_chunks(self, chunks, reset),
-                self.total_samples,
-                self.max_iter,
-                sample_limit(self._settings().most_topics),
-            )
-            n_documents = opened.totals.n_documents
-            corpus = StreamedCorpus(opened.read, n_documents, self._batch_size(n_documents))
-            run_passes(self, corpus, opened.totals, seeded_generator(self.random_state))
+            fit_stream(self, chunks, client)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)

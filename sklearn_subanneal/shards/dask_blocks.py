@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklearn_subanneal._core.dask_tasks import Tasks
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.shards.dask_tasks import Tasks
 from sklearn_subanneal.shards.first_values import FirstValues
 from sklearn_subanneal.shards.row_source import RowSource, rows_of, together
 from sklearn_subanneal.shards.sums import branches, total

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sklearn_subanneal.shards.dask_tasks import Tasks
+from sklearn_subanneal._core.dask_tasks import Tasks
 from sklearn_subanneal.shards.row_source import source_of
 
 METHODS = ("predict", "predict_proba", "score_samples", "impute")

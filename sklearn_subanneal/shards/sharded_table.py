@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from sklearn_subanneal._core.arguments import checked_integer
+from sklearn_subanneal._core.dask_tasks import Tasks
 from sklearn_subanneal.shards.dask_blocks import DaskBlocks, first_values_on, rows_on
-from sklearn_subanneal.shards.dask_tasks import Tasks
 from sklearn_subanneal.shards.row_source import source_of
 from sklearn_subanneal.shards.table_blocks import ROWS, TableBlocks, typed_blocks
 

@@ -21,6 +21,14 @@ def sample_limit(n_topics: int) -> int:
     return max(DOCUMENTS_A_TOPIC * n_topics, FEWEST_DOCUMENTS)
 
 
+def even_stride(n_documents: int, limit: int) -> int:
+    """The least power of 2 by which at most ``limit`` of so many documents are taken."""
+    stride = 1
+    while -(-n_documents // stride) > limit:
+        stride *= 2
+    return stride
+
+
 class EvenSample:
     """At most ``limit`` documents of a stream: numbers 0, s, 2s, ..., where s is the least power of 2 that is enough.
 
@@ -50,8 +58,7 @@ class EvenSample:
     def add(self, documents: sparse.csr_matrix) -> None:
         """The next documents of the stream."""
         total = self.n_seen + documents.shape[0]
-        while -(-total // self._stride) > self.limit:
-            self._stride *= 2
+        self._stride = even_stride(total, self.limit)
         first = -self.n_seen % self._stride
         self._kept.append(documents[first :: self._stride])
         self._numbers = np.append(self._numbers, np.arange(self.n_seen + first, total, self._stride))

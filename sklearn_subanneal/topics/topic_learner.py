@@ -12,6 +12,7 @@ from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
+from sklearn_subanneal.topics.remote_documents import RemoteDocuments
 from sklearn_subanneal.topics.similar_topics import twin_pairs
 from sklearn_subanneal.topics.topic_removal import topics_to_remove, unsupported_topics
 from sklearn_subanneal.topics.topic_scores import document_lengths
@@ -59,7 +60,7 @@ class TopicLearner:
     trace: list = field(default_factory=list)
     _last: tuple = (None, None)
 
-    def learn(self, documents: sparse.csr_matrix, n_documents: float, progress: float) -> None:
+    def learn(self, documents: sparse.csr_matrix | RemoteDocuments, n_documents: float, progress: float) -> None:
         """Learn from a minibatch of a corpus of ``n_documents``, at ``progress`` in [0, 1]."""
         share = documents.shape[0] / n_documents
         size = self.step_size.checked_step(self.n_batches, progress, share)
@@ -67,8 +68,13 @@ class TopicLearner:
         rho = self.temperature.update(progress, *self._last)
         options = {"max_iter": self.max_iter, "tol": self.tol, "n_threads": self.n_threads}
         prior = self.prior.values
-        lengths = document_lengths(documents)
-        if isinstance(self.temperature, LocalTemperatures):
+        is_remote = isinstance(documents, RemoteDocuments)
+        lengths = documents.lengths if is_remote else document_lengths(documents)
+        if is_remote:
+            # The temperature is not inferred then.
+            step = documents.local_step(self.topics, prior, rho, self.prior.learned, **options)
+            self.trace.append(rho)
+        elif isinstance(self.temperature, LocalTemperatures):
             first = local_step(documents, self.topics, prior, rho, **options)
             rho = self.temperature.of_documents(self._energies(first, rho), lengths, temperature_step)
             step = local_step(documents, self.topics, prior, rho, gamma=first.gamma, statistics=True, **options)

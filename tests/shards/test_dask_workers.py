@@ -16,10 +16,10 @@ from numpy.testing import assert_array_equal
 from support.mixed_rows import mixed_rows
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal._core.dask_tasks import Tasks
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.shards import ShardedTable, predict_shards
 from sklearn_subanneal.shards.dask_blocks import DaskBlocks
-from sklearn_subanneal.shards.dask_tasks import Tasks
 from sklearn_subanneal.shards.dask_workers import DaskWorkers
 from sklearn_subanneal.shards.row_source import source_of
 from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
