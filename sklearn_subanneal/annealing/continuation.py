@@ -20,6 +20,7 @@ CHANGEABLE = {
     "time_limit",
     "warm_start",
     "unseen",
+    "window",
     "n_jobs",
     "sparse_output",
     "random_state",

@@ -12,6 +12,7 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_mean_exp
 from sklearn_subanneal._core.workers import n_workers
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.mixture_chain import TRACE
@@ -63,6 +64,8 @@ class Stream:
         Rows so far.
     next_round : int
         Number of rows at which it will be.
+    n_rounds : int
+        Rounds so far.
 
     References
     ----------
@@ -86,6 +89,7 @@ class Stream:
     units: float = 0.0
     n_rows: int = 0
     next_round: int = 1
+    n_rounds: int = 0
 
     @classmethod
     def from_prior(
@@ -169,6 +173,10 @@ class Stream:
         """Log of the estimate of the density of all rows that have come, given those of the chains, if any."""
         return self.log_evidence + float(log_mean_exp(self.log_weights))
 
+    def at_hand(self, arrays: Sequence) -> list:
+        """Typed columns of the rows that are kept, and of further ones after them."""
+        return [joined(*pair) for pair in zip(self.arrays, arrays, strict=True)]
+
     def after(self, arrays: Sequence, n_jobs: int | None = None) -> tuple[Stream, list[Particle], np.ndarray]:
         """The stream after further rows.
 
@@ -193,11 +201,12 @@ class Stream:
             If a real is further from the first rows than the kernels can compute.
         """
         generators, n_old = deepcopy(self.generators), len(self.arrays[0])
-        every = [joined(*pair) for pair in zip(self.arrays, arrays, strict=True)]
+        every = self.at_hand(arrays)
         log_slopes = _log_slopes(self.models, arrays)
         particles = self._particles([model.data(every) for model in self.models], generators)
         log_weights, log_evidence = self.log_weights.copy(), self.log_evidence
-        n_rows, next_round, end, trace = self.n_rows, self.next_round, n_old, []
+        n_rows, next_round, n_rounds, end, trace = self.n_rows, self.next_round, self.n_rounds, n_old, []
+        began = clock.now()
         units = self.units + sum(np.cumsum(model.units(arrays) * np.ones(len(arrays[0]))) for model in self.models)
         with _mapping(n_jobs) as run:
             while end < len(every[0]):
@@ -213,11 +222,11 @@ class Stream:
                         log_weights[:] = 0.0
                     first, learn = max(end - self.window, 0), self.learn and n_rows >= self.learn_from
                     moved = list(run(lambda particle: particle.move(first, end, learn), particles))
-                    next_round = self._round_after(n_rows)
+                    next_round, n_rounds = self._round_after(n_rows), n_rounds + 1
                 if moved[0] or end == len(every[0]):
-                    counts = {"n_assigned": n_rows, "progress": 1.0, "inverse_temperature": 1.0, "sweep": -1}
+                    common = {"sweep": n_rounds, "seconds": clock.now() - began, "n_assigned": n_rows}
                     trace += [
-                        _record(particle, units[end - n_old - 1], {"chain": number} | counts | own)
+                        _record(particle, units[end - n_old - 1], {"chain": number} | common | own)
                         for number, (particle, own) in enumerate(zip(particles, moved, strict=True))
                     ]
         first = max(len(every[0]) - self.window, 0)
@@ -231,6 +240,7 @@ class Stream:
             units=float(units[-1]),
             n_rows=n_rows,
             next_round=next_round,
+            n_rounds=n_rounds,
         )
         return stream, particles, np.array(trace, TRACE)
 
@@ -295,6 +305,7 @@ def _draw_anew(particles: list[Particle], log_weights: np.ndarray, generator: np
 def _record(particle: Particle, units: float, fields: dict) -> tuple:
     """One record of the trace."""
     mixture, record = particle.mixture, dict.fromkeys(TRACE.names, 0) | fields
+    record["progress"] = record["inverse_temperature"] = 1.0
     record["log_joint"], record["n_clusters"] = mixture.log_joint() + units, mixture.n_clusters
     for name in ("concentration", "discount", "mass", "sigma"):
         record[name] = mixture.prior.parameters.get(name, np.nan)
