@@ -29,6 +29,8 @@ from sklearn_subanneal.trees import IncrementalHierarchy
 
 # Latest rows whose clusters in each particle are kept for the point estimate of the clusters.
 MOST_LATEST = 1000
+# While all rows are kept, they are annealed anew as soon as there are so many times as many.
+MORE_ROWS = 2
 # Attributes that a fit has not.
 OF_STREAMS = ("log_evidence_", "n_samples_seen_", "posterior_rows_")
 
@@ -124,51 +126,64 @@ class Streaming:
             return self._receive(X, checked_weights(X, sample_weight))
 
     def _receive(self, X, weights):
-        *generators, chooser = spawn_generators(self.random_state, self.n_chains + 1)
         if self._results is None:
             table, rows, arrays = self._read_weighted(X, weights)
-            models = self._bind(table, rows)
-            begin = self._from_prior if isinstance(self._schedule(models), SequentialGibbs) else self._annealed
-            stream, rows, results = begin(table, models, rows, [*generators, chooser])
+            stream, rows, results = self._begun(table, rows)
         else:
             table, arrays = self._table, self._table.encode(self, X, as_evidence(self.unseen))
             rows = arrays if weights is None else [array[RowCopies(weights).rows] for array in arrays]
-            models, stream = with_state(self._models, rows), self._stream
-            if stream is None:
-                stream = Stream.from_chains(
-                    models,
-                    partitions.resolve_partition(self.partition),
-                    [array[:0] for array in rows],
-                    self._ends,
-                    [*(_generator_of(own) for own in self._ends), chooser],
-                    n_rows=int(self._ends[0].draws[0].sizes.sum()),
-                    **self._settings(),
-                )
-            stream, rows, results = self._entered(replace(stream, models=models, window=self.window), rows)
+            stream, rows, results = self._continued(table, rows)
         latest = [array[np.arange(max(len(array) - MOST_LATEST, 0), len(array))] for array in rows]
-        self._keep(table, models, latest, results, RowCopies())
+        self._keep(table, stream.models, latest, results, RowCopies())
         self._stream, self._ends, self._fitted_identity = stream, (), None
         self._summarize(latest)
         self._number_absent()
-        self.labels_, self.probabilities_ = own_groups(models, self._representative, arrays, self._groups)
+        self.labels_, self.probabilities_ = own_groups(stream.models, self._representative, arrays, self._groups)
         self.posterior_rows_ = np.arange(stream.n_rows - len(latest[0]), stream.n_rows)
         self.n_samples_seen_, self.log_evidence_ = stream.n_rows, stream.present_log_evidence
         self._judge_convergence()
         return self
 
-    def _settings(self) -> dict:
-        learn_from = LEARNED_FROM if self.learn_from is None else self.learn_from
-        return {"window": self.window, "learn": self.learn_hyperparameters, "learn_from": learn_from}
-
-    def _from_prior(self, table, models, rows, generators):
-        """Let the first rows enter one after the other."""
+    def _begun(self, table, rows):
+        """The stream after its first rows, these rows, and the particles as results of chains."""
+        generators, models = spawn_generators(self.random_state, self.n_chains + 1), self._bind(table, rows)
+        if not isinstance(self._schedule(models), SequentialGibbs):
+            return self._annealed(table, models, rows, generators)
         # The template has the checks of the parameters.
         self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))
         partition = partitions.resolve_partition(self.partition)
         return self._entered(Stream.from_prior(models, partition, rows, generators, **self._settings()), rows)
 
+    def _continued(self, table, rows):
+        """As ``_begun``, after further rows."""
+        stream = self._stream
+        if stream is None:
+            stream = Stream.from_chains(
+                self._models,
+                partitions.resolve_partition(self.partition),
+                [array[:0] for array in rows],
+                self._ends,
+                [*map(_generator_of, self._ends), spawn_generators(self.random_state, len(self._ends) + 1)[-1]],
+                n_rows=int(self._ends[0].draws[0].sizes.sum()),
+                **self._settings(),
+            )
+        elif stream.n_annealed and len(stream.arrays[0]) == stream.n_rows < self.window:
+            n_head = min(len(rows[0]), self.window - stream.n_rows)
+            if stream.n_rows + n_head >= min(self.window, MORE_ROWS * stream.n_annealed):
+                every = stream.at_hand([array[:n_head] for array in rows])
+                begun = self._annealed(table, self._bind(table, every), every, stream.generators)
+                if n_head == len(rows[0]):
+                    return begun
+                stream, rows = begun[0], [array[n_head:] for array in rows]
+        models = with_state(stream.models, rows)
+        return self._entered(replace(stream, models=models, window=self.window), rows)
+
+    def _settings(self) -> dict:
+        learn_from = LEARNED_FROM if self.learn_from is None else self.learn_from
+        return {"window": self.window, "learn": self.learn_hyperparameters, "learn_from": learn_from}
+
     def _annealed(self, table, models, rows, generators):
-        """Anneal the first rows."""
+        """As ``_begun``, by chains that are annealed."""
         template = self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))
         template = replace(template, n_draws=1, thin=1)
         specs = [replace(template, generator=own, number=number) for number, own in enumerate(generators[:-1])]
@@ -181,6 +196,7 @@ class Streaming:
             results,
             [*(_generator_of(own) for own in results), generators[-1]],
             n_rows=len(rows[0]),
+            n_annealed=len(rows[0]),
             **self._settings(),
         )
         results = [replace(own, labels=[labels[-MOST_LATEST:] for labels in own.labels]) for own in results]

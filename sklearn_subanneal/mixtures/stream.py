@@ -66,6 +66,8 @@ class Stream:
         Number of rows at which it will be.
     n_rounds : int
         Rounds so far.
+    n_annealed : int
+        Rows of chains that were annealed, if it began with these and their rows.
 
     References
     ----------
@@ -90,6 +92,7 @@ class Stream:
     n_rows: int = 0
     next_round: int = 1
     n_rounds: int = 0
+    n_annealed: int = 0
 
     @classmethod
     def from_prior(
@@ -141,7 +144,7 @@ class Stream:
         n_rows : int
             Rows of the chains.
         settings : dict
-            ``window``, ``learn`` and ``learn_from``.
+            ``window``, ``learn`` and ``learn_from``; perhaps ``n_annealed``.
         """
         first = max(len(arrays[0]) - settings["window"], 0)
         gaps = {j: np.isnan(model.values(arrays)).any(axis=1) for j, model in enumerate(models) if model.stateful}
