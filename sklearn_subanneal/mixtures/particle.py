@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures._detachment import DetachmentKernel
 from sklearn_subanneal.mixtures._entry import enter
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
@@ -19,6 +20,8 @@ from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 
 # Cells that the chain of a column has filled, in the state of its prior.
 FILLED = "completed"
+# Proposals a round that rows leave a cluster with rows elsewhere, or join one.
+N_DETACHMENTS = 64
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class Particle:
         self.mixture = Mixture(self.columns, prior, cells[0].n_rows)
         self.load(state)
         self._pairs = SplitMergeKernel(self.columns, cells[0].n_rows)
+        self._detachments = DetachmentKernel(self.columns, cells[0].n_rows)
 
     def load(self, state: ParticleState) -> None:
         """Take over a state, whose rows are the first ones."""
@@ -139,7 +143,8 @@ class Particle:
         """Move the rows from ``first`` to before ``last``, then redraw the hyperparameters if ``learn`` says so.
 
         The clusters of all other rows stay as they are. Given these, each move leaves the posterior invariant: Gibbs
-        sampling of the rows, and split-merge proposals among the clusters that have none of the other rows.
+        sampling of the rows, and split-merge proposals, among the clusters that have none of the other rows, and
+        between one of these and one that has some.
         """
         rows = np.arange(first, last, dtype=np.int32)
         n_moved = churn(self.mixture, rows, rows, 1.0, self.generator)
@@ -147,9 +152,11 @@ class Particle:
         inner = np.bincount(labels, minlength=self.mixture.n_clusters) == self.mixture.sizes
         inner = rows[inner[labels]]
         self._pairs.propose(self.mixture, SplitMerge().count(len(inner)), 1.0, self.generator, inner)
+        self._detachments.propose(self.mixture, N_DETACHMENTS, 1.0, self.generator, rows)
         if learn:
             self.mixture.learn(self.generator)
-        return {"n_moved": n_moved, **self._pairs.take_counts()}
+        counts = [kernel.take_counts() for kernel in (self._pairs, self._detachments)]
+        return {"n_moved": n_moved} | {name: counts[0][name] + counts[1][name] for name in counts[0]}
 
     def draw(self, units: float) -> Draw:
         """The present state as prediction needs it; ``units`` lead from standard units to those of the data."""
