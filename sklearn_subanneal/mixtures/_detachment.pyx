@@ -81,7 +81,8 @@ cdef class DetachmentKernel(Halves):
         cdef double log_q, log_ratio, log_choice
         cdef Py_ssize_t size
         cdef bint accepted
-        self.b, self.name_b = b, self.mixture.names[b]
+        # No row founds the part with the rows elsewhere.
+        self.a, self.b, self.name_b = -1, b, self.mixture.names[b]
         self.name_a = self.name_b
         self.mixture.score(b)
         if not detaches:
@@ -105,23 +106,6 @@ cdef class DetachmentKernel(Halves):
         elif accepted:
             self.merge()
         return accepted
-
-    cdef void collect(self, bitgen_t* bits) noexcept nogil:
-        # ``members`` = the rows at hand of both clusters but b, in random order.
-        cdef Py_ssize_t i, row, swap
-        self.n_members = 0
-        for i in range(self.n_assigned):
-            row = self.assigned[i]
-            if row != self.b and (
-                self.mixture.names[row] == self.name_a or self.mixture.names[row] == self.name_b
-            ):
-                self.members[self.n_members] = <int32_t> row
-                self.n_members += 1
-        for i in range(self.n_members - 1, 0, -1):
-            swap = integer_below(bits, i + 1)
-            row = self.members[i]
-            self.members[i] = self.members[swap]
-            self.members[swap] = <int32_t> row
 
     cdef void start(self) noexcept nogil:
         # Side 0 has the rows elsewhere, side 1 the anchor row.

@@ -66,22 +66,25 @@ class ParticleState:
         )
 
     @classmethod
-    def of_draw(cls, draw: Draw, priors: Sequence[dict] | None = None):
+    def of_draw(cls, models: Sequence[ColumnModel], draw: Draw, priors: Sequence[dict] | None = None):
         """The clusters and hyperparameters of a draw, none of whose rows is at hand.
 
         Parameters
         ----------
+        models : sequence of ColumnModel
         draw : Draw
         priors : sequence of dict or None
-            Of its columns, as ``get_prior_state`` has them; None: what the draw itself has.
+            Of its columns, as ``get_prior_state`` has them; None: what the draw itself has of them.
         """
         if priors is None:
-            priors = [{"parameters": state["parameters"]} for state in draw.columns]
+            priors = [model.prior_state(own["parameters"]) for model, own in zip(models, draw.columns, strict=True)]
+        priors = [without_fillings(prior) for prior in priors]
+        pairs = zip(draw.columns, priors, strict=True)
         return cls(
             sizes=draw.sizes,
             labels=np.zeros(0, np.int32),
-            columns=draw.columns,
-            priors=[without_fillings(prior) for prior in priors],
+            columns=[state | {"parameters": prior["parameters"]} for state, prior in pairs],
+            priors=priors,
             fillings={},
             partition=draw.prior,
         )

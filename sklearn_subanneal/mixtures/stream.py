@@ -26,6 +26,8 @@ ROWS_SHARE, WINDOW_SHARE = 1 / 8, 1 / 10
 # Cells further from the center than this many standard units, which are those of the first rows: squares of them, in
 # the precision of the kernels, would drown the other cells of a cluster.
 FARTHEST_CELL = 1e6
+# Of a particle relative to the best one, where weights are reported: their logarithms are finite.
+LEAST_WEIGHT = 1e-300
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class Stream:
         states = []
         for result in results:
             priors = result.state.model.get("columns")
-            state = ParticleState.of_draw(result.draws[-1], priors)
+            state = ParticleState.of_draw(models, result.draws[-1], priors)
             if len(arrays[0]):
                 order = result.state.order
                 fillings = {
@@ -167,8 +169,8 @@ class Stream:
 
     @property
     def weights(self) -> np.ndarray:
-        """Weights of the particles; their sum is 1."""
-        weights = np.exp(self.log_weights - self.log_weights.max())
+        """Weights of the particles, positive; their sum is 1."""
+        weights = np.maximum(np.exp(self.log_weights - self.log_weights.max()), LEAST_WEIGHT)
         return weights / weights.sum()
 
     @property
