@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from operator import methodcaller
 
 import numpy as np
 
@@ -156,9 +157,7 @@ class Stream:
             state = ParticleState.of_draw(models, result.draws[-1], priors)
             if len(arrays[0]):
                 order = result.state.order
-                fillings = {
-                    j: _by_rows(priors[j][FILLED], order[missing[order]], first) for j, missing in gaps.items()
-                }
+                fillings = {j: _by_rows(priors[j][FILLED], order[missing[order]], first) for j, missing in gaps.items()}
                 state = replace(state, labels=result.labels[-1][first:], fillings=fillings)
             states.append(state)
         arrays = [array[first:] for array in arrays]
@@ -212,13 +211,16 @@ class Stream:
         log_weights, log_evidence = self.log_weights.copy(), self.log_evidence
         n_rows, next_round, n_rounds, end, trace = self.n_rows, self.next_round, self.n_rounds, n_old, []
         began = clock.now()
-        units = self.units + sum(np.cumsum(model.units(arrays) * np.ones(len(arrays[0]))) for model in self.models)
+        units = _running(self.units, sum(model.units(arrays) for model in self.models) + np.zeros(len(arrays[0])))
         with _mapping(n_jobs) as run:
             while end < len(every[0]):
                 start, end = end, min(len(every[0]), end + next_round - n_rows)
                 n_rows += end - start
-                found = run(lambda particle: particle.enter(start, end).sum(), particles)
-                log_weights += np.array(list(found)) + log_slopes[start - n_old : end - n_old].sum()
+                slopes = log_slopes[start - n_old : end - n_old]
+                found = list(run(methodcaller("enter", start, end), particles))
+                log_weights[:] = [
+                    _running(own, densities + slopes)[-1] for own, densities in zip(log_weights, found, strict=True)
+                ]
                 moved = [{}] * len(particles)
                 if n_rows == next_round:
                     if _effective_size(log_weights) < len(particles) / 2:
@@ -226,7 +228,7 @@ class Stream:
                         _draw_anew(particles, log_weights, generators[-1])
                         log_weights[:] = 0.0
                     first, learn = max(end - self.window, 0), self.learn and n_rows >= self.learn_from
-                    moved = list(run(lambda particle: particle.move(first, end, learn), particles))
+                    moved = list(run(methodcaller("move", first, end, learn), particles))
                     next_round, n_rounds = self._round_after(n_rows), n_rounds + 1
                 if moved[0] or end == len(every[0]):
                     common = {"sweep": n_rounds, "seconds": clock.now() - began, "n_assigned": n_rows}
@@ -286,6 +288,11 @@ def _log_slopes(models: Sequence[ColumnModel], arrays: Sequence) -> np.ndarray:
             )
         out += model.log_jacobian(values)
     return out
+
+
+def _running(start: float, terms: np.ndarray) -> np.ndarray:
+    """Sums of ``start`` and the first terms, added one by one: the bits do not depend on how rows come in chunks."""
+    return np.cumsum(np.append(start, terms))[1:]
 
 
 def _effective_size(log_weights: np.ndarray) -> float:
