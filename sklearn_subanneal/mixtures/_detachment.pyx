@@ -11,14 +11,17 @@ from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.mixtures._halves cimport Halves
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 
+# Share of the proposals that join clusters: one that has no rows elsewhere may join a very large one, which takes long.
+cdef double ATTACH_SHARE = 0.125
+
 
 cdef class DetachmentKernel(Halves):
     """Split-merge proposals between a cluster that has rows elsewhere, of which only sums are known, and others.
 
-    The rows elsewhere stay together, and can be no anchor row: they are one. The other one is drawn with equal
-    probabilities from the rows at hand of such clusters, to be detached with others, or from the rows of clusters that
-    have no rows elsewhere, which then as a whole are to join one that has. Which one is drawn by the predictive
-    densities of the anchor row. In both directions the rows at hand of both clusters join the two parts in random
+    The rows elsewhere stay together, and can be no anchor row: they are one. The other one is drawn from the rows at
+    hand of such a cluster, all clusters with the same probability, to be detached with others; or from all rows of
+    clusters that have no rows elsewhere, to join with its whole cluster one that has. Which one is drawn by the
+    predictive densities of the anchor row. In both directions the rows at hand of both clusters join the two parts in random
     order by their conditional probabilities (sequential allocation), as in :class:`SplitMergeKernel`; the part with the
     rows elsewhere starts with the sums of these.
 
@@ -34,52 +37,64 @@ cdef class DetachmentKernel(Halves):
     """
 
     cdef int8_t[::1] held                   # of each name: whether the cluster has rows elsewhere
-    cdef int32_t[::1] held_rows, free_rows  # rows at hand of these clusters, and of the others
-    cdef Py_ssize_t n_held, n_free          # their numbers
+    cdef int32_t[::1] held_names            # the names of those that have
+    cdef Py_ssize_t n_held                  # their number
+    cdef int32_t[::1] choice                # rows from which the anchor row is drawn
+    cdef Py_ssize_t n_choice                # their number
 
     def __init__(self, list columns, Py_ssize_t n_rows, dict twins=None):
-        self.held_rows, self.free_rows = np.zeros((2, max(n_rows, 1)), np.int32)
+        self.choice = np.zeros(max(n_rows, 1), np.int32)
 
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
-        """As ``MoveKernel.propose``; ``rows`` are those at hand, all other assigned rows are elsewhere."""
+        """As ``MoveKernel.propose``; ``rows`` are those at hand, all other assigned rows are elsewhere.
+
+        There are ``n_proposals`` for each cluster with rows elsewhere, whose number no move changes.
+        """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-        cdef Py_ssize_t i, b, n_accepted = 0
+        cdef Py_ssize_t i, n_accepted = 0
         cdef bint detaches
         self.begin(mixture, rows)
         counts = np.bincount(mixture.labels[np.asarray(self.assigned)], minlength=mixture.n_clusters)
+        names = np.asarray(mixture.name_of)[:mixture.n_clusters][counts < mixture.sizes]
         held = np.zeros(mixture.n_rows + mixture.capacity, np.int8)
-        held[np.asarray(mixture.name_of)[:mixture.n_clusters]] = counts < mixture.sizes
-        self.held = held
-        if not held.any():
-            return 0
+        held[names] = 1
+        self.held, self.held_names, self.n_held = held, names, len(names)
         with generator.bit_generator.lock, nogil:
-            for _ in range(n_proposals):
-                self.list_rows()
-                detaches = uniform(bits) < 0.5
-                if (self.n_held if detaches else self.n_free) == 0:
-                    continue
-                if detaches:
-                    b = self.held_rows[integer_below(bits, self.n_held)]
-                else:
-                    b = self.free_rows[integer_below(bits, self.n_free)]
-                n_accepted += self.attempt(b, detaches, inverse_temperature, bits)
+            for i in range(n_proposals * self.n_held):
+                detaches = uniform(bits) >= ATTACH_SHARE
+                self.list_rows(self.held_names[integer_below(bits, self.n_held)] if detaches else -1)
+                if self.n_choice:
+                    n_accepted += self.attempt(
+                        self.choice[integer_below(bits, self.n_choice)], detaches, inverse_temperature, bits)
         return n_accepted
 
-    cdef void list_rows(self) noexcept nogil:
-        cdef Py_ssize_t i, row
-        self.n_held = self.n_free = 0
+    cdef void list_rows(self, int32_t name) noexcept nogil:
+        # ``choice`` = the rows at hand of this cluster; -1: those of all clusters without rows elsewhere.
+        cdef Py_ssize_t i
+        cdef int32_t own
+        self.n_choice = 0
         for i in range(self.n_assigned):
-            row = self.assigned[i]
-            if self.held[self.mixture.names[row]]:
-                self.held_rows[self.n_held] = <int32_t> row
-                self.n_held += 1
-            else:
-                self.free_rows[self.n_free] = <int32_t> row
-                self.n_free += 1
+            own = self.mixture.names[self.assigned[i]]
+            if own == name or (name < 0 and not self.held[own]):
+                self.choice[self.n_choice] = self.assigned[i]
+                self.n_choice += 1
+
+    cdef Py_ssize_t n_free(self) noexcept nogil:
+        # Rows of clusters without rows elsewhere.
+        cdef Py_ssize_t k, out = 0
+        for k in range(self.mixture.n_clusters):
+            if not self.held[self.mixture.name_of[k]]:
+                out += self.mixture.counts[k]
+        return out
+
+    cdef Py_ssize_t n_at_hand(self, int32_t name) noexcept nogil:
+        cdef Py_ssize_t i, out = 0
+        for i in range(self.n_assigned):
+            out += self.mixture.names[self.assigned[i]] == name
+        return out
 
     cdef bint attempt(self, Py_ssize_t b, bint detaches, double beta, bitgen_t* bits) except -1 nogil:
-        cdef double log_q, log_ratio, log_choice
-        cdef Py_ssize_t size
+        cdef double log_q, log_ratio, log_choice, n_own, n_free
         cdef bint accepted
         # No row founds the part with the rows elsewhere.
         self.a, self.b, self.name_b = -1, b, self.mixture.names[b]
@@ -91,14 +106,15 @@ cdef class DetachmentKernel(Halves):
         self.start()
         log_q = self.allocate(0, not detaches, beta, bits)
         log_choice = self.log_choice()
-        size = <Py_ssize_t> self.sizes[1]
-        log_ratio = self.log_gain(beta) - log_q + log_choice
-        # How the anchor row was drawn, and would be drawn to undo this.
+        # How the anchor row is drawn to detach its part of the one cluster, and to attach it again.
+        n_own, n_free = self.n_at_hand(self.name_a), self.n_free()
         if detaches:
-            log_ratio += log_double(self.n_held / <double> (self.n_free + size))
+            n_free += self.sizes[1]
         else:
-            log_ratio += log_double((self.n_held + size) / <double> self.n_free)
-            log_ratio = -log_ratio
+            n_own += self.sizes[1]
+        log_choice += log_double(self.n_held * n_own / n_free * ATTACH_SHARE / (1.0 - ATTACH_SHARE))
+        log_ratio = self.log_gain(beta) - log_q + log_choice
+        log_ratio = log_ratio if detaches else -log_ratio
         accepted = log_double(open_uniform(bits)) < log_ratio
         self.count(log_ratio, accepted)
         if accepted and detaches:

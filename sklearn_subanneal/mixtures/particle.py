@@ -20,8 +20,8 @@ from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 
 # Cells that the chain of a column has filled, in the state of its prior.
 FILLED = "completed"
-# Proposals a round that rows leave a cluster with rows elsewhere, or join one.
-N_DETACHMENTS = 64
+# Proposals a round, for each cluster with rows elsewhere, that rows leave such a cluster or join one.
+N_DETACHMENTS = 4
 
 
 @dataclass(frozen=True)
