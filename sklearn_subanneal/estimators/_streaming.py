@@ -218,11 +218,13 @@ class Streaming:
         return after, stream.at_hand(rows), results
 
     def _number_absent(self):
-        """Give numbers to clusters without any of the latest rows, of which nothing says that they are others'."""
+        """Give numbers to clusters that have none of the latest rows, but of so many would have had some."""
         chain = next(i for i, (draw,) in enumerate(self._draws) if draw is self._representative)
-        counts = np.bincount(self._results[chain].labels[0], minlength=len(self._groups))
-        absent = np.flatnonzero((self._groups < 0) & (counts == 0))
-        absent = absent[np.argsort(-self._representative.sizes[absent], kind="stable")]
+        labels, sizes = self._results[chain].labels[0], self._representative.sizes
+        expected = sizes * (len(labels) / sizes.sum())
+        counts = np.bincount(labels, minlength=len(sizes))
+        absent = np.flatnonzero((self._groups < 0) & (counts == 0) & (expected >= 1.0))
+        absent = absent[np.argsort(-sizes[absent], kind="stable")]
         self._groups[absent] = self.n_clusters_ + np.arange(len(absent))
         self.n_clusters_ += len(absent)
 

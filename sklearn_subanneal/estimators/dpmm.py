@@ -100,12 +100,14 @@ class SubsampleAnnealedDPMM(Streaming, ShardedFit, MixtureEstimator):
     Attributes
     ----------
     labels_ : ndarray of int64, shape (n_samples,)
-        Clusters of the training rows: ``predict(X)``; after :meth:`partial_fit`, of the rows of its last call. They are those of the draw that represents the posterior, merged
-        as long as this brings them nearer to those of the other draws (variation of information).
+        Clusters of the training rows: ``predict(X)``; after :meth:`partial_fit`, of the rows of its last call. They are
+        those of the draw that represents the posterior, merged as long as this brings them nearer to those of the other
+        draws (variation of information).
     probabilities_ : ndarray of shape (n_samples,)
         Probability of each training row's own cluster: the largest of ``predict_proba(X)``.
     n_clusters_ : int
-        Number of clusters in ``labels_``.
+        Number of clusters in ``labels_``; after :meth:`partial_fit`, of those that any of the latest 1,000 rows have, or
+        at least a thousandth of all rows.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters in every draw; numbers of clusters cannot be compared between draws. After a fit to a
         :class:`~sklearn_subanneal.shards.ShardedTable`, and after :meth:`partial_fit`, those of ``posterior_rows_``

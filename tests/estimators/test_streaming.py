@@ -122,6 +122,15 @@ def test_as_good_as_a_fit_of_all_rows():
     assert abs(streamed.score(new) - whole.score(new)) < 0.02
 
 
+def test_clusters_that_are_gone_count():
+    """None of the latest rows is in the first two of three groups."""
+    X = blobs(2100, 3)
+    X = np.concatenate([X[group::3] for group in range(3)])
+    estimator = in_chunks(model(window=200), X, 100)
+    assert estimator.n_clusters_ == 3
+    assert adjusted_rand_score(np.arange(2100) // 700, estimator.predict(X)) == 1.0
+
+
 def test_clusters_that_appear_later():
     """Rows of one group after those of another, near to it: by then these have left the window."""
     rng = np.random.default_rng(0)
@@ -169,6 +178,14 @@ def test_fit_starts_anew():
     assert not hasattr(estimator, "n_samples_seen_")
     assert not hasattr(estimator, "log_evidence_")
     assert not hasattr(estimator, "posterior_rows_")
+
+
+def test_fit_to_shards_is_not_continued():
+    """Chains of a table in shards are none that a warm start could continue."""
+    X = blobs(300)
+    estimator = model(warm_start=False, n_draws=2, max_sweeps=2).fit(ShardedTable(X, n_start_rows=100))
+    expected = model(n_draws=2, max_sweeps=2).fit(X).log_joint_
+    assert_array_equal(estimator.set_params(warm_start=True).fit(X).log_joint_, expected)
 
 
 def test_memory_is_bounded():
