@@ -106,8 +106,8 @@ class SubsampleAnnealedDPMM(Streaming, ShardedFit, MixtureEstimator):
     probabilities_ : ndarray of shape (n_samples,)
         Probability of each training row's own cluster: the largest of ``predict_proba(X)``.
     n_clusters_ : int
-        Number of clusters in ``labels_``; after :meth:`partial_fit`, of those that any of the latest 1,000 rows have, or
-        at least a thousandth of all rows.
+        Number of clusters in ``labels_``; after :meth:`partial_fit`, of those that any of the latest 1,000 rows, or at
+        least a thousandth of all rows, have.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters in every draw; numbers of clusters cannot be compared between draws. After a fit to a
         :class:`~sklearn_subanneal.shards.ShardedTable`, and after :meth:`partial_fit`, those of ``posterior_rows_``
