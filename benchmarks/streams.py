@@ -1,10 +1,10 @@
 """Streams of rows: CPU seconds, peak memory, and held-out log densities of ``partial_fit``.
 
-The planted clusters of ``shards.py`` (thirty, in twenty columns of mixed types, 5 % of the cells missing); rows are made
-chunk by chunk, and never held together. ``SubsampleAnnealedDPMM(covariance_type="diag")`` is given them by
-``partial_fit`` in chunks of 1,000 and of 50,000 rows, as one particle and as four. In a second stream the clusters appear
-one after the other: cluster k of thirty is there from the share 0.6 k / 30 of the stream on. Each stream is a process of
-its own, whose peak memory is reported; the seconds are those of ``partial_fit`` alone.
+The planted clusters of ``shards.py`` (thirty, in twenty columns of mixed types, 5 % of the cells missing); rows are
+made chunk by chunk, and never held together. ``SubsampleAnnealedDPMM(covariance_type="diag")`` is given them by
+``partial_fit`` in chunks of 1,000 and of 50,000 rows, as one particle and as four. In a second stream the clusters
+appear one after the other: cluster k of thirty is there from the share 0.6 k / 30 of the stream on. Each stream is a
+process of its own, whose peak memory is reported; the seconds are those of ``partial_fit`` alone.
 """
 
 from __future__ import annotations
