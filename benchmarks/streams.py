@@ -27,26 +27,28 @@ CHUNKS, PARTICLES = (1000, 50_000), (1, 4)
 ALL_APPEARED = 0.6
 
 
-def chunks(planted: Planted, kind: str, n_rows: int, size: int, rng: np.random.Generator):
-    """Chunks of a stream; in an "emerging" one clusters appear one after the other."""
-    weights = planted.weights
-    for at in range(0, n_rows, size):
-        if kind == "emerging":
-            present = np.arange(N_CLUSTERS) / N_CLUSTERS * ALL_APPEARED <= (at + size) / n_rows
-            planted.weights = weights * present / weights[present].sum()
-        yield planted.rows(min(size, n_rows - at), rng)[0]
-    planted.weights = weights
+def weights_of_chunks(planted: Planted, kind: str, n_chunks: int) -> np.ndarray:
+    """Weights of the clusters in each chunk; in an "emerging" stream they appear one after the other."""
+    weights = np.tile(planted.weights, (n_chunks, 1))
+    if kind == "emerging":
+        firsts = np.arange(N_CLUSTERS) / N_CLUSTERS * ALL_APPEARED
+        weights *= firsts <= (np.arange(n_chunks)[:, None] + 1.0) / n_chunks
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def run(kind: str, n_rows: int, size: int, n_chains: int, seed: int) -> dict:
     """One stream, in this process."""
-    planted, cpu = Planted(seed), 0.0
+    planted, cpu, rng = Planted(seed), 0.0, np.random.default_rng([seed, 3])
     model = SubsampleAnnealedDPMM(covariance_type="diag", n_chains=n_chains, random_state=seed)
-    for frame in chunks(planted, kind, n_rows, size, np.random.default_rng([seed, 3])):
+    weights = weights_of_chunks(planted, kind, n_rows // size)
+    for planted.weights in weights:
+        frame, _ = planted.rows(size, rng)
         start = time.process_time()
         model.partial_fit(frame)
         cpu += time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    # New rows are like those of the whole stream.
+    planted.weights = weights.mean(axis=0)
     new, groups = planted.rows(N_TEST, np.random.default_rng([seed, 2]))
     return {
         "CPU seconds": cpu,
