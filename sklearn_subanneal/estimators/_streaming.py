@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from numbers import Integral
 
@@ -69,11 +70,13 @@ class Streaming:
         in the window are sampled anew given all others, and so are the hyperparameters. Rows that have left the window
         stay in their clusters for ever.
 
-        The first call anneals its rows as :meth:`fit` does; types, units and grids of the columns are those of its
-        rows, which should be like those to come. With schedule="sequential" all rows enter one after the other, from
-        hyperparameters drawn from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of the
-        evidence. After :meth:`fit` its chains are the particles, from their last draws, and its rows are not moved any
-        more. ``fit`` starts anew. The model is valid after every call, with one draw a particle.
+        While all rows are in the window they are annealed, as :meth:`fit` does it, whenever their number has doubled, and
+        when the window is full; ``time_limit`` is for each annealing, and ``moves`` are made in it alone. Types and
+        categories of the columns are those of the first call, units and grids those of the annealed rows: they should
+        be like those to come. With schedule="sequential" all rows enter one after the other, from hyperparameters drawn
+        from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of the evidence. After
+        :meth:`fit` its chains are the particles, from their last draws, and its rows are not moved any more. ``fit``
+        starts anew. The model is valid after every call, with one draw a particle.
 
         Parameters
         ----------
@@ -171,7 +174,7 @@ class Streaming:
             n_head = min(len(rows[0]), self.window - stream.n_rows)
             if stream.n_rows + n_head >= min(self.window, MORE_ROWS * stream.n_annealed):
                 every = stream.at_hand([array[:n_head] for array in rows])
-                begun = self._annealed(table, self._bind(table, every), every, stream.generators)
+                begun = self._annealed(table, self._bind(table, every), every, deepcopy(stream.generators))
                 if n_head == len(rows[0]):
                     return begun
                 stream, rows = begun[0], [array[n_head:] for array in rows]

@@ -116,8 +116,8 @@ class SubsampleAnnealedDPMM(Streaming, ShardedFit, MixtureEstimator):
         Then: numbers of the rows whose labels are kept with every draw. After such a fit at most 5,000 rows drawn at
         random, after ``partial_fit`` at most 1,000, the latest of all that have come.
     log_evidence_ : float
-        After ``partial_fit``: estimate of the log density of all rows since the first call, or since ``fit``, given the
-        rows of that; with schedule="sequential" of all rows. In the units of the data.
+        After ``partial_fit``: estimate of the log density of all rows that came after the last annealing, or after
+        ``fit``, given the rows before; with schedule="sequential" of all rows. In the units of the data.
     n_samples_seen_ : int
         After ``partial_fit``: rows so far, those of ``fit`` included.
     log_joint_ : ndarray of shape (n_chains, n_draws)
