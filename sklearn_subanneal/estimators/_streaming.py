@@ -70,8 +70,8 @@ class Streaming:
         in the window are sampled anew given all others, and so are the hyperparameters. Rows that have left the window
         stay in their clusters for ever.
 
-        While all rows are in the window they are annealed, as :meth:`fit` does it, whenever their number has doubled, and
-        when the window is full; ``time_limit`` is for each annealing, and ``moves`` are made in it alone. Types and
+        While all rows are in the window they are annealed, as :meth:`fit` does it, whenever their number has doubled,
+        and when the window is full; ``time_limit`` is for each annealing, and ``moves`` are made in it alone. Types and
         categories of the columns are those of the first call, units and grids those of the annealed rows: they should
         be like those to come. With schedule="sequential" all rows enter one after the other, from hyperparameters drawn
         from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of the evidence. After
