@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import _fit_context
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal._core.arguments import LARGEST
-from sklearn_subanneal._core.constraints import NumberRange
 from sklearn_subanneal.annealing import subsampling
 from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
@@ -46,8 +43,6 @@ class Streaming:
     _stream: Stream | None = None
     # Of the last fit: its chains with their last draws alone.
     _ends: Sequence[ChainResult] = ()
-
-    _parameter_constraints: dict = {"window": [NumberRange(Integral, 1, LARGEST, closed="both")]}
 
     def _keep(self, table, models, arrays, results, copies):
         super()._keep(table, models, arrays, results, copies)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
+from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.constraints import NumberRange
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
 from sklearn_subanneal.estimators._streaming import Streaming
@@ -165,6 +169,11 @@ class SubsampleAnnealedDPMM(Streaming, ShardedFit, MixtureEstimator):
     >>> model.predict([[16.0, 16.0]]) == model.labels_[2]
     array([ True])
     """
+
+    _parameter_constraints: dict = {
+        **MixtureEstimator._parameter_constraints,
+        "window": [NumberRange(Integral, 1, LARGEST, closed="both")],
+    }
 
     def __init__(
         self,
