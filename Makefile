@@ -22,7 +22,7 @@ BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strate
 	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density \
 	lda_e_step lda_completion lda_topics lda_inference lda_planted lda_temperatures lda_stream fmm_components fmm_toy fmm_faces \
 	two_urn mixing_time energy_barrier two_gaussians \
-	merged_components cluster_stability shards shards_dask \
+	merged_components cluster_stability shards shards_dask streams \
 	gp_convergence gp_regression tempering_figures tempering_guided tempered_mixtures
 
 .DEFAULT_GOAL := help

@@ -20,6 +20,7 @@ CHANGEABLE = {
     "time_limit",
     "warm_start",
     "unseen",
+    "window",
     "n_jobs",
     "sparse_output",
     "random_state",
@@ -75,7 +76,8 @@ class Continuation:
         self.n_draws = estimator.n_draws
         self.identity = {name: digest(value) for name, value in parameters.items() if name not in CHANGEABLE}
         self.identity["X"] = table_digest(names, arrays)
-        self._results = results if parameters.get("warm_start") else None
+        # Without an identity they are no chains of a fit to one table, and are not continued.
+        self._results = results if parameters.get("warm_start") and fitted_identity is not None else None
         if self._results is not None:
             self._check_results(fitted_identity)
         under_way = {name: digest(parameters[name]) for name in FIXED_UNDER_WAY if name in parameters}

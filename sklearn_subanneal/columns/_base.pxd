@@ -73,6 +73,8 @@ cdef class ColumnStatistics:
     # are filled now). The last slot must be empty: it may be used for the computation.
     cdef double log_marginal_of_both(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
     cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
+    # The same of the observed cells of a row alone, whether it is assigned or not.
+    cdef double log_observed(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil
     # Log marginal likelihood of the cells of rows[i] in slots[i], i < n, under another partition, of at most
     # ``capacity`` clusters; the statistics stay as they are. NaN where missing cells are part of the state.
     cdef double log_likelihood(

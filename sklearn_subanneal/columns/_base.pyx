@@ -129,6 +129,9 @@ cdef class ColumnStatistics:
         self.clear(last)
         return out
 
+    cdef double log_observed(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        return self.log_predictive(row, k)
+
     cdef double log_likelihood(
         self, const int32_t* rows, const int32_t* slots, Py_ssize_t n, Py_ssize_t n_clusters
     ) noexcept nogil:

@@ -121,6 +121,9 @@ cdef class GaussianStatistics(MultivariateT):
     cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
         return self.log_density(&self.cells[row, 0], k, self.width)
 
+    cdef double log_observed(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        return self.log_density(&self.data.cells[row, 0], k, self.sort_missing(&self.data.cells[row, 0]))
+
     cdef bint stateful(self) noexcept nogil:
         return self.data is not None and self.data.any_missing
 

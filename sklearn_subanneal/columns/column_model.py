@@ -162,6 +162,10 @@ class ColumnModel:
         drawn = {name: draw_on_grid(grid, generator) for name, grid in self.grids.items()}
         return self.parameters | drawn
 
+    def prior_state(self, parameters: dict) -> dict:
+        """The state of a chain's hyperparameters, as ``get_prior_state`` has it, of which these are the known part."""
+        return {"parameters": parameters}
+
     @property
     def n_values(self) -> int:
         """How many values a discrete column can take; 0 for the others."""

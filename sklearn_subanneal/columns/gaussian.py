@@ -63,10 +63,7 @@ class Gaussian(ColumnModel):
         check_reach("the block of reals", z, start["mu"], np.diag(start["psi"]), MOST_DISTANCE)
         axes = {}
         if learn:
-            deviation = np.sqrt(np.diag(start["psi"]))
-            correlation = start["psi"] / np.outer(deviation, deviation)
-            start |= _vectors_like(correlation if "psi" in given else _start_correlation(z))
-            start["psi"] = correlation_of(start["vectors"], start["n_shared"]) * np.outer(deviation, deviation)
+            start |= _factored(start["psi"], None if "psi" in given else _start_correlation(z))
             n_mu = 20
             if grids == "data":
                 mu = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T
@@ -125,6 +122,14 @@ class Gaussian(ColumnModel):
         correlation = correlation_of(vectors, drawn["n_shared"])
         psi = (drawn["nu"] - d + 1) * correlation * np.sqrt(np.outer(sigma2, sigma2))
         return drawn | {"vectors": vectors, "psi": psi}
+
+    def prior_state(self, parameters):
+        """Of psi, that of the nearest factor model."""
+        if not self.grids:
+            return {"parameters": parameters}
+        factored = _factored(parameters["psi"])
+        vectors = {name: own for name, own in factored.items() if name != "psi"}
+        return {"parameters": parameters | {"psi": factored["psi"]}, **vectors}
 
     def data(self, arrays):
         return GaussianData(self.values(arrays))
@@ -238,6 +243,13 @@ def _start_correlation(z):
     d = z.shape[1]
     share = np.clip((d - 3) / 6, 0.0, 1.0)
     return share * observed_correlation(z) + (1.0 - share) * np.eye(d)
+
+
+def _factored(psi: np.ndarray, correlation: np.ndarray | None = None) -> dict:
+    """Vectors of the columns, and psi with their correlations; near to ``correlation``; None: to that of psi."""
+    deviation = np.sqrt(np.diag(psi))
+    out = _vectors_like(psi / np.outer(deviation, deviation) if correlation is None else correlation)
+    return out | {"psi": correlation_of(out["vectors"], out["n_shared"]) * np.outer(deviation, deviation)}
 
 
 def _vectors_like(correlation):

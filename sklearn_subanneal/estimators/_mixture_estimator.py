@@ -180,10 +180,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         self.posterior_labels_ = self._copies.of_table(modelled, -1)
         for labels, draws in zip(self.posterior_labels_, self._draws, strict=True):
             fill_labels(labels, self._models, draws, arrays, self._copies.absent)
-        rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT)
-        self.chain_weights_ = chain_weights_of_mixtures(
-            self._models, self._draws, self.posterior_labels_[:, :, rows], [array[rows] for array in arrays], counts
-        )
+        self.chain_weights_ = self._weights_of_chains(arrays)
         self._draws = weighted(self._draws, self.chain_weights_)
         self.hyperparameters_ = {
             name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
@@ -205,6 +202,12 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
         if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
             self.hierarchy_ = self._forest()
         self._warn_of_overflows()
+
+    def _weights_of_chains(self, arrays) -> np.ndarray:
+        rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT)
+        return chain_weights_of_mixtures(
+            self._models, self._draws, self.posterior_labels_[:, :, rows], [array[rows] for array in arrays], counts
+        )
 
     def _warn_of_overflows(self):
         n_overflows = int(self.trace_["n_overflows"].sum())

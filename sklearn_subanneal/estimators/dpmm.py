@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
+from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.constraints import NumberRange
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
+from sklearn_subanneal.estimators._streaming import Streaming
 
 
-class SubsampleAnnealedDPMM(ShardedFit, MixtureEstimator):
+class SubsampleAnnealedDPMM(Streaming, ShardedFit, MixtureEstimator):
     """Pitman-Yor or Dirichlet-process mixture of a table, learned by subsample annealing.
 
     The number of clusters is learned. Columns may be real, categorical, ordinal, boolean, counts or cyclic, and cells
@@ -86,6 +91,9 @@ class SubsampleAnnealedDPMM(ShardedFit, MixtureEstimator):
         draw is made however short it is.
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
+    window : int, default=10000
+        Rows that :meth:`partial_fit` keeps, the latest ones: their clusters may still change. Of rows before these only
+        sums are kept.
     n_jobs : int or None, default=None
         Chains run at once.
     sparse_output : bool, default=False
@@ -96,23 +104,32 @@ class SubsampleAnnealedDPMM(ShardedFit, MixtureEstimator):
     Attributes
     ----------
     labels_ : ndarray of int64, shape (n_samples,)
-        Clusters of the training rows: ``predict(X)``. They are those of the draw that represents the posterior, merged
-        as long as this brings them nearer to those of the other draws (variation of information).
+        Clusters of the training rows: ``predict(X)``; after :meth:`partial_fit`, of the rows of its last call. They are
+        those of the draw that represents the posterior, merged as long as this brings them nearer to those of the other
+        draws (variation of information).
     probabilities_ : ndarray of shape (n_samples,)
         Probability of each training row's own cluster: the largest of ``predict_proba(X)``.
     n_clusters_ : int
-        Number of clusters in ``labels_``.
+        Number of clusters in ``labels_``; after :meth:`partial_fit`, of those that any of the latest 1,000 rows, or at
+        least a thousandth of all rows, have.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters in every draw; numbers of clusters cannot be compared between draws. After a fit to a
-        :class:`~sklearn_subanneal.shards.ShardedTable`, those of ``posterior_rows_`` alone.
+        :class:`~sklearn_subanneal.shards.ShardedTable`, and after :meth:`partial_fit`, those of ``posterior_rows_``
+        alone.
     posterior_rows_ : ndarray of int, shape (n_rows,)
-        After such a fit: numbers of at most 5,000 rows whose labels are kept with every draw.
+        Then: numbers of the rows whose labels are kept with every draw. After such a fit at most 5,000 rows drawn at
+        random, after ``partial_fit`` at most 1,000, the latest of all that have come.
+    log_evidence_ : float
+        After ``partial_fit``: estimate of the log density of all rows that came after the last annealing, or after
+        ``fit``, given the rows before; with schedule="sequential" of all rows. In the units of the data.
+    n_samples_seen_ : int
+        After ``partial_fit``: rows so far, those of ``fit`` included.
     log_joint_ : ndarray of shape (n_chains, n_draws)
         Log joint density of partition and data.
     chain_weights_ : ndarray of shape (n_chains,)
         Weights of the chains in densities, samples, imputations, ``co_clustering`` and the choice of the representative
         draw: by these weights training rows are predicted best, each by the others (Yao et al., 2018). Equal if reals
-        with full covariance have missing cells.
+        with full covariance have missing cells. After ``partial_fit``: the weights of the particles.
     convergence_ : Convergence
         Whether the log joint density still rises, and how far the chains agree on the clusters; if there is a problem,
         ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
@@ -152,3 +169,61 @@ class SubsampleAnnealedDPMM(ShardedFit, MixtureEstimator):
     >>> model.predict([[16.0, 16.0]]) == model.labels_[2]
     array([ True])
     """
+
+    _parameter_constraints: dict = {
+        **MixtureEstimator._parameter_constraints,
+        "window": [NumberRange(Integral, 1, LARGEST, closed="both")],
+    }
+
+    def __init__(
+        self,
+        partition="pitman-yor",
+        *,
+        covariance_type: str = "diag",
+        moves="default",
+        schedule="anneal",
+        subsampling="cyclic",
+        feature_types="auto",
+        feature_params: dict | None = None,
+        grids: str = "data",
+        missing_indicator=None,
+        feature_grids: dict | None = None,
+        unseen: str = "novel",
+        n_chains: int = 4,
+        n_draws: int = 10,
+        thin: int = 1,
+        learn_hyperparameters: bool = True,
+        learn_from: int | None = None,
+        max_sweeps: int | None = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        window: int = 10_000,
+        n_jobs: int | None = None,
+        sparse_output: bool = False,
+        random_state=None,
+    ):
+        super().__init__(
+            partition,
+            covariance_type=covariance_type,
+            moves=moves,
+            schedule=schedule,
+            subsampling=subsampling,
+            feature_types=feature_types,
+            feature_params=feature_params,
+            grids=grids,
+            missing_indicator=missing_indicator,
+            feature_grids=feature_grids,
+            unseen=unseen,
+            n_chains=n_chains,
+            n_draws=n_draws,
+            thin=thin,
+            learn_hyperparameters=learn_hyperparameters,
+            learn_from=learn_from,
+            max_sweeps=max_sweeps,
+            time_limit=time_limit,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            sparse_output=sparse_output,
+            random_state=random_state,
+        )
+        self.window = window

@@ -21,6 +21,7 @@ cdef class Halves(MoveKernel):
     cdef int32_t[::1] members, side         # the other rows of these clusters, and their parts
     cdef double[2] sizes
     cdef Py_ssize_t collect_members(self, Py_ssize_t a, Py_ssize_t b, bitgen_t* bits) noexcept nogil
+    cdef void collect(self, bitgen_t* bits) noexcept nogil
     cdef void start_parts(self) noexcept nogil
     cdef void add(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil
     cdef void remove(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil

@@ -52,13 +52,18 @@ cdef class Halves(MoveKernel):
 
     cdef Py_ssize_t collect_members(self, Py_ssize_t a, Py_ssize_t b, bitgen_t* bits) noexcept nogil:
         # ``members`` = the rows of both clusters but a and b, in random order; returns their number.
-        cdef Py_ssize_t i, row, swap
         self.a, self.b = a, b
         self.name_a, self.name_b = self.mixture.names[a], self.mixture.names[b]
+        self.collect(bits)
+        return self.n_members
+
+    cdef void collect(self, bitgen_t* bits) noexcept nogil:
+        # The same, once rows and clusters are set.
+        cdef Py_ssize_t i, row, swap
         self.n_members = 0
         for i in range(self.n_assigned):
             row = self.assigned[i]
-            if row != a and row != b and (
+            if row != self.a and row != self.b and (
                 self.mixture.names[row] == self.name_a or self.mixture.names[row] == self.name_b
             ):
                 self.members[self.n_members] = <int32_t> row
@@ -68,7 +73,6 @@ cdef class Halves(MoveKernel):
             row = self.members[i]
             self.members[i] = self.members[swap]
             self.members[swap] = <int32_t> row
-        return self.n_members
 
     cdef void start_parts(self) noexcept nogil:
         # The two rows alone.

@@ -95,6 +95,7 @@ cdef class RowPartition:
         Parameters
         ----------
         labels : ndarray of int, shape (n_rows,)
+            -1: the row is not assigned.
         sizes : ndarray of int, shape (n_clusters,)
             Rows of each cluster, here and elsewhere.
         """
@@ -106,7 +107,7 @@ cdef class RowPartition:
         np.asarray(self.counts)[:n_clusters] = sizes
         self.n_clusters, self.n_assigned = n_clusters, np.sum(sizes)
         for row in range(self.n_rows):
-            self.names[row] = self.name_of[slots[row]]
+            self.names[row] = self.name_of[slots[row]] if slots[row] >= 0 else -1
 
     def places(self):
         """The slot of each name, int32; one of at least ``n_clusters`` is that of a cluster without rows."""

@@ -1,0 +1,267 @@
+"""Streaming, partial_fit of a mixture: rows that come in chunks, by sequential Monte Carlo; a mixin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import _fit_context
+
+from sklearn_subanneal import partitions
+from sklearn_subanneal.annealing import subsampling
+from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
+from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.annealing.schedules import SequentialGibbs
+from sklearn_subanneal.annealing.spec import run_spec
+from sklearn_subanneal.estimators._evidence import as_evidence
+from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.mixtures.mixture_chain import LEARNED_FROM
+from sklearn_subanneal.mixtures.predictive import own_groups
+from sklearn_subanneal.mixtures.stream import Stream
+from sklearn_subanneal.shards import ShardedTable
+from sklearn_subanneal.tables.row_copies import RowCopies
+from sklearn_subanneal.tables.row_weights import checked_weights
+from sklearn_subanneal.trees import IncrementalHierarchy
+
+# Latest rows whose clusters in each particle are kept for the point estimate of the clusters.
+MOST_LATEST = 1000
+# While all rows are kept, they are annealed anew as soon as there are so many times as many.
+MORE_ROWS = 2
+# Attributes that a fit has not.
+OF_STREAMS = ("log_evidence_", "n_samples_seen_", "posterior_rows_")
+
+
+class Streaming:
+    """``partial_fit``, after which all questions can be asked that a fit answers.
+
+    It reads what ``MCMCEstimator`` has: ``_read_weighted(X, weights)``, ``_bind(table, arrays)``, ``_template(...)``,
+    ``_schedule(models)``, ``_keep(...)``, ``_summarize(arrays)`` and ``_judge_convergence()``.
+    """
+
+    _stream: Stream | None = None
+    # Of the last fit: its chains with their last draws alone.
+    _ends: Sequence[ChainResult] = ()
+
+    def _keep(self, table, models, arrays, results, copies):
+        super()._keep(table, models, arrays, results, copies)
+        self._stream = None
+        self._ends = [replace(own, draws=own.draws[-1:], labels=[], trace=own.trace[:0]) for own in results]
+        for name in OF_STREAMS:
+            vars(self).pop(name, None)
+
+    def _weights_of_chains(self, arrays):
+        return super()._weights_of_chains(arrays) if self._stream is None else self._stream.weights
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Go on with further rows, of which any number may come in any number of calls, in bounded memory.
+
+        The ``n_chains`` chains are particles of sequential Monte Carlo. Each row is drawn its cluster by its exact
+        conditional distribution given the rows before it, and each particle is weighted by the densities that it
+        predicted for the rows. At fixed numbers of rows, between which at most a tenth of ``window`` come, the
+        particles are drawn anew by their weights, if these have become too unequal, and then each makes moves: the rows
+        in the window are sampled anew given all others, and so are the hyperparameters. Rows that have left the window
+        stay in their clusters for ever.
+
+        While all rows are in the window they are annealed, as :meth:`fit` does it, whenever their number has doubled,
+        and when the window is full; ``time_limit`` is for each annealing, and ``moves`` are made in it alone. Types and
+        categories of the columns are those of the first call, units and grids those of the annealed rows: they should
+        be like those to come. With schedule="sequential" all rows enter one after the other, from hyperparameters drawn
+        from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of the evidence. After
+        :meth:`fit` its chains are the particles, from their last draws, and its rows are not moved any more. ``fit``
+        starts anew. The model is valid after every call, with one draw a particle.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            The next rows.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers: a row of weight w enters as w equal rows.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X or the weights are not as ``fit`` takes them, X is not like the rows before, or the partition is one of
+            which the weight of a row depends on an auxiliary variable ("nggp", "nig").
+
+        References
+        ----------
+        W. R. Gilks, C. Berzuini (2001), Following a moving target: Monte Carlo inference for dynamic Bayesian models,
+        Journal of the Royal Statistical Society B 63, 127-146. doi:10.1111/1467-9868.00280
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import SubsampleAnnealedDPMM
+        >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 8 * (np.arange(300) % 3)[:, None]
+        >>> model = SubsampleAnnealedDPMM(n_chains=2, random_state=0)
+        >>> for rows in np.split(X, 3):
+        ...     model = model.partial_fit(rows)
+        >>> model.n_clusters_, model.n_samples_seen_
+        (3, 300)
+        """
+        if isinstance(X, ShardedTable):
+            raise ValueError("partial_fit takes the rows themselves, not a ShardedTable; give that to fit")
+        if partitions.resolve_partition(self.partition).bind().has_auxiliary:
+            raise ValueError(
+                f"partition={self.partition!r} does not suit partial_fit; take 'dp' or 'pitman-yor', or give fit all "
+                "rows at once"
+            )
+        if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
+            raise ValueError(
+                "moves=['incremental-hierarchy'] does not suit partial_fit, which grows no trees; leave the move out, "
+                "or take TreeGuidedNRMM, whose partial_fit does"
+            )
+        with unchanged_on_failure(self):
+            return self._receive(X, checked_weights(X, sample_weight))
+
+    def _receive(self, X, weights):
+        if self._results is None:
+            table, rows, arrays = self._read_weighted(X, weights)
+            stream, rows, results = self._begun(table, rows)
+        else:
+            table, arrays = self._table, self._table.encode(self, X, as_evidence(self.unseen))
+            rows = arrays if weights is None else [array[RowCopies(weights).rows] for array in arrays]
+            stream, rows, results = self._continued(table, rows)
+        latest = [array[np.arange(max(len(array) - MOST_LATEST, 0), len(array))] for array in rows]
+        self._keep(table, stream.models, latest, results, RowCopies())
+        self._stream, self._ends, self._fitted_identity = stream, (), None
+        self._summarize(latest)
+        self._number_absent()
+        self.labels_, self.probabilities_ = own_groups(stream.models, self._representative, arrays, self._groups)
+        self.posterior_rows_ = np.arange(stream.n_rows - len(latest[0]), stream.n_rows)
+        self.n_samples_seen_, self.log_evidence_ = stream.n_rows, stream.present_log_evidence
+        self._judge_convergence()
+        return self
+
+    def _begun(self, table, rows):
+        """The stream after its first rows, these rows, and the particles as results of chains."""
+        generators, models = spawn_generators(self.random_state, self.n_chains + 1), self._bind(table, rows)
+        if not isinstance(self._schedule(models), SequentialGibbs):
+            return self._annealed(table, models, rows, generators)
+        # The template has the checks of the parameters.
+        self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))
+        partition = partitions.resolve_partition(self.partition)
+        return self._entered(Stream.from_prior(models, partition, rows, generators, **self._settings()), rows)
+
+    def _continued(self, table, rows):
+        """As ``_begun``, after further rows."""
+        stream = self._stream
+        if stream is None:
+            stream = Stream.from_chains(
+                self._models,
+                partitions.resolve_partition(self.partition),
+                [array[:0] for array in rows],
+                self._ends,
+                [*map(_generator_of, self._ends), spawn_generators(self.random_state, len(self._ends) + 1)[-1]],
+                n_rows=int(self._ends[0].draws[0].sizes.sum()),
+                **self._settings(),
+            )
+        elif stream.n_annealed and len(stream.arrays[0]) == stream.n_rows < self.window:
+            n_head = min(len(rows[0]), self.window - stream.n_rows)
+            if stream.n_rows + n_head >= min(self.window, MORE_ROWS * stream.n_annealed):
+                every = stream.at_hand([array[:n_head] for array in rows])
+                begun = self._annealed(table, self._bind(table, every), every, deepcopy(stream.generators))
+                if n_head == len(rows[0]):
+                    return begun
+                stream, rows = begun[0], [array[n_head:] for array in rows]
+        models = with_state(stream.models, rows)
+        return self._entered(replace(stream, models=models, window=self.window), rows)
+
+    def _settings(self) -> dict:
+        learn_from = LEARNED_FROM if self.learn_from is None else self.learn_from
+        return {"window": self.window, "learn": self.learn_hyperparameters, "learn_from": learn_from}
+
+    def _annealed(self, table, models, rows, generators):
+        """As ``_begun``, by chains that are annealed."""
+        template = self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))
+        template = replace(template, n_draws=1, thin=1)
+        specs = [replace(template, generator=own, number=number) for number, own in enumerate(generators[:-1])]
+        cancel = CancelFlag()
+        results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
+        stream = Stream.from_chains(
+            models,
+            partitions.resolve_partition(self.partition),
+            rows,
+            results,
+            [*(_generator_of(own) for own in results), generators[-1]],
+            n_rows=len(rows[0]),
+            n_annealed=len(rows[0]),
+            **self._settings(),
+        )
+        results = [replace(own, labels=[labels[-MOST_LATEST:] for labels in own.labels]) for own in results]
+        return stream, rows, results
+
+    def _entered(self, stream: Stream, rows):
+        """The stream after these rows, the rows at hand, and the particles as results of chains."""
+        after, particles, trace = stream.after(rows, self.n_jobs)
+        n_rows = particles[0].mixture.n_rows
+        results = [
+            _result(
+                particle.draw(after.units),
+                particle.labels(max(n_rows - MOST_LATEST, 0), n_rows),
+                trace[trace["chain"] == number],
+                after.n_rounds,
+            )
+            for number, particle in enumerate(particles)
+        ]
+        return after, stream.at_hand(rows), results
+
+    def _number_absent(self):
+        """Give numbers to clusters that have none of the latest rows, but of so many would have had some."""
+        chain = next(i for i, (draw,) in enumerate(self._draws) if draw is self._representative)
+        labels, sizes = self._results[chain].labels[0], self._representative.sizes
+        expected = sizes * (len(labels) / sizes.sum())
+        counts = np.bincount(labels, minlength=len(sizes))
+        absent = np.flatnonzero((self._groups < 0) & (counts == 0) & (expected >= 1.0))
+        absent = absent[np.argsort(-sizes[absent], kind="stable")]
+        self._groups[absent] = self.n_clusters_ + np.arange(len(absent))
+        self.n_clusters_ += len(absent)
+
+
+def with_state(models: list, rows: list) -> list:
+    """The models, of which those are marked that have missing cells as state in these rows."""
+    return [
+        replace(model, stateful=True)
+        if model.kind == "gaussian" and not model.stateful and np.isnan(model.values(rows)).any()
+        else model
+        for model in models
+    ]
+
+
+def _generator_of(result: ChainResult) -> np.random.Generator:
+    """The random numbers of a chain after its end, in whatever process it was run."""
+    generator = np.random.Generator(np.random.PCG64())
+    generator.bit_generator.state = result.state.generator
+    return generator
+
+
+def _result(draw, labels: np.ndarray, trace: np.ndarray, n_sweeps: int) -> ChainResult:
+    """A particle as the result of a chain that is not continued."""
+    state = ChainState(
+        generator={},
+        order=np.zeros(0, np.int32),
+        window={},
+        model={},
+        annealed=True,
+        leg=0,
+        done=0,
+        progress=1.0,
+        best=None,
+        n_sweeps=n_sweeps,
+        n_burn_in=0,
+        n_planned=0,
+        arrived=True,
+        sweeps_since_draw=0,
+        seconds=float(trace["seconds"].max(initial=0.0)),
+        seconds_of_run=0.0,
+    )
+    return ChainResult([draw], [labels], trace, state)

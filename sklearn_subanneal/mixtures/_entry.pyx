@@ -1,0 +1,56 @@
+"""enter, by which rows join a mixture one after the other, each with the density that was predicted for it."""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport int32_t
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from sklearn_subanneal._core._math cimport log_double
+from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.mixtures._mixture cimport Mixture
+
+
+def enter(Mixture mixture, const int32_t[::1] rows, generator):
+    """Assign rows in turn, each by its exact conditional distribution given all rows that are assigned.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Its prior has no auxiliary variable.
+    rows : ndarray of int32
+        They are not assigned yet.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    log_predictive : ndarray of shape (len(rows),)
+        Log density of the observed cells of each row given the rows before it, their clusters and the hyperparameters,
+        in standard units. It is computed as the density of the cells and the cluster that was drawn, over the
+        probability with which it was drawn: as a weight it is unbiased whatever the rounding of the scores.
+    """
+    cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+    cdef double[::1] out = np.empty(rows.shape[0])
+    cdef Py_ssize_t i
+    with generator.bit_generator.lock, nogil:
+        for i in range(rows.shape[0]):
+            out[i] = enter_row(mixture, rows[i], bits)
+    return np.asarray(out)
+
+
+cdef double enter_row(Mixture mixture, Py_ssize_t row, bitgen_t* bits) except? -1.0 nogil:
+    cdef Py_ssize_t j, k, n_clusters = mixture.n_clusters
+    cdef double weight, whole, out = 0.0
+    cdef float top, total
+    mixture.score(row)
+    k = mixture.draw_slot(1.0, bits, &top, &total)
+    if n_clusters:
+        # The first cluster has no rival.
+        weight = mixture.prior.new_base + mixture.prior.new_slope * n_clusters
+        whole = mixture.n_assigned + mixture.prior.offset * n_clusters + weight
+        if k < n_clusters:
+            weight = mixture.counts[k] + mixture.prior.offset
+        out = log_double(weight / whole) - log_double(mixture.scores[k] / total)
+    for j in range(mixture.n_columns):
+        out += (<ColumnStatistics> mixture.column[j]).log_observed(row, k)
+    mixture.assign(row, k, bits)
+    return out

@@ -1,0 +1,188 @@
+"""Particle, a mixture that the rows of a stream enter, and ParticleState, what is kept of it between its chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklearn_subanneal.columns._base import ColumnData
+from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures._detachment import DetachmentKernel
+from sklearn_subanneal.mixtures._entry import enter
+from sklearn_subanneal.mixtures._gibbs import churn
+from sklearn_subanneal.mixtures._mixture import Mixture
+from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
+from sklearn_subanneal.mixtures.mixture_chain import Draw, mixture_state
+from sklearn_subanneal.mixtures.row_moves import SplitMerge
+from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
+
+# Cells that the chain of a column has filled, in the state of its prior.
+FILLED = "completed"
+# Proposals a round, for each cluster with rows elsewhere, that rows leave such a cluster or join one.
+N_DETACHMENTS = 4
+
+
+@dataclass(frozen=True)
+class ParticleState:
+    """A mixture of the rows of a stream, of which some are at hand and of the others only sums are known.
+
+    Attributes
+    ----------
+    sizes : ndarray of int32, shape (n_clusters,)
+        Rows of each cluster, at hand or not.
+    labels : ndarray of int32, shape (n_rows,)
+        Clusters of the rows at hand.
+    columns : list of dict
+        State of the statistics of each column, of all rows.
+    priors : list of dict
+        State of the hyperparameters of each column.
+    fillings : dict of int to ndarray of shape (n_incomplete, width)
+        For each column whose missing cells are part of the state: the rows at hand that have some, with these filled.
+    partition : dict
+        Parameters of the prior of the partition.
+    """
+
+    sizes: np.ndarray
+    labels: np.ndarray
+    columns: list[dict]
+    priors: list[dict]
+    fillings: dict[int, np.ndarray]
+    partition: dict
+
+    @classmethod
+    def empty(cls, models: Sequence[ColumnModel], prior: PartitionPrior, generator: np.random.Generator):
+        """No rows, and hyperparameters drawn from their prior."""
+        prior.draw(generator)
+        columns = [model.statistics(parameters=model.draw_parameters(generator)) for model in models]
+        return cls(
+            sizes=np.zeros(0, np.int32),
+            labels=np.zeros(0, np.int32),
+            columns=[column.get_state(0) for column in columns],
+            priors=[column.get_prior_state() for column in columns],
+            fillings={},
+            partition=prior.parameters,
+        )
+
+    @classmethod
+    def of_draw(cls, models: Sequence[ColumnModel], draw: Draw, priors: Sequence[dict] | None = None):
+        """The clusters and hyperparameters of a draw, none of whose rows is at hand.
+
+        Parameters
+        ----------
+        models : sequence of ColumnModel
+        draw : Draw
+        priors : sequence of dict or None
+            Of its columns, as ``get_prior_state`` has them; None: what the draw itself has of them.
+        """
+        if priors is None:
+            priors = [model.prior_state(own["parameters"]) for model, own in zip(models, draw.columns, strict=True)]
+        priors = [without_fillings(prior) for prior in priors]
+        pairs = zip(draw.columns, priors, strict=True)
+        return cls(
+            sizes=draw.sizes,
+            labels=np.zeros(0, np.int32),
+            columns=[state | {"parameters": prior["parameters"]} for state, prior in pairs],
+            priors=priors,
+            fillings={},
+            partition=draw.prior,
+        )
+
+
+def without_fillings(prior: dict) -> dict:
+    """The state of the hyperparameters of a column alone."""
+    return {name: value for name, value in prior.items() if name != FILLED}
+
+
+class Particle:
+    """A mixture over rows that enter one after the other.
+
+    Parameters
+    ----------
+    models : sequence of ColumnModel
+    prior : PartitionPrior
+    cells : sequence of ColumnData
+        The rows at hand, and after them those to come.
+    state : ParticleState
+    generator : numpy.random.Generator
+    """
+
+    def __init__(
+        self,
+        models: Sequence[ColumnModel],
+        prior: PartitionPrior,
+        cells: Sequence[ColumnData],
+        state: ParticleState,
+        generator: np.random.Generator,
+    ):
+        self.generator = generator
+        self.columns = [model.statistics(data) for model, data in zip(models, cells, strict=True)]
+        self.mixture = Mixture(self.columns, prior, cells[0].n_rows)
+        self.load(state)
+        self._pairs = SplitMergeKernel(self.columns, cells[0].n_rows)
+        self._detachments = DetachmentKernel(self.columns, cells[0].n_rows)
+
+    def load(self, state: ParticleState) -> None:
+        """Take over a state, whose rows are the first ones."""
+        for j, column in enumerate(self.columns):
+            prior = dict(state.priors[j])
+            if len(state.fillings.get(j, ())):
+                prior[FILLED] = column.get_prior_state()[FILLED]
+                prior[FILLED][: len(state.fillings[j])] = state.fillings[j]
+            column.set_prior_state(prior)
+            column.set_state(state.columns[j])
+        self.mixture.prior.parameters = state.partition
+        labels = np.full(self.mixture.n_rows, -1, np.int32)
+        labels[: len(state.labels)] = state.labels
+        self.mixture.join_clusters(labels, state.sizes)
+        self.mixture.reweigh()
+
+    def enter(self, first: int, last: int) -> np.ndarray:
+        """Assign the rows from ``first`` to before ``last``; returns the log predictive density of each."""
+        return enter(self.mixture, np.arange(first, last, dtype=np.int32), self.generator)
+
+    def move(self, first: int, last: int, learn: bool) -> dict:
+        """Move the rows from ``first`` to before ``last``, then redraw the hyperparameters if ``learn`` says so.
+
+        The clusters of all other rows stay as they are. Given these, each move leaves the posterior invariant: Gibbs
+        sampling of the rows, and split-merge proposals, among the clusters that have none of the other rows, and
+        between one of these and one that has some.
+        """
+        rows = np.arange(first, last, dtype=np.int32)
+        n_moved = churn(self.mixture, rows, rows, 1.0, self.generator)
+        labels = self.mixture.labels[first:last]
+        inner = np.bincount(labels, minlength=self.mixture.n_clusters) == self.mixture.sizes
+        inner = rows[inner[labels]]
+        self._pairs.propose(self.mixture, SplitMerge().count(len(inner)), 1.0, self.generator, inner)
+        self._detachments.propose(self.mixture, N_DETACHMENTS, 1.0, self.generator, rows)
+        if learn:
+            self.mixture.learn(self.generator)
+        counts = [kernel.take_counts() for kernel in (self._pairs, self._detachments)]
+        return {"n_moved": n_moved} | {name: counts[0][name] + counts[1][name] for name in counts[0]}
+
+    def draw(self, units: float) -> Draw:
+        """The present state as prediction needs it; ``units`` lead from standard units to those of the data."""
+        draw = mixture_state(self.mixture)
+        return replace(draw, log_joint=draw.log_joint + units)
+
+    def labels(self, first: int, last: int) -> np.ndarray:
+        """Clusters of the rows from ``first`` to before ``last``."""
+        return self.mixture.labels[first:last]
+
+    def state(self, first: int = 0, last: int | None = None) -> ParticleState:
+        """The state of which the rows from ``first`` to before ``last`` are at hand."""
+        priors, fillings = [column.get_prior_state() for column in self.columns], {}
+        for j, (column, prior) in enumerate(zip(self.columns, priors, strict=True)):
+            if FILLED in prior:
+                incomplete = np.isnan(column.data.array).any(axis=1)
+                start = incomplete[:first].sum()
+                fillings[j] = prior[FILLED][start : start + incomplete[first:last].sum()]
+        return ParticleState(
+            sizes=self.mixture.sizes,
+            labels=self.labels(first, last),
+            columns=[column.get_state(self.mixture.n_clusters) for column in self.columns],
+            priors=[without_fillings(prior) for prior in priors],
+            fillings=fillings,
+            partition=self.mixture.prior.parameters,
+        )
