@@ -185,7 +185,7 @@ def _read(path: Path, missing: tuple[str, ...], max_bytes: int) -> tuple[pd.Data
     try:
         check_size(path, max_bytes)
         if suffixes and suffixes[-1] in PARQUET:
-            return pd.read_parquet(path).reset_index(drop=True), f"pd.read_parquet({path.name!r})"
+            return _parquet_table(path), f"pd.read_parquet({path.name!r})"
         separator = "\t" if {".tsv", ".tab"} & set(suffixes) else _separator(path)
         options = {"na_values": list(missing)} | ({} if separator == "," else {"sep": separator})
         written = ", ".join(f"{name}={value!r}" for name, value in options.items())
@@ -206,6 +206,24 @@ def _read(path: Path, missing: tuple[str, ...], max_bytes: int) -> tuple[pd.Data
             f"{path.name} cannot be read as a table ({' '.join(str(error).split())}): save it anew, as CSV in UTF-8 "
             "with as many cells in each line."
         ) from error
+
+
+def _parquet_table(path: Path) -> pd.DataFrame:
+    """The table of a Parquet file; ValueError if it is damaged."""
+    import pandas as pd
+
+    try:
+        table = pd.read_parquet(path).reset_index(drop=True)
+        # Bytes that are no text are found when they are asked for.
+        for at in range(table.shape[1]):
+            if isinstance(table.dtypes.iloc[at], pd.StringDtype):
+                table.iloc[:, at].unique().tolist()
+    except (ImportError, OSError):
+        raise
+    except Exception as error:
+        # The metadata of pandas are read with whatever error they give.
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+    return table
 
 
 def _separator(path: Path) -> str:

@@ -210,7 +210,7 @@ def test_words_are_no_counts():
         VariationalTemperingLDA(2, doc_topic_prior=10**400).fit(COUNTS)
     model = VariationalTemperingLDA(2, max_iter=1, random_state=0).fit(COUNTS)
     periods = pd.DataFrame({"a": pd.PeriodIndex([], freq="M"), "b": pd.array([], "Float32"), "c": [], "d": []})
-    with pytest.raises(ValueError, match=r"X has a column that is no number"):
+    with pytest.raises(ValueError, match=r"Column .a. of X has dtype period.*CountVectorizer"):
         model.perplexity(periods)
     with pytest.raises(ValueError, match=r"feature_names must be an array with rows of equal length"):
         model.top_words(feature_names=[[1, 2], [3]])

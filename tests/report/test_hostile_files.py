@@ -146,3 +146,24 @@ def test_parquet_of_one_value(tmp_path):
     assert (tmp_path / "t.parquet").stat().st_size < 2**20
     with pytest.raises(ValueError, match="unfolds to more than"):
         read_source(tmp_path / "t.parquet", max_bytes=2**20)
+
+
+def test_damaged_parquet(tmp_path, monkeypatch):
+    """Bytes that are no text, and whatever pandas says of wrong metadata."""
+    pytest.importorskip("pyarrow")
+    path, message = tmp_path / "t.parquet", r"t.parquet cannot be read as a table \(.*\): save it anew"
+    pd.DataFrame({"a": [1.0, 2.0] * 9, "b": ["x", "yes"] * 9}).to_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"yes", b"y\xffs"))
+    with pytest.raises(ValueError, match=message):
+        read_source(path)
+    path.write_bytes(content)
+    assert read_source(path).frame.shape == (18, 2)
+    for error in (KeyError("numpy_type"), TypeError("data type 'floqt64' not understood")):
+
+        def read(path, error=error):
+            raise error
+
+        monkeypatch.setattr(pd, "read_parquet", read)
+        with pytest.raises(ValueError, match=message):
+            read_source(path)
