@@ -157,6 +157,7 @@ SUITABLE = {
     "missing_indicator": lambda rng, n: chosen(rng, ["missing-only", None, [0], ["x0"], ["x9"], [0, 0], [True], {0}]),
     # A folder would be left behind.
     "checkpoint": lambda rng, n: None,
+    "client": lambda rng, n: None,
     "unseen": lambda rng, n: chosen(rng, ["novel", "missing", "error"]),
     "given": lambda rng, n: _given(rng),
     "event": lambda rng, n: chosen(rng, EVENTS),
@@ -217,7 +218,7 @@ FLAGS = (
 WHOLE = (
     "n_chains n_draws thin learn_from max_sweeps n_jobs max_rows n_samples n_rows n_groups view n_imputations "
     "n_reasons n_refits n_words n_sweeps n_init batch_size max_iter max_doc_update_iter evaluate_every "
-    "max_components n_levels n_warmup n_averaged verbose"
+    "max_components n_levels n_warmup n_averaged verbose window"
 ).split()
 REAL = (
     "max_loss min_overlap coverage contamination time_limit tol perp_tol mean_change_tol learning_decay "
