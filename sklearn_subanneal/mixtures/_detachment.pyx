@@ -21,8 +21,8 @@ cdef class DetachmentKernel(Halves):
     The rows elsewhere stay together, and can be no anchor row: they are one. The other one is drawn from the rows at
     hand of such a cluster, all clusters with the same probability, to be detached with others; or from all rows of
     clusters that have no rows elsewhere, to join with its whole cluster one that has. Which one is drawn by the
-    predictive densities of the anchor row. In both directions the rows at hand of both clusters join the two parts in random
-    order by their conditional probabilities (sequential allocation), as in :class:`SplitMergeKernel`; the part with the
+    predictive densities of the anchor row. In both directions the rows at hand of both clusters join the two parts in
+    random order by their conditional probabilities (sequential allocation), as in :class:`SplitMergeKernel`; the part with the
     rows elsewhere starts with the sums of these.
 
     Parameters
@@ -51,7 +51,7 @@ cdef class DetachmentKernel(Halves):
         There are ``n_proposals`` for each cluster with rows elsewhere, whose number no move changes.
         """
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-        cdef Py_ssize_t i, n_accepted = 0
+        cdef Py_ssize_t _, n_accepted = 0
         cdef bint detaches
         self.begin(mixture, rows)
         counts = np.bincount(mixture.labels[np.asarray(self.assigned)], minlength=mixture.n_clusters)
@@ -60,7 +60,7 @@ cdef class DetachmentKernel(Halves):
         held[names] = 1
         self.held, self.held_names, self.n_held = held, names, len(names)
         with generator.bit_generator.lock, nogil:
-            for i in range(n_proposals * self.n_held):
+            for _ in range(n_proposals * self.n_held):
                 detaches = uniform(bits) >= ATTACH_SHARE
                 self.list_rows(self.held_names[integer_below(bits, self.n_held)] if detaches else -1)
                 if self.n_choice:
@@ -125,7 +125,7 @@ cdef class DetachmentKernel(Halves):
 
     cdef void start(self) noexcept nogil:
         # Side 0 has the rows elsewhere, side 1 the anchor row.
-        cdef Py_ssize_t i, j, row, k = self.mixture.slot_of[self.name_a]
+        cdef Py_ssize_t i, j, k = self.mixture.slot_of[self.name_a]
         self.sizes[0], self.sizes[1] = self.mixture.counts[k], 0.0
         for j in range(self.mixture.n_columns):
             (<ColumnStatistics> self.twin[j]).copy(<ColumnStatistics> self.mixture.column[j], k, 0)
