@@ -22,8 +22,8 @@ cdef class DetachmentKernel(Halves):
     hand of such a cluster, all clusters with the same probability, to be detached with others; or from all rows of
     clusters that have no rows elsewhere, to join with its whole cluster one that has. Which one is drawn by the
     predictive densities of the anchor row. In both directions the rows at hand of both clusters join the two parts in
-    random order by their conditional probabilities (sequential allocation), as in :class:`SplitMergeKernel`; the part with the
-    rows elsewhere starts with the sums of these.
+    random order by their conditional probabilities (sequential allocation), as in :class:`SplitMergeKernel`; the part
+    with the rows elsewhere starts with the sums of these.
 
     Parameters
     ----------
