@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "output" / "sanitized"
 # What tests read: pages link to all of these.
 PARTS = (
-    "sklearn_subanneal", "tests", "doc", "benchmarks", "examples", "setup.py", "pyproject.toml", "Makefile", "MANIFEST.in",
-    "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE",
+    "sklearn_subanneal", "tests", "doc", "benchmarks", "examples", "setup.py", "pyproject.toml", "Makefile",
+    "MANIFEST.in", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE",
 )  # fmt: skip
 LEFT_OUT = {".so", ".pyc"}
 # The packages of compiled modules on which all others stand.
