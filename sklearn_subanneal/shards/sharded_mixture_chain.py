@@ -52,6 +52,10 @@ class ShardedMixtureChain(ShardedChain):
         draw = self.mixture.state()
         return replace(draw, log_joint=draw.log_joint + self.spec.units)
 
+    def get_state(self) -> dict:
+        """The hyperparameters of the columns, from which a stream goes on."""
+        return {"columns": [column.get_prior_state() for column in self.mixture.columns]}
+
     def labels_of_rows(self) -> np.ndarray:
         return self.mixture.blocks.gather(self.spec.kept).labels
 
