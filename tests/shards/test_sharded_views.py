@@ -12,6 +12,9 @@ from support.enumerated_views import check_views, joined
 from support.sharded_views import MOVES, ShardedViewsExample
 from support.view_tables import Case, exact_of, hyperparameters
 
+from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.shards.sharded_views import _Candidate
+
 FAST, COMPLETE = 3000, 20_000
 
 
@@ -59,3 +62,29 @@ def test_moves_leave_the_posterior_as_it_is_complete(case):
 def test_the_whole_chain_follows_the_posterior(case):
     laws = partial(hyperparameters, case) if case.learned else None
     check_views(ShardedViewsExample(case), exact_of(case), FAST, laws)
+
+
+class HeldAllButTheThird:
+    """A generator by which column 2 of four is the one that is not held."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(4)
+        self.permutation, self.choice = self.rng.permutation, self.rng.choice
+
+    def random(self, n):
+        return np.array([0.0, 0.0, 1.0, 0.0])
+
+
+def test_weights_of_views_have_the_discount():
+    """Of a view with two other columns and one with one, a column chooses the first by (2 - d) / (3 - 2 d)."""
+    views, discount = ShardedViewsExample(Case("columns", "real", "crp", False)).views, 0.5
+    views.prior, views.generator = PitmanYor(1.0, discount).bind(), HeldAllButTheThird()
+    chosen = []
+    for _ in range(4000):
+        one, other = (_Candidate(None, size, np.zeros(4), []) for size in (3, 1))
+        home = {0: one, 1: one, 2: one, 3: other}
+        views._choose_among_held(home)
+        chosen.append(home[2] is one)
+        assert [home[j] for j in (0, 1, 3)] == [one, one, other] and one.size + other.size == 4
+    expected = (2.0 - discount) / (3.0 - 2.0 * discount)
+    assert abs(np.mean(chosen) - expected) < 4.5 * np.sqrt(expected * (1.0 - expected) / len(chosen))
