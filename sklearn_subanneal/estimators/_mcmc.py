@@ -126,13 +126,17 @@ class MCMCEstimator(
         ValueError
             If the table, weights, strata or a parameter are not as described. The message names it and the remedy.
         """
-        for name, value in self.get_params(deep=False).items():
-            if isinstance(value, type):
-                raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
+        self._refuse_classes()
         with unchanged_on_failure(self):
             if isinstance(X, ShardedTable):
                 return self._fit_in_shards(X, sample_weight, strata)
             return self._fit(X, checked_weights(X, sample_weight), checked_strata(X, strata))
+
+    def _refuse_classes(self) -> None:
+        """Raise ValueError if a parameter is a class where an object is wanted."""
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, type):
+                raise ValueError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
 
     def _fit(self, X, weights, strata):
         table, repeated, arrays = self._read_weighted(X, weights)

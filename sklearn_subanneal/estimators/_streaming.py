@@ -120,6 +120,7 @@ class Streaming:
                 "moves=['incremental-hierarchy'] does not suit partial_fit, which grows no trees; leave the move out, "
                 "or take TreeGuidedNRMM, whose partial_fit does"
             )
+        self._refuse_classes()
         with unchanged_on_failure(self):
             return self._receive(X, checked_weights(X, sample_weight))
 

@@ -269,6 +269,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         >>> model.n_clusters_, model.hierarchy_.rows.size
         (3, 300)
         """
+        self._refuse_classes()
         with unchanged_on_failure(self):
             return self._insert(X, checked_weights(X, sample_weight))
 

@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.partitions import CRP
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
@@ -284,3 +285,8 @@ def test_window_of_fixed_hyperparameters_and_partition():
     settings = {"learn_hyperparameters": False, "partition": CRP(concentration=0.5)}
     estimator = in_chunks(model(**settings), blobs(300), 60)
     assert estimator.hyperparameters_["concentration"].tolist() == [[0.5], [0.5]]
+
+
+def test_classes_are_no_objects():
+    with pytest.raises(ValueError, match="schedule must be an object, got the class SubsampleAnneal"):
+        SubsampleAnnealedDPMM(schedule=SubsampleAnneal).partial_fit(blobs())
