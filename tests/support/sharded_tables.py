@@ -57,7 +57,12 @@ class ShardedExample(Chain):
         if case.learned:
             grid = PRIOR_GRIDS[case.prior]
             prior = PitmanYor(concentration_grid=grid["alpha"], discount_grid=grid["d"])
-        blocks = Threads(ExampleBlocks(TABLES[case.table], block_rows, case.learned), n_jobs)
+        table = ExampleBlocks(TABLES[case.table], block_rows, case.learned)
+        for model in table.models:
+            if case.learned and model.example.kind == "gaussian":
+                # As in the exact law: without vectors, correlations are not learned, and the prior has none.
+                model.parameters |= {"psi": np.eye(2)}
+        blocks = Threads(table, n_jobs)
         blocks.start()
         self.mixture = ShardedMixture(blocks, prior.bind(), np.random.default_rng(seed), anchor_share=0.4)
         self.mixture.recount()
