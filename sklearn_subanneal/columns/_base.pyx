@@ -1,7 +1,7 @@
 """ColumnData and ColumnStatistics, the base classes of all kernels of columns: defaults, and their Python methods."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
-from libc.stdlib cimport malloc
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 
@@ -172,13 +172,7 @@ cdef class ColumnStatistics:
     def rebuild(self, labels):
         """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned)."""
         rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)
-        self.rebuild_from(rows, np.asarray(labels)[rows].astype(np.int32), np.max(labels, initial=-1) + 1)
-
-    def rebuild_from(self, const int32_t[::1] rows, const int32_t[::1] slots, Py_ssize_t n_clusters):
-        """Statistics of the rows ``rows[i]`` in the slots ``slots[i]``, of which there are ``n_clusters``."""
-        self.make_room(n_clusters + 1)
-        with nogil:
-            self.assign(&rows[0] if rows.shape[0] else NULL, &slots[0] if rows.shape[0] else NULL, rows.shape[0])
+        rebuild_columns([self], rows, np.asarray(labels)[rows].astype(np.int32), np.max(labels, initial=-1) + 1)
 
     def make_room(self, Py_ssize_t capacity):
         """Have at least so many slots."""
@@ -331,3 +325,26 @@ cdef class ColumnStatistics:
     def set_prior_state(self, state):
         """Restore the arrays of ``get_prior_state``."""
         self.parameters = state["parameters"]
+
+
+def rebuild_columns(list columns, const int32_t[::1] rows, const int32_t[::1] slots, Py_ssize_t n_clusters):
+    """Statistics of the rows ``rows[i]`` in the slots ``slots[i]``, of which there are ``n_clusters``, in each column.
+
+    Between the columns the interpreter is not waited for.
+    """
+    cdef ColumnStatistics column
+    cdef Py_ssize_t j, n_columns = len(columns)
+    cdef void** each = <void**> malloc(max(n_columns, 1) * sizeof(void*))
+    if each == NULL:
+        raise MemoryError()
+    try:
+        for j, column in enumerate(columns):
+            column.make_room(n_clusters + 1)
+            each[j] = <void*> column
+        with nogil:
+            for j in range(n_columns):
+                (<ColumnStatistics> each[j]).assign(
+                    &rows[0] if rows.shape[0] else NULL, &slots[0] if rows.shape[0] else NULL, rows.shape[0]
+                )
+    finally:
+        free(each)

@@ -19,19 +19,40 @@ cdef double LOG_TWO_PI = 1.83787706640934548356
 
 
 cdef simd_void add_normal(
-    float x, const float* mean, const float* half_precision, const float* constant, float* scores, Py_ssize_t n
+    const float* cells, const int32_t* rows, Py_ssize_t n_rows, const float* mean, const float* half_precision,
+    const float* constant, float* scores, Py_ssize_t n
 ) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef float d
-    for k in range(n):
-        d = x - mean[k]
-        scores[k] += constant[k] - half_precision[k] * d * d
+    cdef Py_ssize_t i, k
+    cdef float x, d
+    for i in range(n_rows):
+        x = cells[rows[i]]
+        if x == x:
+            for k in range(n):
+                d = x - mean[k]
+                scores[k] += constant[k] - half_precision[k] * d * d
+        scores += n
 
 
 cdef simd_void add_row(const float* row, float* scores, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(n):
         scores[k] += row[k]
+
+
+cdef simd_void add_codes(
+    const void* cells, int itemsize, const int32_t* rows, Py_ssize_t n_rows, const float* table, float* scores,
+    Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t i, k
+    cdef int32_t v
+    cdef const float* own
+    for i in range(n_rows):
+        v = code_at(cells, itemsize, rows[i])
+        if v >= 0:
+            own = table + v * n
+            for k in range(n):
+                scores[k] += own[k]
+        scores += n
 
 
 cdef simd_void add_plane(
@@ -58,11 +79,16 @@ cdef class ClusterParameters:
         self.arrays = arrays
         self.n_clusters = n_columns(next(iter(arrays.values())))
         self.stride = padded(self.n_clusters)
+        self.prepare()
         self.place(data, filled)
 
-    def place(self, data, filled):
-        """Keep the cells and the coefficients."""
+    def prepare(self):
+        """Coefficients of the clusters."""
         raise TypeError(f"{type(self).__name__} must say how it scores")
+
+    def place(self, data, filled):
+        """Take the cells of a block, the first or another one."""
+        raise TypeError(f"{type(self).__name__} must say which cells it scores")
 
     @classmethod
     def drawn(cls, statistics, Py_ssize_t n_clusters, generator):
@@ -78,6 +104,11 @@ cdef class ClusterParameters:
 
     cdef void score(self, Py_ssize_t row, float* scores) noexcept nogil:
         pass
+
+    cdef void score_rows(self, const int32_t* rows, Py_ssize_t n_rows, float* scores) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n_rows):
+            self.score(rows[i], scores + i * self.stride)
 
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
         return False
@@ -116,8 +147,9 @@ cdef class NormalParameters(ClusterParameters):
     cdef float[:, ::1] coefficients
 
     def place(self, NormalData data, filled):
-        """The cells of the column, and the coefficients of the log densities."""
         self.cells = data.cells
+
+    def prepare(self):
         mean, precision = self.arrays["mean"], self.arrays["precision"]
         constant = np.array([0.5 * (log_double(value) - LOG_TWO_PI) for value in precision.tolist()])
         self.coefficients = padded_rows([mean, 0.5 * precision, constant], np.float32)
@@ -136,10 +168,12 @@ cdef class NormalParameters(ClusterParameters):
         return {"mean": mean, "precision": precision}
 
     cdef void score(self, Py_ssize_t row, float* scores) noexcept nogil:
-        cdef float x = self.cells[row]
-        if x == x:
-            add_normal(x, &self.coefficients[0, 0], &self.coefficients[1, 0], &self.coefficients[2, 0], scores,
-                       self.stride)
+        cdef int32_t number = <int32_t> row
+        self.score_rows(&number, 1, scores)
+
+    cdef void score_rows(self, const int32_t* rows, Py_ssize_t n_rows, float* scores) noexcept nogil:
+        add_normal(&self.cells[0], rows, n_rows, &self.coefficients[0, 0], &self.coefficients[1, 0],
+                   &self.coefficients[2, 0], scores, self.stride)
 
 
 def draw_normals(
@@ -162,8 +196,9 @@ cdef class FrequencyParameters(ClusterParameters):
     cdef float[:, ::1] log_p                # (n_values, stride)
 
     def place(self, CategoricalData data, filled):
-        """The codes of the column, and the log probabilities."""
         self.data = data
+
+    def prepare(self):
         self.log_p = padded_rows(self.arrays["log_p"], np.float32)
 
     @classmethod
@@ -174,9 +209,11 @@ cdef class FrequencyParameters(ClusterParameters):
         return {"log_p": drawn_frequencies(alpha[:, None] + state["counts"][:len(alpha)], generator)}
 
     cdef void score(self, Py_ssize_t row, float* scores) noexcept nogil:
-        cdef int32_t v = code_at(self.data.cells, self.data.itemsize, row)
-        if v >= 0:
-            add_row(&self.log_p[v, 0], scores, self.stride)
+        cdef int32_t number = <int32_t> row
+        self.score_rows(&number, 1, scores)
+
+    cdef void score_rows(self, const int32_t* rows, Py_ssize_t n_rows, float* scores) noexcept nogil:
+        add_codes(self.data.cells, self.data.itemsize, rows, n_rows, &self.log_p[0, 0], scores, self.stride)
 
 
 cdef class OrdinalParameters(FrequencyParameters):
@@ -195,10 +232,14 @@ cdef class SemicontinuousParameters(ClusterParameters):
     cdef NormalParameters rest
 
     def place(self, data, filled):
-        """The codes, the log probabilities, and the same of the rest."""
         self.codes = data.codes
+        if self.rest is None:
+            self.rest = NormalParameters(data.rest, {name: self.arrays[name] for name in ("mean", "precision")})
+        else:
+            self.rest.place(data.rest, None)
+
+    def prepare(self):
         self.log_p = padded_rows(self.arrays["log_p"], np.float32)
-        self.rest = NormalParameters(data.rest, {name: self.arrays[name] for name in ("mean", "precision")})
 
     @classmethod
     def drawn(cls, statistics, Py_ssize_t n_clusters, generator):
@@ -222,8 +263,9 @@ cdef class RateParameters(ClusterParameters):
     cdef double[:, ::1] coefficients        # log rate, -rate
 
     def place(self, CountData data, filled):
-        """The cells, and the coefficients of the log probabilities."""
         self.cells = data.cells
+
+    def prepare(self):
         log_rate = self.arrays["log_rate"]
         rate = np.array([exp_double(value) for value in log_rate.tolist()])
         self.coefficients = padded_rows([log_rate, -rate], np.float64)
@@ -254,8 +296,9 @@ cdef class DirectionParameters(ClusterParameters):
     cdef double[:, ::1] vectors
 
     def place(self, data, filled):
-        """The cells, and the vectors."""
         self.cells = data.array
+
+    def prepare(self):
         self.vectors = padded_rows([self.arrays["x"], self.arrays["y"]], np.float64)
 
     @classmethod

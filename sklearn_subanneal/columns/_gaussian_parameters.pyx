@@ -61,9 +61,10 @@ cdef class GaussianParameters(ClusterParameters):
     cdef Py_ssize_t[::1] missing
 
     def place(self, data, filled):
-        """The cells, and the coefficients of the log densities."""
-        factor, location = np.moveaxis(self.arrays["factor"], 2, 0), self.arrays["mean"].T
         self.observed, self.cells = data.array, data.array if filled is None else filled
+
+    def prepare(self):
+        factor, location = np.moveaxis(self.arrays["factor"], 2, 0), self.arrays["mean"].T
         self.width = d = location.shape[1]
         self.location, self.factor = np.ascontiguousarray(location), np.ascontiguousarray(factor)
         self.mean = padded_rows(self.arrays["mean"], np.float32)

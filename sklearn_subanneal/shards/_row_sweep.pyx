@@ -16,6 +16,11 @@ from sklearn_subanneal.columns._cluster_parameters import padded_rows
 
 # The log weight of a cluster that can't be chosen: far below every score, and still finite.
 cdef float NEVER = -1e30
+# Rows that are scored together, column by column: their scores, at most so many, and the coefficients of a column stay
+# in the fastest cache, and the cells of a column are read one after the other.
+cdef enum:
+    TOGETHER = 256
+    SCORES = 4096
 
 
 cdef class RowSweep:
@@ -39,6 +44,8 @@ cdef class RowSweep:
     cdef float[::1] log_weight, scores
     cdef uint64_t first_row, key
     cdef uint32_t sweep
+    cdef int32_t[::1] together
+    cdef Py_ssize_t n_together, most_together
 
     def __cinit__(self, list columns, log_weights, first_row, key, sweep):
         cdef Py_ssize_t j
@@ -53,18 +60,21 @@ cdef class RowSweep:
         self.log_weight = padded_rows(weights, np.float32)
         self.stride = self.log_weight.shape[0]
         np.asarray(self.log_weight)[self.n_clusters:] = NEVER
-        self.scores = np.zeros(self.stride, np.float32)
+        self.most_together = min(max(SCORES // self.stride, 1), TOGETHER)
+        self.scores = np.zeros(self.most_together * self.stride, np.float32)
+        self.together = np.zeros(self.most_together, np.int32)
         self.first_row, self.key, self.sweep = first_row, key, sweep
 
     def __dealloc__(self):
         free(self.column)
 
-    cdef void score(self, Py_ssize_t row) noexcept nogil:
-        cdef Py_ssize_t j
-        for j in range(self.stride):
-            self.scores[j] = 0.0
+    cdef void score(self) noexcept nogil:
+        """The scores of the rows that are together."""
+        cdef Py_ssize_t i, j
+        for i in range(self.n_together * self.stride):
+            self.scores[i] = 0.0
         for j in range(self.n_columns):
-            (<ClusterParameters> self.column[j]).score(row, &self.scores[0])
+            (<ClusterParameters> self.column[j]).score_rows(&self.together[0], self.n_together, &self.scores[0])
 
     cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil:
         cdef Py_ssize_t j
@@ -79,23 +89,26 @@ cdef class RowSweep:
         """
         cdef bitgen_t bits
         cdef RowStream stream
-        cdef float top, total
-        cdef Py_ssize_t row, k, n_moved = 0
+        cdef RowStream[TOGETHER] streams
+        cdef Py_ssize_t row = 0, i, n_moved = 0, n_rows = labels.shape[0]
         connect(&bits, &stream, self.key, self.sweep)
         with nogil:
-            for row in range(labels.shape[0]):
-                if self.log_weight[labels[row]] == NEVER:
-                    continue
-                start(&stream, self.first_row + row)
-                k = labels[row]
-                if bits.next_double(bits.state) >= anchor_share:
-                    self.score(row)
-                    k = choose(1.0, &self.log_weight[0], &self.scores[0], self.stride, bits.next_double(bits.state),
-                               &top, &total)
-                    k = min(k, self.n_clusters - 1)
-                    n_moved += k != labels[row]
-                    labels[row] = <int32_t> k
-                self.complete(row, k, &bits)
+            while row < n_rows:
+                self.n_together = 0
+                while row < n_rows and self.n_together < self.most_together:
+                    if self.log_weight[labels[row]] != NEVER:
+                        start(&stream, self.first_row + row)
+                        if bits.next_double(bits.state) >= anchor_share:
+                            streams[self.n_together] = stream
+                            self.together[self.n_together] = <int32_t> row
+                            self.n_together += 1
+                        else:
+                            self.complete(row, labels[row], &bits)
+                    row += 1
+                self.score()
+                for i in range(self.n_together):
+                    stream = streams[i]
+                    n_moved += self.draw(labels, i, &self.log_weight[0], &bits)
         return n_moved
 
     def slice(self, int32_t[::1] labels):
@@ -105,23 +118,36 @@ cdef class RowSweep:
         """
         cdef bitgen_t bits
         cdef RowStream stream
-        cdef float threshold, top, total
+        cdef float threshold
         cdef float[::1] allowed = np.empty(self.stride, np.float32)
-        cdef Py_ssize_t row, k, n_moved = 0
+        cdef Py_ssize_t first = 0, i, k, n_moved = 0, n_rows = labels.shape[0]
         connect(&bits, &stream, self.key, self.sweep)
         with nogil:
-            for row in range(labels.shape[0]):
-                start(&stream, self.first_row + row)
-                threshold = log_threshold(&bits, self.log_weight[labels[row]])
-                self.score(row)
-                for k in range(self.stride):
-                    allowed[k] = <float> 0.0 if self.log_weight[k] >= threshold else NEVER
-                k = choose(1.0, &allowed[0], &self.scores[0], self.stride, bits.next_double(bits.state), &top, &total)
-                k = min(k, self.n_clusters - 1)
-                n_moved += k != labels[row]
-                labels[row] = <int32_t> k
-                self.complete(row, k, &bits)
+            while first < n_rows:
+                self.n_together = min(n_rows - first, self.most_together)
+                for i in range(self.n_together):
+                    self.together[i] = <int32_t> (first + i)
+                self.score()
+                for i in range(self.n_together):
+                    start(&stream, self.first_row + first + i)
+                    threshold = log_threshold(&bits, self.log_weight[labels[first + i]])
+                    for k in range(self.stride):
+                        allowed[k] = <float> 0.0 if self.log_weight[k] >= threshold else NEVER
+                    n_moved += self.draw(labels, i, &allowed[0], &bits)
+                first += self.n_together
         return n_moved
+
+    cdef bint draw(self, int32_t[::1] labels, Py_ssize_t i, const float* log_weight, bitgen_t* bits) noexcept nogil:
+        """Draw the label of one of the rows that are together, and its missing cells; whether the label changed."""
+        cdef float top, total
+        cdef Py_ssize_t row = self.together[i]
+        cdef Py_ssize_t k = choose(1.0, log_weight, &self.scores[i * self.stride], self.stride,
+                                   bits.next_double(bits.state), &top, &total)
+        k = min(k, self.n_clusters - 1)
+        cdef bint moved = k != labels[row]
+        labels[row] = <int32_t> k
+        self.complete(row, k, bits)
+        return moved
 
     def divide(self, const int32_t[::1] rows, int32_t[::1] sides, bint drawn):
         """Draw the side, 0 or 1, of each of these rows, or judge the given sides; returns their log probability.
@@ -131,21 +157,28 @@ cdef class RowSweep:
         cdef bitgen_t bits
         cdef RowStream stream
         cdef double out = 0.0, difference, log_share
-        cdef Py_ssize_t i
+        cdef Py_ssize_t first = 0, i, n_rows = rows.shape[0]
+        cdef const float* scores
         connect(&bits, &stream, self.key, self.sweep)
         with nogil:
-            for i in range(rows.shape[0]):
-                if sides[i] <= -2:
-                    sides[i] = -2 - sides[i]
-                    continue
-                self.score(rows[i])
-                difference = (self.scores[1] + self.log_weight[1]) - (self.scores[0] + self.log_weight[0])
-                if drawn:
-                    start(&stream, self.first_row + rows[i])
-                    sides[i] = bits.next_double(bits.state) * (1.0 + exp_double(min(-difference, 700.0))) < 1.0
-                # log 1 / (1 + e^-x), x positive for the more probable side
-                log_share = difference if sides[i] else -difference
-                out -= log1p_exp(-log_share)
+            while first < n_rows:
+                self.n_together = min(n_rows - first, self.most_together)
+                for i in range(self.n_together):
+                    self.together[i] = rows[first + i]
+                self.score()
+                for i in range(first, first + self.n_together):
+                    if sides[i] <= -2:
+                        sides[i] = -2 - sides[i]
+                        continue
+                    scores = &self.scores[(i - first) * self.stride]
+                    difference = (scores[1] + self.log_weight[1]) - (scores[0] + self.log_weight[0])
+                    if drawn:
+                        start(&stream, self.first_row + rows[i])
+                        sides[i] = bits.next_double(bits.state) * (1.0 + exp_double(min(-difference, 700.0))) < 1.0
+                    # log 1 / (1 + e^-x), x positive for the more probable side
+                    log_share = difference if sides[i] else -difference
+                    out -= log1p_exp(-log_share)
+                first += self.n_together
         return out
 
 
@@ -159,6 +192,18 @@ cdef inline double log1p_exp(double x) noexcept nogil:
 cdef inline float log_threshold(bitgen_t* bits, float log_weight) noexcept nogil:
     """The threshold of a row: uniform below the weight of its cluster, which is never below it."""
     return min(log_weight + <float> log_double(open_uniform(bits)), log_weight)
+
+
+def rows_of_clusters(const int32_t[::1] labels, Py_ssize_t first, Py_ssize_t last):
+    """The rows of two clusters, or of one if both are the same, and whether each is in the last one, both int32."""
+    cdef Py_ssize_t row, n = 0, n_rows = labels.shape[0]
+    cdef int32_t[:, ::1] found = np.empty((2, n_rows), np.int32)
+    with nogil:
+        for row in range(n_rows):
+            found[0, n] = <int32_t> row
+            found[1, n] = labels[row] == last
+            n += labels[row] == first or labels[row] == last
+    return np.array(found[0, :n]), np.array(found[1, :n])
 
 
 def lowest_threshold(const int32_t[::1] labels, log_weights, first_row, key, sweep):

@@ -11,21 +11,27 @@ import numpy as np
 
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
+from sklearn_subanneal.columns._cluster_parameters import ClusterParameters
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sums import branches, plus, total
 from sklearn_subanneal.shards.table_blocks import TableBlocks
 from sklearn_subanneal.shards.work import Gathered
 
+# Parameters of clusters that a thread keeps for each column: those of the divisions that are made together, and more.
+KEPT = 16
 
-class _ReusedStatistics:
-    """A column model for one thread: statistics are made once, and bound to the cells of one block after the other.
 
-    To make them takes longer than to add up the rows of two clusters in a block, and no other thread runs meanwhile.
+class _ReusedModel:
+    """A column model for one thread: what it makes is made once, and bound to the cells of one block after the other.
+
+    To make statistics takes longer than to add up the rows of two clusters in a block, and no other thread runs
+    meanwhile.
     """
 
     def __init__(self, model: ColumnModel):
         self._model, self._kept, self._parameters = model, None, None
+        self._of_clusters: dict = {}
 
     def __getattr__(self, name):
         return getattr(self._model, name)
@@ -34,10 +40,22 @@ class _ReusedStatistics:
         """Statistics of this column, to be rebuilt or set, until the next ones are asked for."""
         if self._kept is None or data is None or parameters is None or not self._kept.bind(data):
             self._kept = self._model.statistics(data, parameters)
-        elif parameters is not self._parameters:
+        elif not _same(parameters, self._parameters):
             self._kept.parameters = parameters
         self._parameters = parameters
         return self._kept
+
+    def parameters_class(self, data: ColumnData, arrays: dict, filled: np.ndarray | None = None) -> ClusterParameters:
+        """Parameters of clusters over the cells of a block, until they are asked for over another one."""
+        own = self._of_clusters.get(id(arrays))
+        if own is not None:
+            own.place(data, filled)
+            return own
+        if len(self._of_clusters) >= KEPT:
+            self._of_clusters.clear()
+        # It has the arrays, so that nothing else can be at their address.
+        own = self._of_clusters[id(arrays)] = self._model.parameters_class(data, arrays, filled)
+        return own
 
 
 class Threads:
@@ -145,12 +163,12 @@ class Threads:
             return self._run(lambda i: work(self.blocks[i], self._reused(), cells(i, self.members), *arguments), which)
         return self._run(lambda i: work(self.blocks[i], *arguments), which)
 
-    def _reused(self) -> list[_ReusedStatistics]:
+    def _reused(self) -> list[_ReusedModel]:
         """The models of the members for the present thread."""
         known = vars(self._of_thread).setdefault("models", {})
         for j in self.members:
             if j not in known:
-                known[j] = _ReusedStatistics(self.table.models[j])
+                known[j] = _ReusedModel(self.table.models[j])
         return [known[j] for j in self.members]
 
     def _run(self, do: Callable, which: Iterable[int]) -> list:
@@ -165,6 +183,10 @@ class Threads:
             for future in futures:
                 future.cancel()
             raise
+
+
+def _same(a: dict, b: dict | None) -> bool:
+    return a is b or (b is not None and a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a))
 
 
 def members_of(table: TableBlocks | None, members: Sequence[int] | None) -> list[int]:

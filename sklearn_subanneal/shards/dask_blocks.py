@@ -207,7 +207,7 @@ def _typed(encoding: Encoding, pieces: list[slice], n_rows: int, folder, number:
             f"block {number} had {n_rows} rows when the table was opened, and {len(arrays[0])} were read; keep it as "
             "it is"
         )
-    return KeptCells(encoding.models, arrays, folder, str(number))
+    return KeptCells(encoding.models, arrays, folder, number)
 
 
 def _units(cells: KeptCells) -> float:

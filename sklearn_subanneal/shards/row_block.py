@@ -11,9 +11,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sklearn_subanneal.columns._base import ColumnData
+from sklearn_subanneal.columns._base import ColumnData, rebuild_columns
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.shards._row_sweep import RowSweep, first_uniforms, lowest_threshold, probable_groups
+from sklearn_subanneal.shards._row_sweep import (
+    RowSweep,
+    first_uniforms,
+    lowest_threshold,
+    probable_groups,
+    rows_of_clusters,
+)
 from sklearn_subanneal.shards.work import Change, Division, FilledRows, Gathered, RowStreams, SweepPlan
 
 
@@ -31,8 +37,8 @@ class RowBlock:
         Rows of each cluster; clusters beyond the end have none here.
     fillings : dict of int to ndarray
         Of each model whose missing cells are part of the state: the rows with such cells, filled.
-    sides : tuple of (ndarray of int32, ndarray of int32)
-        Of each proposed division of clusters: its rows here, and the side of each.
+    sides : tuple of (tuple of int, ndarray of int8)
+        Of each proposed division of clusters: these, and the side of each of their rows.
     """
 
     first_row: int
@@ -85,16 +91,15 @@ class RowBlock:
 
     def sums(self, models, cells, priors: list[dict], rows, slots, n_clusters: int) -> list[dict]:
         """Statistics of each column over some rows, by the slots of these."""
-        out = []
+        columns = []
         for j, (model, data, prior) in enumerate(zip(models, cells, priors, strict=True)):
             statistics = model.statistics(data, prior)
             if j in self.fillings:
                 statistics.set_prior_state({"parameters": prior, "completed": self.fillings[j]})
-            statistics.rebuild_from(rows, slots, n_clusters)
-            state = statistics.get_state(n_clusters)
-            del state["parameters"]
-            out.append(state)
-        return out
+            columns.append(statistics)
+        rebuild_columns(columns, rows, slots, n_clusters)
+        states = [statistics.get_state(n_clusters) for statistics in columns]
+        return [{name: own for name, own in state.items() if name != "parameters"} for state in states]
 
     def all_sums(self, models, cells, priors: list[dict], n_clusters: int) -> tuple:
         """The rows in each cluster, and the statistics of each column."""
@@ -141,8 +146,8 @@ class RowBlock:
         """
         labels, fillings = self.labels.copy(), dict(self.fillings)
         for division, number in change.splits.items():
-            rows, sides = self.sides[division]
-            labels[rows[sides == 1]] = number
+            clusters, sides = self.sides[division]
+            labels[self._rows_of(clusters)[0][sides == 1]] = number
         if change.numbers is not None:
             labels = change.numbers[labels]
         own = self._within(change.rows)
@@ -155,26 +160,28 @@ class RowBlock:
         counts = np.bincount(labels, minlength=change.n_clusters)
         return replace(self, labels=labels, counts=counts, fillings=fillings, sides=()), counts
 
-    def divided(
-        self, models, cells, divisions: Sequence[Division], streams: RowStreams, priors: list[dict]
-    ) -> tuple[RowBlock, list]:
+    def divided(self, models, cells, divisions: Sequence[Division], priors: list[dict]) -> tuple[RowBlock, list]:
         """Divide the rows of some clusters in two; the block keeps the sides of its rows.
 
         The reply has for each division the log probability of the sides, the rows on each, and their statistics.
         """
         filled, replies, kept = self._filled(cells), [], []
         for division in divisions:
-            first, last = division.clusters[0], division.clusters[-1]
-            rows = np.flatnonzero((self.labels == first) | (self.labels == last)).astype(np.int32)
-            sides = (self.labels[rows] == last).astype(np.int32)
+            rows, sides = self._rows_of(division.clusters)
             for side, row in enumerate(division.anchors):
-                sides[rows == row - self.first_row] = -2 - side
-            kernel = self._kernel(models, cells, filled, division.parameters, division.log_weights, streams)
+                place = np.searchsorted(rows, row - self.first_row)
+                if place < len(rows) and rows[place] == row - self.first_row:
+                    sides[place] = -2 - side
+            kernel = self._kernel(models, cells, filled, division.parameters, division.log_weights, division.streams)
             log_q = kernel.divide(rows, sides, division.drawn)
             counts = np.bincount(sides, minlength=2)
             replies.append((log_q, counts, self.sums(models, cells, priors, rows, sides, 2)))
-            kept.append((rows, sides))
+            kept.append((division.clusters, sides.astype(np.int8)))
         return replace(self, sides=tuple(kept)), replies
+
+    def _rows_of(self, clusters: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """The rows here of one cluster, or of two, and whether each is in the last one."""
+        return rows_of_clusters(self.labels, clusters[0], clusters[-1])
 
     def _kernel(self, models, cells, filled, parameters, log_weights, streams: RowStreams) -> RowSweep:
         columns = [

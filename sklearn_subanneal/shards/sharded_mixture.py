@@ -208,10 +208,6 @@ class ShardedMixture:
             out.append(statistics)
         return out
 
-    def rows_of(self, clusters: Sequence[int]) -> list[tuple[int, Gathered]]:
-        """A row of each of these clusters, all with the same probability: its number, and what is known of it."""
-        return self.blocks.fetch([(own, int(self.generator.integers(self.sizes[own]))) for own in clusters])
-
     def move_single_rows(self, n_rows: int) -> int:
         """Gibbs sampling of some rows, drawn at random, one after the other; returns how many moved.
 

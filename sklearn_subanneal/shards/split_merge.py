@@ -16,11 +16,15 @@ from sklearn_subanneal.shards.work import Change, Division, Gathered
 
 @dataclass
 class _Proposal:
-    """The division of a cluster, or of two: its sides, their statistics and sizes, and the log probability of all."""
+    """The division of a cluster, or of two: its sides, their statistics and sizes, and the log probability of all.
+
+    ``number`` is that of the division among those that are made together.
+    """
 
     division: Division
     columns: list
     sizes: np.ndarray
+    number: int = 0
     log_q: float = 0.0
 
     @property
@@ -52,38 +56,52 @@ def split_and_merge(mixture: ShardedMixture, n_proposals: int, n_rounds: int = 3
     W. Wang, S. Russell (2015), A smart-dumb/dumb-smart algorithm for efficient split-merge MCMC, UAI.
     """
     n_accepted = 0
-    for _ in range(n_proposals):
-        is_split = mixture.generator.random() < 0.5
-        proposal = _chosen_split(mixture) if is_split else _chosen_merge(mixture)
-        if proposal is not None:
-            _divide(mixture, proposal, n_rounds)
-            n_accepted += _decide(mixture, proposal)
+    while n_proposals > 0:
+        # Each proposal is for the state that the one before leaves, which mostly is the present one: all are divided
+        # together, and those after one that is accepted are drawn anew.
+        proposals = _proposals(mixture, n_proposals)
+        _divide(mixture, proposals, n_rounds)
+        for proposal in proposals:
+            n_proposals -= 1
+            if proposal is not None and _decide(mixture, proposal):
+                n_accepted += 1
+                break
     return n_accepted
 
 
-def _chosen_split(mixture) -> _Proposal | None:
-    """Two rows of a cluster: one of all rows, and any other of its cluster."""
+def _proposals(mixture, n_proposals: int) -> list[_Proposal | None]:
+    """Proposals for the present state; None: of a cluster of one row, or of one cluster alone."""
+    chosen = []
+    for _ in range(n_proposals):
+        is_split = mixture.generator.random() < 0.5
+        chosen.append(_chosen_split(mixture) if is_split else _chosen_merge(mixture))
+    rows = iter(mixture.blocks.fetch([place for places in chosen for place in places]))
+    return [_proposal(mixture, places, (next(rows), next(rows))) if places else None for places in chosen]
+
+
+def _chosen_split(mixture) -> list[tuple[int, int]]:
+    """Two rows of a cluster, one of all rows and any other of its cluster: the cluster and the rank in it of each."""
+    ends = mixture.sizes.cumsum()
     number = int(mixture.generator.integers(mixture.blocks.table.n_rows))
-    first = second = number, mixture.blocks.gather(np.array([number]))
-    cluster = int(first[1].labels[0])
-    if mixture.sizes[cluster] < 2:
-        return None
-    while second[0] == number:
-        (second,) = mixture.rows_of([cluster])
-    return _proposal(mixture, (cluster,), (first, second))
+    cluster = int(np.searchsorted(ends, number, side="right"))
+    size = int(mixture.sizes[cluster])
+    if size < 2:
+        return []
+    first, second = number - int(ends[cluster]) + size, int(mixture.generator.integers(size - 1))
+    return [(cluster, first), (cluster, second + (second >= first))]
 
 
-def _chosen_merge(mixture) -> _Proposal | None:
-    """Two clusters, any one and one that is like it, in any order, and any row of each."""
+def _chosen_merge(mixture) -> list[tuple[int, int]]:
+    """Two clusters, any one and one that is like it, in any order, and the rank of any row of each."""
     generator, n_clusters = mixture.generator, mixture.n_clusters
     if n_clusters < 2:
-        return None
+        return []
     one = int(generator.integers(n_clusters))
     weights = _likeness(mixture.columns, one, n_clusters)
     other = int(np.searchsorted(weights.cumsum(), generator.random() * weights.sum(), side="right"))
     other = min(other, n_clusters - 1)
     clusters = (one, other) if generator.random() < 0.5 else (other, one)
-    return _proposal(mixture, clusters, mixture.rows_of(clusters))
+    return [(own, int(generator.integers(mixture.sizes[own]))) for own in clusters]
 
 
 def _likeness(columns, cluster: int, n_clusters: int) -> np.ndarray:
@@ -96,7 +114,7 @@ def _likeness(columns, cluster: int, n_clusters: int) -> np.ndarray:
     return weights
 
 
-def _proposal(mixture, clusters, rows: Sequence[tuple[int, Gathered]]) -> _Proposal:
+def _proposal(mixture, places: list[tuple[int, int]], rows: Sequence[tuple[int, Gathered]]) -> _Proposal:
     anchors = tuple(number for number, _ in rows)
     order = np.argsort(anchors)
     pair = [rows[side][1] for side in order]
@@ -104,36 +122,48 @@ def _proposal(mixture, clusters, rows: Sequence[tuple[int, Gathered]]) -> _Propo
     for column in columns:
         # The sides of the two rows, which are in the order of the table.
         column.rebuild(order)
-    return _Proposal(Division(clusters, anchors, [], np.zeros(2)), columns, np.ones(2, np.int64))
+    (first, _), (last, _) = places
+    clusters = (first,) if first == last else (first, last)
+    return _Proposal(Division(clusters, anchors), columns, np.ones(2, np.int64))
 
 
-def _divide(mixture, own: _Proposal, n_rounds: int) -> None:
-    """Draw the sides of a split, or the parameters by which a merge judges its sides; ``log_q``: see ``_decide``."""
-    generator, offset, n_present = mixture.generator, mixture.prior.offset, None
-    if not own.is_split:
-        n_present = mixture.sizes[list(own.division.clusters)]
+def _divide(mixture, proposals: Sequence[_Proposal | None], n_rounds: int) -> None:
+    """Draw the sides of splits, or the parameters by which merges judge their sides; ``log_q``: see ``_decide``."""
+    present = [own for own in proposals if own is not None]
+    for number, own in enumerate(present):
+        own.number = number
     for last in [False] * n_rounds + [True]:
-        shapes = own.sizes + offset
-        if last:
-            shapes = np.ones(2) if own.is_split else n_present + offset
-        logs = log_dirichlet_variates(shapes, generator)
-        own.division = replace(
-            own.division,
-            parameters=mixture.drawn_parameters(own.columns, 2),
-            log_weights=logs,
-            # In the last round a merge has its present sides.
-            drawn=not last or own.is_split,
-        )
-        ((own.log_q, own.sizes, sums),) = mixture.blocks.update(
-            RowBlock.divided, [own.division], mixture.streams(), mixture.priors
-        )
-        for column, state in zip(own.columns, sums, strict=True):
-            column.set_state(state | {"parameters": column.parameters})
-    shapes = own.sizes + offset
-    log_gammas = np.asarray(evaluate("log_gamma", np.array([shapes.sum(), *shapes])))
-    log_density = log_gammas[0] - log_gammas[1] - log_gammas[2] + (shapes - 1.0) @ logs
-    # Of the uniform weight and the sides, divided by the density of the weight given the sides.
-    own.log_q -= float(log_density)
+        for own in present:
+            _draw_parameters(mixture, own, last)
+        if present:
+            replies = mixture.blocks.update(RowBlock.divided, [own.division for own in present], mixture.priors)
+            for own, reply in zip(present, replies, strict=True):
+                own.log_q, own.sizes, sums = reply
+                for column, state in zip(own.columns, sums, strict=True):
+                    column.set_state(state | {"parameters": column.parameters})
+    for own in present:
+        shapes, logs = own.sizes + mixture.prior.offset, own.division.log_weights
+        log_gammas = np.asarray(evaluate("log_gamma", np.array([shapes.sum(), *shapes])))
+        log_density = log_gammas[0] - log_gammas[1] - log_gammas[2] + (shapes - 1.0) @ logs
+        # Of the uniform weight and the sides, divided by the density of the weight given the sides.
+        own.log_q -= float(log_density)
+
+
+def _draw_parameters(mixture, own: _Proposal, last: bool) -> None:
+    """Draw the weights and parameters of the sides for the next round."""
+    shapes = own.sizes + mixture.prior.offset
+    if last and own.is_split:
+        shapes = np.ones(2)
+    elif last:
+        shapes = mixture.sizes[list(own.division.clusters)] + mixture.prior.offset
+    own.division = replace(
+        own.division,
+        parameters=mixture.drawn_parameters(own.columns, 2),
+        log_weights=log_dirichlet_variates(shapes, mixture.generator),
+        streams=mixture.streams(),
+        # In the last round a merge has its present sides.
+        drawn=not last or own.is_split,
+    )
 
 
 def _decide(mixture, own: _Proposal) -> bool:
@@ -171,12 +201,12 @@ def _decide(mixture, own: _Proposal) -> bool:
                 column.clear_slot(n_clusters)
             column.clear_slot(n_clusters + 1)
     if is_accepted:
-        mixture.apply(_split(n_clusters) if own.is_split else _merge(mixture, first, second[0]))
+        mixture.apply(_split(n_clusters, own.number) if own.is_split else _merge(mixture, first, second[0]))
     return is_accepted
 
 
-def _split(n_clusters: int) -> Change:
-    return Change(n_clusters + 1, splits={0: n_clusters})
+def _split(n_clusters: int, number: int) -> Change:
+    return Change(n_clusters + 1, splits={number: n_clusters})
 
 
 def _merge(mixture, kept: int, gone: int) -> Change:

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
+from sklearn_subanneal.shards.packed_reply import PackedReply, pack
 
 # A branch: its height above the blocks, and its number from the left.
 Branch = tuple[int, int]
 
 
 def plus(a, b):
-    """The sum of two replies: of numbers and arrays, or of these in tuples, lists and dicts, place by place."""
-    if isinstance(a, dict):
-        return {name: plus(own, b[name]) for name, own in a.items()}
-    if isinstance(a, tuple | list):
-        return type(a)(plus(one, other) for one, other in zip(a, b, strict=True))
-    # Sums of small integers are int64.
-    return np.sum([a, b], axis=0)
+    """The sum of two replies."""
+    return a + b
 
 
 def branches(replies: list, first: int = 0, combine: Callable = plus, is_last: bool = False) -> dict[Branch, object]:
@@ -39,11 +34,14 @@ def branches(replies: list, first: int = 0, combine: Callable = plus, is_last: b
 
     Examples
     --------
-    >>> branches([1, 1, 1, 1, 1], first=3)
-    {(0, 3): 1, (2, 1): np.int64(4)}
-    >>> branches([1], first=8, is_last=True)
-    {(3, 1): 1}
+    >>> branches([4, 2, 3, 5, 1], first=3, combine=min)
+    {(0, 3): 4, (2, 1): 1}
+    >>> branches([7], first=8, combine=min, is_last=True)
+    {(3, 1): 7}
     """
+    if combine is plus and replies:
+        like = pack(replies[0])
+        replies = [like, *(pack(reply, like) for reply in replies[1:])]
     found: dict[Branch, object] = {}
     level, height = {first + i: reply for i, reply in enumerate(replies)}, 0
     while level:
@@ -66,13 +64,14 @@ def total(found: dict[Branch, object], combine: Callable = plus):
     Examples
     --------
     >>> total(branches([1, 1, 1]) | branches([1, 1, 1, 1, 1], first=3))
-    np.int64(8)
+    8
     """
     left = dict(found)
     for height in range(64):
         level = sorted(i for tall, i in left if tall == height)
         if level == [0] and len(left) == 1:
-            return left[height, 0]
+            whole = left[height, 0]
+            return whole.unpacked() if isinstance(whole, PackedReply) else whole
         for i in level:
             if i % 2 == 0:
                 reply = left.pop((height, i))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
+from math import prod
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,8 @@ from sklearn_subanneal.shards.sums import branches, total
 # Sums are made within blocks of so many rows and added in the order of the blocks, whoever makes them, so that their
 # bits do not depend on who does.
 ROWS = 65_536
+# In files, arrays begin at multiples of so many bytes.
+ALIGNED = 64
 
 
 class TableBlocks:
@@ -61,9 +65,9 @@ class KeptCells:
     arrays : list of ndarray
         Typed columns of its rows.
     folder : path or None
-        Where the cells are kept, one file for each model; None: in memory.
-    name : str
-        With which the names of the files begin.
+        Where the cells are kept, in one file, model after model; None: in memory.
+    number : int, default=0
+        Of the block, after which the file is called.
 
     Attributes
     ----------
@@ -71,26 +75,39 @@ class KeptCells:
         log |dz / dx| of all cells.
     """
 
-    def __init__(self, models: Sequence[ColumnModel], arrays: list[np.ndarray], folder=None, name: str = ""):
+    def __init__(self, models: Sequence[ColumnModel], arrays: list[np.ndarray], folder=None, number: int = 0):
         n_rows = len(arrays[0])
         self.units = float(sum(np.sum(model.units(arrays) * np.ones(n_rows)) for model in models))
-        self._paths, self._cells = [], [model.data(arrays) for model in models]
+        self._path, self._cells = None, [model.data(arrays) for model in models]
         if folder is None:
             return
-        for j, data in enumerate(self._cells):
-            path = Path(folder) / f"{name}-{j}.npy"
-            # The same block may be written by two workers, one of which was thought to be dead, and read by a third.
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                np.save(file, data.array)
-            os.replace(file.name, path)
-            self._paths.append(path)
+        self._path = Path(folder) / f"{number}.cells"
+        # The first byte, the type and the shape of the array of each model.
+        self._places: list[tuple[int, np.dtype, tuple]] = []
+        # The same block may be written by two workers, one of which was thought to be dead, and read by a third.
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+            for data in self._cells:
+                array = np.ascontiguousarray(data.array)
+                file.write(bytes(-file.tell() % ALIGNED))
+                self._places.append((file.tell(), array.dtype, array.shape))
+                file.write(array.data)
+        os.replace(file.name, self._path)
         self._cells = []
 
     def cells(self, models: Sequence[ColumnModel], members: Sequence[int]) -> list[ColumnData]:
         """Those of some of the models."""
-        if not self._paths:
+        if self._path is None:
             return [self._cells[j] for j in members]
-        return [models[j].kept_data(np.load(self._paths[j], mmap_mode="r")) for j in members]
+        if not members:
+            return []
+        # One map of the whole file: what is opened for each model by itself takes longer than a division of a cluster.
+        with open(self._path, "rb") as file:
+            memory = mmap(file.fileno(), 0, access=ACCESS_READ)
+        return [models[j].kept_data(self._array(memory, j)) for j in members]
+
+    def _array(self, memory: mmap, j: int) -> np.ndarray:
+        first, dtype, shape = self._places[j]
+        return np.frombuffer(memory, dtype, prod(shape), first).reshape(shape)
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sum(data.array.nbytes for data in self._cells)
@@ -134,7 +151,7 @@ def typed_blocks(models, pieces: Iterable, n_rows: int, folder=None, block_rows:
         Typed columns of consecutive rows, of any number.
     n_rows : int
     folder : path or None
-        Where the cells are kept, one file for each block and model; None: in memory.
+        Where the cells are kept, one file for each block; None: in memory.
     block_rows : int, default=65536
     """
     kept: list[KeptCells] = []
@@ -142,7 +159,7 @@ def typed_blocks(models, pieces: Iterable, n_rows: int, folder=None, block_rows:
     n_read = 0
 
     def keep(arrays):
-        kept.append(KeptCells(models, arrays, folder, str(len(kept))))
+        kept.append(KeptCells(models, arrays, folder, len(kept)))
 
     for arrays in pieces:
         waiting = [np.concatenate(pair) for pair in zip(waiting, arrays, strict=True)] if waiting else list(arrays)

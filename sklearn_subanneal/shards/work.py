@@ -62,14 +62,18 @@ class Division:
     parameters : list of dict of ndarray
         Of the two sides in each column.
     log_weights : ndarray of shape (2,)
+    streams : RowStreams
     drawn : bool
         Whether sides are drawn; else they are those of the present clusters.
+
+    The last four are drawn anew for each round.
     """
 
     clusters: tuple
     anchors: tuple[int, int]
-    parameters: list[dict]
-    log_weights: np.ndarray
+    parameters: list[dict] = field(default_factory=list)
+    log_weights: np.ndarray = field(default_factory=lambda: np.zeros(2))
+    streams: RowStreams | None = None
     drawn: bool = True
 
 
@@ -125,7 +129,7 @@ class Change:
     n_clusters : int
         After it.
     splits : dict of int to int
-        By the number of a division: the cluster of the rows on its side 1.
+        By the number of a division, of those of the last work: the cluster of the rows on its side 1.
     numbers : ndarray of int32, or None
         New numbers of the clusters, after the splits.
     rows : ndarray of int

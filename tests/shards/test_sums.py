@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 from sklearn_subanneal.shards.dask_blocks import shards_of
 from sklearn_subanneal.shards.first_values import MOST_VALUES, FirstValues
+from sklearn_subanneal.shards.packed_reply import pack
 from sklearn_subanneal.shards.sums import branches, plus, total
 
 
@@ -43,8 +44,8 @@ def test_sums_do_not_depend_on_who_adds(n_blocks):
 
 def test_replies_of_all_kinds():
     one = (1, [np.int32(2**31 - 1), {"a": np.array([1.5, 2.0])}])
-    number, (large, more) = plus(one, one)
-    assert number == 2 and large == 2**32 - 2 and isinstance(plus(one, one)[1], list)
+    number, (large, more) = plus(pack(one), pack(one)).unpacked()
+    assert number == 2 and large == 2**32 - 2 and isinstance(plus(pack(one), pack(one)).unpacked()[1], list)
     assert_array_equal(more["a"], [3.0, 4.0])
     assert total(branches([3, 1, 2], combine=min), min) == 1
 
