@@ -220,7 +220,7 @@ class AnnealedChain:
             self.sweeps_since_draw = (self.sweeps_since_draw + 1) % thin
             if not self.sweeps_since_draw:
                 self._draw()
-        return context.report(record, self.state, self.result)
+        return context.report(record, self.state, self.saved)
 
     def _draw(self) -> None:
         """Keep the present state."""
@@ -248,6 +248,10 @@ class AnnealedChain:
             seconds_of_run=self.seconds_of_run,
         )
         return ChainResult(list(self.draws), list(self.labels), np.array(self.trace, self.TRACE), state)
+
+    def saved(self) -> ChainResult:
+        """As :meth:`result`, with whatever else a chain needs to be restored from a file."""
+        return self.result()
 
     def restore(self, result: ChainResult) -> AnnealedChain:
         """Set this chain, of the same table, to the state in which another one ended or was interrupted."""

@@ -34,6 +34,11 @@ class ChainReporter:
     ):
         self.task, self.number, self.attributes, self.identity = task, number, attributes, identity
 
+    @property
+    def is_saved(self) -> bool:
+        """Whether a checkpoint saves the chain."""
+        return self.identity is not None
+
     def begin(self) -> None:
         """Report that the chain begins."""
         self.task.begin()

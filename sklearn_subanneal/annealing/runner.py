@@ -71,6 +71,11 @@ class ChainContext:
         """
         return self.reporter is not None and self.reporter.step(record, state, result)
 
+    @property
+    def is_saved(self) -> bool:
+        """Whether the chain is saved, at some of its reports and at its end."""
+        return self.reporter is not None and self.reporter.is_saved
+
     def end(self, result, n_draws: int | None) -> None:
         """Report the result of the chain; ``n_draws``: the number requested, or None if it had ended before."""
         if self.reporter is not None:

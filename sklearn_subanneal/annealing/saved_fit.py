@@ -122,6 +122,8 @@ class ChainSaver:
         Number of the chain.
     """
 
+    is_saved = True
+
     def __init__(self, saved: SavedFit, number: int):
         self.saved, self.number = saved, number
 

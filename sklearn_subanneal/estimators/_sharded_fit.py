@@ -10,9 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing import subsampling
 from sklearn_subanneal.annealing.checkpoint import Checkpoint
+from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
 from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
 from sklearn_subanneal.estimators._evidence import as_evidence
+from sklearn_subanneal.estimators._training_table import identified
 from sklearn_subanneal.shards.map_over import map_over
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sharded_chain import START_SHARE, ShardedSpec, run_sharded
@@ -41,8 +43,6 @@ class ShardedFit:
                 raise ValueError(f"{name} does not suit a ShardedTable; leave it out, or give fit the table itself")
         if self.warm_start:
             raise ValueError("warm_start=True does not suit a ShardedTable; set it to False")
-        if any(isinstance(callback, Checkpoint) for callback in callbacks_of(self)):
-            raise ValueError("Checkpoint does not suit a ShardedTable, whose chains are not saved; leave it out")
         self._check_shards()
         *generators, chooser = spawn_generators(self.random_state, self.n_chains + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
@@ -56,22 +56,29 @@ class ShardedFit:
         )
         kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
         with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
-            specs = [
-                self._SHARDED_SPEC(
-                    start=replace(self._of_chain(start, number), generator=generator, number=number),
-                    table=blocks,
-                    units=blocks.units,
-                    kept=rows[kept],
-                    n_draws=self.n_draws,
-                    thin=self.thin,
-                    max_sweeps=self.max_sweeps,
-                    time_limit=self.time_limit,
-                    n_jobs=self.n_jobs,
+            continuation = Continuation(
+                self, identified(table), self._digests(blocks), resolved={"n_start_rows": X.n_start_rows}
+            )
+            specs = []
+            for number, generator in enumerate(generators):
+                previous, ended = continuation.chain(number)
+                specs.append(
+                    self._SHARDED_SPEC(
+                        start=replace(self._of_chain(start, number), generator=generator, number=number),
+                        table=blocks,
+                        units=blocks.units,
+                        kept=rows[kept],
+                        n_draws=self.n_draws,
+                        thin=self.thin,
+                        max_sweeps=self.max_sweeps,
+                        time_limit=self.time_limit,
+                        n_jobs=self.n_jobs,
+                        previous=previous,
+                        ended=ended,
+                    )
                 )
-                for number, generator in enumerate(generators)
-            ]
-            fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=True)
-            contexts = self._contexts(fit, specs, table, models, None)
+            fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
+            contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
             # One chain after the other: each has all the threads.
             results = run_chains(run_sharded, specs, contexts, 1)
             seen = [array[kept] for array in arrays]
@@ -85,6 +92,14 @@ class ShardedFit:
         if self._warns:
             self.convergence_.warn(stacklevel=5)
         return self
+
+    def _digests(self, blocks: TableBlocks) -> list[str]:
+        """Digests of the cells of all blocks, where a fit may have to be told from others."""
+        if not any(isinstance(callback, Checkpoint) for callback in callbacks_of(self)):
+            return []
+        rows = map_over(blocks, self.n_jobs)
+        rows.start()
+        return rows.ask(RowBlock.digest, combine=None)
 
     def _check_shards(self) -> None:
         """Raise ValueError if a parameter does not suit a table in shards."""

@@ -101,13 +101,17 @@ class Threads:
         out.members = members_of(self.table, members)
         return out
 
-    def start(self, labels: Iterable | None = None) -> None:
-        """Make the blocks, all of whose rows are in cluster 0 if there are no ``labels`` (of each block)."""
+    def start(self, labels: Iterable | None = None, fillings: Sequence[dict] | None = None) -> None:
+        """Make the blocks, all of whose rows are in cluster 0 if there are no ``labels`` (of each block).
+
+        ``fillings`` of each block are those of :class:`RowBlock`; None: the prior means.
+        """
         table, given, models = self.table, None if labels is None else list(labels), self.models
 
         def make(i):
             own = np.zeros(table.n_rows_of(i), np.int32) if given is None else given[i]
-            return RowBlock.start(models, table.cells(i, self.members), table.first_row + table.rows(i).start, own)
+            first_row, filled = table.first_row + table.rows(i).start, None if fillings is None else fillings[i]
+            return RowBlock.start(models, table.cells(i, self.members), first_row, own, filled)
 
         self.blocks = self._run(make, range(table.n_blocks))
 

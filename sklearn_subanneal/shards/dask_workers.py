@@ -59,16 +59,19 @@ class DaskWorkers:
         out.members, out._log = members_of(self.table, members), list(self._log)
         return out
 
-    def start(self, labels: Iterable | None = None) -> None:
-        """Make the blocks, all of whose rows are in cluster 0 if there are no ``labels`` (of each block)."""
+    def start(self, labels: Iterable | None = None, fillings: Sequence[dict] | None = None) -> None:
+        """Make the blocks, all of whose rows are in cluster 0 if there are no ``labels`` (of each block).
+
+        ``fillings`` of each block are those of :class:`RowBlock`; None: the prior means.
+        """
         given = None if labels is None else [np.asarray(own, np.int32) for own in labels]
         self._version, self._log, self._files = next(self.table.versions), [], []
         self._shards, self._counts = [], []
         for k, (own, place) in enumerate(zip(self.table.shards, self._places(), strict=True)):
             rows = None if given is None else given[own.start : own.stop]
-            self._shards.append(
-                self._submit(k, worker_shard.started, self.table.typed[k], self.members, self._version, place, rows)
-            )
+            filled = None if fillings is None else list(fillings[own.start : own.stop])
+            known = self.table.typed[k], self.members, self._version, place, rows, filled
+            self._shards.append(self._submit(k, worker_shard.started, *known))
             n_rows = sum(map(self.table.n_rows_of, own))
             self._counts.append(np.array([n_rows]) if rows is None else np.bincount(np.concatenate(rows)))
 

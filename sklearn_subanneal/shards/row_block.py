@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 import numpy as np
 
@@ -49,15 +50,33 @@ class RowBlock:
 
     @classmethod
     def start(
-        cls, models: Sequence[ColumnModel], cells: Sequence[ColumnData], first_row: int, labels: np.ndarray
+        cls,
+        models: Sequence[ColumnModel],
+        cells: Sequence[ColumnData],
+        first_row: int,
+        labels: np.ndarray,
+        fillings: dict[int, np.ndarray] | None = None,
     ) -> RowBlock:
-        """A block whose missing cells are filled by the prior means of their columns, to begin with."""
+        """A block whose missing cells are filled as given, or by the prior means of their columns, to begin with."""
+        if fillings is not None:
+            return cls(first_row, np.ascontiguousarray(labels, np.int32), np.bincount(labels), fillings)
         fillings = {}
         for j, (model, data) in enumerate(zip(models, cells, strict=True)):
             if model.stateful and (incomplete := _incomplete(data)).any():
                 rows = data.array[incomplete]
                 fillings[j] = np.where(np.isnan(rows), model.parameters["mu"], rows)
         return cls(first_row, np.ascontiguousarray(labels, np.int32), np.bincount(labels), fillings)
+
+    def kept(self) -> tuple[np.ndarray, dict]:
+        """What a block is made from again: its labels, in as few bytes as they need, and its fillings."""
+        return self.labels.astype(np.min_scalar_type(int(self.labels.max(initial=0)))), self.fillings
+
+    def digest(self, models, cells: Sequence[ColumnData]) -> str:
+        """A digest of the cells."""
+        out = sha256()
+        for data in cells:
+            out.update(np.ascontiguousarray(data.array).data)
+        return out.hexdigest()
 
     def anchored(self, streams: RowStreams, share: float, n_clusters: int) -> np.ndarray:
         """Number of the anchors of a sweep in each cluster, (n_clusters,)."""

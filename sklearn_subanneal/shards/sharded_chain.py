@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
 from sklearn_subanneal.shards.map_over import map_over
 from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
+from sklearn_subanneal.shards.sharded_views import ShardedViews
 from sklearn_subanneal.shards.split_merge import split_and_merge
 from sklearn_subanneal.shards.table_blocks import TableBlocks
 from sklearn_subanneal.views.views_spec import ViewsSpec
@@ -38,6 +39,9 @@ class _AllRows:
         """Nothing changes."""
         return {}
 
+    def set_state(self, state: dict) -> None:
+        """Nothing changes."""
+
 
 class ShardedChain(AnnealedChain):
     """A chain over partitions of the rows of a table in blocks, from the draw of a chain over some of its rows.
@@ -45,24 +49,29 @@ class ShardedChain(AnnealedChain):
     Parameters
     ----------
     spec : ShardedSpec
-    start : ChainResult
-        Of the chain over some of the rows.
-    burn_in_seconds : float or None
-        After so many seconds draws are made, whether or not the log joint density still rises.
+    model : ShardedMixture or ShardedViews
+        Not started.
     """
 
-    def __init__(self, spec: ShardedSpec, start: ChainResult, burn_in_seconds: float | None = None):
+    def __init__(self, spec: ShardedSpec, model: ShardedMixture | ShardedViews):
         n_rows, generator = spec.table.n_rows, spec.start.generator
         super().__init__(n_rows, np.zeros(0, np.int32), _AllRows(n_rows), generator, spec.number)
-        self.spec, self.learn = spec, spec.start.learn
+        self.spec, self.model, self.learn = spec, model, spec.start.learn
+        self.annealed, self.start_seconds = True, 0.0
+
+    def start_from(self, start: ChainResult) -> None:
+        """Begin with the draw of the chain over some of the rows."""
         self.trace = [tuple(record) for record in start.trace]
-        self.n_sweeps, self.seconds = start.state.n_sweeps, start.state.seconds
-        self.annealed, self.burn_in_seconds = True, burn_in_seconds
+        self.n_sweeps = start.state.n_sweeps
+        self.start_seconds = start.state.seconds
+        self.charge(self.start_seconds)
+        self.model.start_from(start.draws[0], start.state.model["columns"])
 
     def _sweep(self, step: Step, context: ChainContext, thin: int = 0) -> bool:
-        stop = super()._sweep(step, context, thin)
-        is_late = self.burn_in_seconds is not None and self.seconds_of_run >= self.burn_in_seconds
-        return stop or (is_late and not self.arrived)
+        stop, limit = super()._sweep(step, context, thin), self.spec.time_limit
+        if limit is not None and not self.arrived:
+            stop |= self.seconds_of_run - self.start_seconds >= BURN_IN_SHARE * (limit - self.start_seconds)
+        return stop
 
     def _move_rows(self, mixture: ShardedMixture, context: ChainContext) -> tuple[int, int]:
         """The moves of rows of one partition; returns how many moved, and how many splits and merges were accepted."""
@@ -77,7 +86,17 @@ class ShardedChain(AnnealedChain):
         return n_moved, split_and_merge(mixture, PAIRS)
 
     def get_state(self) -> dict:
+        """What is kept of a chain that has ended: nothing of its rows, of which there may be very many."""
         return {}
+
+    def set_state(self, state: dict) -> None:
+        self.start_seconds = state["start_seconds"]
+        self.model.set_state(state["rows"])
+
+    def saved(self) -> ChainResult:
+        result = self.result()
+        model = result.state.model | {"rows": self.model.get_state(), "start_seconds": self.start_seconds}
+        return replace(result, state=replace(result.state, model=model))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,6 +117,10 @@ class ShardedSpec:
     time_limit : float or None
     n_jobs : int or None
         Threads that share the blocks, if these are in this process.
+    previous : ChainResult or None
+        The chain as it was saved, from which it goes on.
+    ended : bool
+        Whether it ended there.
     """
 
     start: MixtureSpec | ViewsSpec
@@ -109,6 +132,8 @@ class ShardedSpec:
     max_sweeps: int | None = None
     time_limit: float | None = None
     n_jobs: int | None = None
+    previous: ChainResult | None = None
+    ended: bool = False
 
     @property
     def number(self) -> int:
@@ -119,21 +144,25 @@ class ShardedSpec:
         """Not known before."""
         return None
 
-    def build(self, blocks: Any, start: ChainResult, burn_in_seconds: float | None) -> ShardedChain:
-        """The chain over all rows, which begins with the draw of the chain over some of them."""
+    def build(self, blocks: Any) -> ShardedChain:
+        """The chain over all rows, not started."""
         raise TypeError(f"{type(self).__name__} must build a chain")
 
     def run(self, context: ChainContext) -> ChainResult:
-        """Run the chain over some rows, and from its draw that over all."""
+        """Run the chain over some rows, and from its draw that over all; or go on where it was saved."""
         context.begin()
-        # The sweeps of a start are not those of the chain: they are not reported.
-        start = self.start.run(ChainContext(context.cancel))
-        left = None if self.time_limit is None else max(self.time_limit - start.state.seconds, 1e-9)
-        late = None if left is None else BURN_IN_SHARE * left
-        chain = self.build(map_over(self.table, self.n_jobs), start, late)
+        if self.ended:
+            context.end(self.previous, None)
+            return self.previous
+        chain = self.build(map_over(self.table, self.n_jobs))
+        if self.previous is not None:
+            chain.restore(self.previous)
+        else:
+            # The sweeps of a start are not those of the chain: they are not reported.
+            chain.start_from(self.start.run(ChainContext(context.cancel)))
         most = MOST_SWEEPS if self.max_sweeps is None else self.max_sweeps
-        result = chain.run(self.start.schedule, self.n_draws, self.thin, left, context, most)
-        context.end(result, self.n_draws)
+        result = chain.run(self.start.schedule, self.n_draws, self.thin, self.time_limit, context, most)
+        context.end(chain.saved() if context.is_saved else result, self.n_draws)
         return result
 
 

@@ -33,13 +33,20 @@ class ShardedMixture:
     generator : numpy.random.Generator
     anchor_share : float, default=0.1
         Share of the rows that a sweep leaves where they are; see :meth:`sweep`.
+    key : int or None, default=None
+        Of the random numbers of the rows; None: drawn.
     """
 
     def __init__(
-        self, blocks: Threads, prior: PartitionPrior, generator: np.random.Generator, anchor_share: float = 0.1
+        self,
+        blocks: Threads,
+        prior: PartitionPrior,
+        generator: np.random.Generator,
+        anchor_share: float = 0.1,
+        key: int | None = None,
     ):
         self.blocks, self.prior, self.generator, self.anchor_share = blocks, prior, generator, anchor_share
-        self.key, self._stage = int(generator.integers(2**63)), 0
+        self.key, self._stage = int(generator.integers(2**63)) if key is None else key, 0
         self.columns = [model.statistics() for model in self.models]
         self._prior_states = [column.get_prior_state() for column in self.columns]
         self.sizes = np.zeros(0, np.int64)
@@ -89,6 +96,7 @@ class ShardedMixture:
         prior_states : list of dict
             Of the columns of its chain, as ``get_prior_state`` has them.
         """
+        self.blocks.start()
         self.prior.parameters = draw.prior
         for column, state, prior in zip(self.columns, draw.columns, prior_states, strict=True):
             column.set_prior_state({name: value for name, value in prior.items() if name != "completed"})
@@ -266,6 +274,26 @@ class ShardedMixture:
 
     def _keep_prior_states(self) -> None:
         self._prior_states = [column.get_prior_state() for column in self.columns]
+
+    def get_state(self) -> dict:
+        """All from which a mixture goes on bit for bit: the labels and fillings of all rows, as well."""
+        return {
+            "key": self.key,
+            "stage": self._stage,
+            "members": list(self.blocks.members),
+            "sizes": self.sizes,
+            "prior": self.prior.parameters,
+            "columns": self._states(),
+            "prior_states": self._prior_states,
+            "rows": self.blocks.ask_labels(RowBlock.kept, combine=None),
+        }
+
+    def set_state(self, state: dict) -> None:
+        """Restore what ``get_state`` gave, of the same table."""
+        self.prior.parameters = state["prior"]
+        self.take_columns(state["members"], state["columns"], state["prior_states"])
+        self.key, self._stage, self.sizes = state["key"], state["stage"], state["sizes"]
+        self.blocks.start(*zip(*state["rows"], strict=True))
 
     def state(self) -> Draw:
         """The present state, as prediction needs it; its log joint density in standard units."""

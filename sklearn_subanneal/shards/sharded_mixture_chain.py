@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.mixtures.mixture_chain import TRACE, Draw, MixtureSpec
@@ -19,27 +18,21 @@ class ShardedMixtureChain(ShardedChain):
 
     Parameters
     ----------
-    mixture : ShardedMixture
-    spec, start, burn_in_seconds
-        See :class:`ShardedChain`.
+    spec : ShardedSpec
+    model : ShardedMixture
     """
 
     TRACE = TRACE
-
-    def __init__(
-        self, mixture: ShardedMixture, spec: ShardedSpec, start: ChainResult, burn_in_seconds: float | None = None
-    ):
-        super().__init__(spec, start, burn_in_seconds)
-        self.mixture = mixture
+    model: ShardedMixture
 
     def cycle(self, step: Step, context: ChainContext) -> dict:
-        n_moved, n_accepted = self._move_rows(self.mixture, context)
-        self.mixture.learn(self.learn)
+        n_moved, n_accepted = self._move_rows(self.model, context)
+        self.model.learn(self.learn)
         draw = self.state()
         names = ("concentration", "discount", "mass", "sigma")
         return {
             "log_joint": draw.log_joint,
-            "n_clusters": self.mixture.n_clusters,
+            "n_clusters": self.model.n_clusters,
             "n_moved": n_moved,
             **{name: draw.prior.get(name, np.nan) for name in names},
             "n_proposed": PAIRS,
@@ -49,15 +42,15 @@ class ShardedMixtureChain(ShardedChain):
         }
 
     def state(self) -> Draw:
-        draw = self.mixture.state()
+        draw = self.model.state()
         return replace(draw, log_joint=draw.log_joint + self.spec.units)
 
     def get_state(self) -> dict:
         """The hyperparameters of the columns, from which a stream goes on."""
-        return {"columns": [column.get_prior_state() for column in self.mixture.columns]}
+        return {"columns": [column.get_prior_state() for column in self.model.columns]}
 
     def labels_of_rows(self) -> np.ndarray:
-        return self.mixture.blocks.gather(self.spec.kept).labels
+        return self.model.blocks.gather(self.spec.kept).labels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,8 +64,6 @@ class ShardedMixtureSpec(ShardedSpec):
 
     start: MixtureSpec
 
-    def build(self, blocks, start, burn_in_seconds):
-        blocks.start()
-        mixture = ShardedMixture(blocks, self.start.partition.bind(self.start.learn), self.start.generator)
-        mixture.start_from(start.draws[0], start.state.model["columns"])
-        return ShardedMixtureChain(mixture, self, start, burn_in_seconds)
+    def build(self, blocks):
+        prior = self.start.partition.bind(self.start.learn)
+        return ShardedMixtureChain(self, ShardedMixture(blocks, prior, self.start.generator))

@@ -92,7 +92,7 @@ class ShardedViews:
         self.views = []
         for number, own in enumerate(draw.views):
             members = draw.members(number)
-            view = self._view(members)
+            view = self._mixture_of(members)
             view.start_from(own, [prior_states[j] for j in members])
             self.views.append(view)
 
@@ -207,9 +207,13 @@ class ShardedViews:
         return _Candidate(view, len(view.blocks.members), np.array(evidence), states)
 
     def _view(self, members: Sequence[int]) -> ShardedMixture:
-        blocks = self.blocks.over(members)
-        blocks.start()
-        return ShardedMixture(blocks, self.row_prior.fresh(), self.generator, self.anchor_share)
+        view = self._mixture_of(members)
+        view.blocks.start()
+        return view
+
+    def _mixture_of(self, members: Sequence[int], key: int | None = None) -> ShardedMixture:
+        prior = self.row_prior.fresh()
+        return ShardedMixture(self.blocks.over(members), prior, self.generator, self.anchor_share, key)
 
     def _new_view(self) -> ShardedMixture:
         """A view without columns, all of it drawn from the prior."""
@@ -223,6 +227,18 @@ class ShardedViews:
             view.learn(learned)
         if learned:
             self.prior.learn(self.column_sizes, self.generator)
+
+    def get_state(self) -> dict:
+        """All from which views go on bit for bit: the labels of all rows, as well."""
+        return {"prior": self.prior.parameters, "views": [view.get_state() for view in self.views]}
+
+    def set_state(self, state: dict) -> None:
+        """Restore what ``get_state`` gave, of the same table."""
+        self.prior.parameters, self.views = state["prior"], []
+        for own in state["views"]:
+            # Nothing is drawn: the generator may have been restored before.
+            self.views.append(self._mixture_of(own["members"], own["key"]))
+            self.views[-1].set_state(own)
 
     def state(self) -> ViewsDraw:
         """The present state, as prediction needs it; its log joint density in standard units."""

@@ -7,7 +7,6 @@ from time import perf_counter
 
 import numpy as np
 
-from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.shards.sharded_chain import ShardedChain, ShardedSpec
@@ -22,27 +21,21 @@ class ShardedViewsChain(ShardedChain):
 
     Parameters
     ----------
-    views : ShardedViews
-    spec, start, burn_in_seconds
-        See :class:`ShardedChain`.
+    spec : ShardedSpec
+    model : ShardedViews
     """
 
     TRACE = TRACE
-
-    def __init__(
-        self, views: ShardedViews, spec: ShardedSpec, start: ChainResult, burn_in_seconds: float | None = None
-    ):
-        super().__init__(spec, start, burn_in_seconds)
-        self.views = views
+    model: ShardedViews
 
     def cycle(self, step: Step, context: ChainContext) -> dict:
         context.check()
         seconds = [perf_counter()]
-        n_columns_moved = self.views.move_columns()
+        n_columns_moved = self.model.move_columns()
         seconds.append(perf_counter())
-        n_moved = sum(self._move_rows(view, context)[0] for view in self.views.views)
+        n_moved = sum(self._move_rows(view, context)[0] for view in self.model.views)
         seconds.append(perf_counter())
-        self.views.learn(self.learn)
+        self.model.learn(self.learn)
         draw = self.state()
         seconds.append(perf_counter())
         parts = dict(zip(("seconds_views", "seconds_rows", "seconds_hyperparameters"), np.diff(seconds), strict=True))
@@ -58,11 +51,11 @@ class ShardedViewsChain(ShardedChain):
         }
 
     def state(self) -> ViewsDraw:
-        draw = self.views.state()
+        draw = self.model.state()
         return replace(draw, log_joint=draw.log_joint + self.spec.units)
 
     def labels_of_rows(self) -> np.ndarray:
-        labels = np.array([view.blocks.gather(self.spec.kept).labels for view in self.views.views])
+        labels = np.array([view.blocks.gather(self.spec.kept).labels for view in self.model.views])
         return labels.astype(np.min_scalar_type(-int(labels.max()) - 1))
 
 
@@ -77,9 +70,7 @@ class ShardedViewsSpec(ShardedSpec):
 
     start: ViewsSpec
 
-    def build(self, blocks, start, burn_in_seconds):
+    def build(self, blocks):
         own = self.start
         priors = own.column_partition.bind(own.learn), own.row_partition.bind(own.learn)
-        views = ShardedViews(blocks, *priors, own.generator)
-        views.start_from(start.draws[0], start.state.model["columns"])
-        return ShardedViewsChain(views, self, start, burn_in_seconds)
+        return ShardedViewsChain(self, ShardedViews(blocks, *priors, own.generator))

@@ -91,11 +91,16 @@ class WorkerShard:
 
 
 def started(
-    table: KeptBlocks, members: list[int], version: int, place: tuple[int, bool], labels: list | None
+    table: KeptBlocks,
+    members: list[int],
+    version: int,
+    place: tuple[int, bool],
+    labels: list | None,
+    fillings: list | None,
 ) -> WorkerShard:
     """A task: the blocks at the start; ``place`` is the number of the first one, and whether no others follow."""
     threads = Threads(table, 1, members)
-    threads.start(labels)
+    threads.start(labels, fillings)
     return WorkerShard(version, *place, packed(threads.blocks))
 
 
@@ -148,8 +153,5 @@ def restored(kept: bytes | Path, version: int, place: tuple[int, bool]) -> Worke
 
 def packed(blocks: list[RowBlock]) -> bytes:
     """Blocks, pickled, their labels in as few bytes as they need."""
-    small = [
-        replace(block, labels=block.labels.astype(np.min_scalar_type(int(block.labels.max(initial=0)))))
-        for block in blocks
-    ]
+    small = [replace(block, labels=block.kept()[0]) for block in blocks]
     return pickle.dumps(small, protocol=5)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from support.clocks import tick_at_each_look
 from support.mixed_rows import mixed_rows
 
-from sklearn_subanneal import Checkpoint, SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
 
@@ -25,7 +24,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def fitted(table):
-    return SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(table[0], n_start_rows=3000))
+    return SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(table[0]))
 
 
 def test_as_good_as_a_fit_in_one_piece(table, fitted):
@@ -69,7 +68,7 @@ def test_a_folder_of_parquet_files(table, fitted, tmp_path):
     frame = table[0]
     for i, first in enumerate(range(0, N_ROWS, 40_000)):
         frame[first : first + 40_000].to_parquet(tmp_path / f"part-{i}.parquet")
-    model = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(tmp_path, n_start_rows=3000))
+    model = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(tmp_path))
     assert_array_equal(model.labels_, fitted.labels_)
 
 
@@ -81,8 +80,8 @@ def test_collections_of_dask(table, fitted, kind):
     else:
         cells = table[0][["a", "b", "d"]].to_numpy(float)
         X = module.from_array(cells, chunks=(40_000, 2))
-        model = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(cells, n_start_rows=3000))
-    found = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(X, n_start_rows=3000))
+        model = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(cells))
+    found = SubsampleAnnealedDPMM(**SETTINGS).fit(ShardedTable(X))
     assert_array_equal(found.labels_, model.labels_)
     assert_array_equal(found.log_joint_, model.log_joint_)
 
@@ -123,7 +122,7 @@ def test_with_trees(table):
     assert model.fit(frame[:300]).partial_fit(frame[:5]).labels_.shape == (305,)
 
 
-def test_refused(table, tmp_path):
+def test_refused(table):
     X = table[0]
     shards = ShardedTable(X)
     model = SubsampleAnnealedDPMM(**SETTINGS)
@@ -133,9 +132,6 @@ def test_refused(table, tmp_path):
         model.fit(shards, strata=np.ones(N_ROWS))
     with pytest.raises(ValueError, match="warm_start=True does not suit a ShardedTable"):
         SubsampleAnnealedDPMM(warm_start=True).fit(shards)
-    with pytest.raises(ValueError, match="Checkpoint does not suit a ShardedTable, whose chains are not saved"):
-        clone(model).set_callbacks(Checkpoint(tmp_path / "saved")).fit(shards)
-    assert not (tmp_path / "saved").exists()
     with pytest.raises(ValueError, match="partition='nggp' does not suit a ShardedTable; take 'dp' or 'pitman-yor'"):
         SubsampleAnnealedDPMM("nggp").fit(shards)
     with pytest.raises(ValueError, match="feature_types='bag-of-words' does not suit a ShardedTable"):
