@@ -4,7 +4,8 @@ Thirty planted clusters in twenty columns (ten reals, five categories, three cou
 missing, in Parquet files. ``SubsampleAnnealedDPMM(covariance_type="diag", n_chains=1)`` is fitted to all of them as a
 ``ShardedTable`` with its cells in files, and to the first rows in memory, which a fit in one piece visits one by one.
 Each fit is a process of its own, whose peak memory is reported; that of the sharded one includes pages of files that
-the system may drop.
+the system may drop. With ``--workers`` the table is fitted once more on so many workers of a Dask cluster, one thread
+each: their peak memory is beside that of the cells that each of them visits.
 """
 
 from __future__ import annotations
@@ -48,6 +49,12 @@ class Planted:
         self.levels = rng.dirichlet(np.full(N_LEVELS, 0.5), size=(N_CLUSTERS, n_categorical))
         self.rates = rng.gamma(2.0, 3.0, size=(N_CLUSTERS, n_counts))
         self.shares = rng.beta(0.7, 0.7, size=(N_CLUSTERS, n_boolean))
+
+    @property
+    def bytes_a_row(self) -> int:
+        """Of the typed cells: four for a real or a count, one for a category or a boolean."""
+        n_reals, n_categorical, n_counts, n_boolean = self.SHAPE
+        return 4 * (n_reals + n_counts) + n_categorical + n_boolean
 
     def rows(self, n_rows: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
         """Rows, and their clusters."""
@@ -101,18 +108,39 @@ def write(planted: Planted, folder: Path, n_rows: int, seed: int) -> np.ndarray:
     return np.concatenate(groups)
 
 
+def peak_memory() -> float:
+    """Of this process, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def fit_on_workers(model, folder: Path, n_workers: int) -> dict:
+    """Fit on the workers of a cluster; their CPU seconds, and peaks of their memory before and after."""
+    from dask.distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        before = max(client.run(peak_memory).values())
+        model.fit(ShardedTable(folder / "table", folder=folder, client=client))
+        after = client.run(peak_memory).values()
+        seconds = client.run(time.process_time).values()
+    return {"CPU seconds of workers": sum(seconds), "GiB, worker before": before, "GiB, largest worker": max(after)}
+
+
 def fit(folder: Path, kind: str, n_rows: int, n_jobs: int, seed: int) -> dict:
     """One fit, in this process."""
-    planted = Planted(seed)
+    planted, workers = Planted(seed), {}
     model = SubsampleAnnealedDPMM(covariance_type="diag", n_chains=1, n_jobs=n_jobs, random_state=seed)
     start, cpu = time.perf_counter(), time.process_time()
     if kind == "shards":
         model.fit(ShardedTable(folder / "table", folder=folder))
+    elif kind == "workers":
+        workers = fit_on_workers(model, folder, n_jobs)
+        workers["GiB of cells, each worker"] = n_rows * planted.bytes_a_row / n_jobs / 2**30
     else:
         frames = [pd.read_parquet(path) for path in sorted((folder / "table").glob("*.parquet"))[: 1 + n_rows // PIECE]]
         model.fit(pd.concat(frames)[:n_rows])
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_memory()
     groups = np.load(folder / "groups.npy")[: len(model.labels_)]
     new, _ = planted.rows(N_TEST, np.random.default_rng([seed, 2]))
     return {
@@ -123,6 +151,7 @@ def fit(folder: Path, kind: str, n_rows: int, n_jobs: int, seed: int) -> dict:
         "ARI": adjusted_rand_score(groups, model.labels_),
         "gap, nats per row": float(planted.log_densities(new).mean() - model.score(new)),
         "sweeps": int(model.n_sweeps_[0]),
+        **workers,
     }
 
 
@@ -131,6 +160,7 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=1_000_000)
     options.add_argument("--sample", type=int, default=100_000, help="rows of the fit in one piece")
     options.add_argument("--jobs", type=int, default=1, help="threads of the fit to shards")
+    options.add_argument("--workers", type=int, default=0, help="workers of one more fit; 0: none")
     options.add_argument("--folder", help="where the files are written")
     options.add_argument("--fit", nargs=5, help="one fit in this process, with its arguments")
     chosen = options.parse_args()
@@ -139,15 +169,20 @@ def main() -> None:
         print(json.dumps(fit(Path(folder), kind, *map(int, numbers))))
         return
     n_rows = 200_000 if chosen.quick else chosen.rows
-    rows: dict[str, list] = {"shards": [], f"{chosen.sample} rows in one piece": []}
+    kinds = {
+        "shards": ("shards", n_rows, chosen.jobs),
+        f"{chosen.sample} rows in one piece": ("memory", chosen.sample, chosen.jobs),
+    }
+    if chosen.workers:
+        kinds[f"{chosen.workers} workers"] = "workers", n_rows, chosen.workers
+    rows: dict[str, list] = {label: [] for label in kinds}
     for seed in range(1 if chosen.quick else chosen.seeds):
         with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
             folder = Path(name)
             (folder / "table").mkdir()
             np.save(folder / "groups.npy", write(Planted(seed), folder / "table", n_rows, seed))
-            for label in rows:
-                kind, n_used = ("shards", n_rows) if label == "shards" else ("memory", chosen.sample)
-                given = [str(value) for value in (folder, kind, n_used, chosen.jobs, seed)]
+            for label, (kind, *numbers) in kinds.items():
+                given = [str(value) for value in (folder, kind, *numbers, seed)]
                 done = subprocess.run([sys.executable, __file__, "--fit", *given], capture_output=True, text=True)
                 if done.returncode:
                     raise SystemExit(done.stderr[-2000:])
