@@ -288,8 +288,8 @@ class TopicSettings:
         reference = self.partition_function_prior
         if reference is None:
             entropy = float(entr(word_counts / n_tokens).sum())
-            reference = prior_of_entropy(entropy + ENTROPY_MARGIN, n_words, doc_prior, generator)
-        log_c = log_partition(grid, n_words, doc_prior, reference, generator)
+            reference = prior_of_entropy(entropy + ENTROPY_MARGIN, n_words, doc_prior)
+        log_c = log_partition(grid, n_words, doc_prior, reference)
         if self.tempering == "global":
             return GlobalTemperature(grid, log_c, n_tokens), "collapsed"
         return LocalTemperatures(grid, log_c), "collapsed"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import betaln, entr, logsumexp, roots_jacobi, xlogy
 
 from sklearn_subanneal.topics.partition_function import (
     draw_log_dirichlet,
+    entropy_of_words,
     log_partition,
     log_partition_as_printed,
     prior_of_entropy,
@@ -30,43 +31,70 @@ def test_log_dirichlet_draws_survive_tiny_priors():
     assert np.isfinite(draws).all() and draws.min() < -1000.0
 
 
-def test_one_token_by_brute_force():
-    """With one token, the integral over the outcomes is a mean over priors of a sum over the words."""
+@pytest.mark.parametrize("alpha", [[0.5, 1.0], [0.2], [0.1, 0.1, 0.3, 2.0]])
+def test_one_token_by_brute_force(alpha):
+    """With one token, C is the mean over priors of a sum over the words."""
     generator = np.random.default_rng(1)
-    alpha, eta, n = np.array([0.5, 1.0]), 0.8, 10000
-    beta, theta = generator.dirichlet(np.full(3, eta), (n, 2)), generator.dirichlet(alpha, n)
+    eta, n = 0.8, 200_000
+    beta, theta = generator.dirichlet(np.full(3, eta), (n, len(alpha))), generator.dirichlet(alpha, n)
     words = np.einsum("nk,nkv->nv", theta, beta)
-    expected = [np.log((words ** (1.0 / T)).sum(axis=1)).mean() for T in TEMPERATURES]
-    found = log_partition(TEMPERATURES, 3, alpha, eta, np.random.default_rng(2), 600, 5)
-    np.testing.assert_allclose(found, expected, atol=0.015)
+    expected = np.log([(words ** (1.0 / T)).sum(axis=1).mean() for T in TEMPERATURES])
+    found = log_partition(TEMPERATURES, 3, alpha, eta)
+    np.testing.assert_allclose(found, expected, atol=2e-3)
     assert found[0] == 0.0 and (np.diff(found) > 0.0).all()
 
 
-def test_interpolation_is_exact_beside_the_draws():
-    grid = 2.0 ** np.linspace(0.0, 1.0, 40)
-    alpha = np.full(5, 0.2)
-    all_at_once = log_partition(grid, 200, alpha, 0.1, np.random.default_rng(0))
-    # The polynomial's ends are its nodes, whatever lies between.
-    for T in (1.3, 1.7):
-        part = grid[grid <= T]
-        direct = log_partition(part, 200, alpha, 0.1, np.random.default_rng(0))
-        np.testing.assert_allclose(all_at_once[: len(part)], direct, atol=1e-6)
+def test_one_token_by_quadrature():
+    """Two words and two topics: a sum over the points of three Gauss-Jacobi rules."""
+    eta, alpha = 2.0, np.array([1.5, 3.0])
+    (mixing, mixing_weights), (word, word_weights) = jacobi(*alpha), jacobi(eta, eta)
+    x = mixing[:, None, None] * word[:, None] + (1.0 - mixing[:, None, None]) * word
+    weights = mixing_weights[:, None, None] * word_weights[:, None] * word_weights
+    expected = np.log([(weights * (x ** (1.0 / T) + (1.0 - x) ** (1.0 / T))).sum() for T in TEMPERATURES])
+    np.testing.assert_allclose(log_partition(TEMPERATURES, 2, alpha, eta), expected, atol=2e-6)
+    entropy = -(weights * (xlogy(x, x) + xlogy(1.0 - x, 1.0 - x))).sum()
+    assert entropy_of_words(2, alpha, eta) == pytest.approx(entropy, abs=2e-6)
 
 
-def test_it_is_the_lower_bound_of_tiny_corpora():
-    """log C / N by the sum over all corpora of D documents of N tokens, for given draws, is not below the estimate."""
-    generator = np.random.default_rng(3)
-    alpha, eta, rho, D, N = np.array([0.5, 0.5]), 0.7, 0.5, 2, 3
-    total = []
-    for _ in range(1000):
-        beta = generator.dirichlet(np.full(3, eta), 2)
-        # A document's tokens are independent given theta: the sum over outcomes is a power.
-        by_theta = N * np.log(((generator.dirichlet(alpha, 60) @ beta) ** rho).sum(axis=1))
-        total.append(D * (logsumexp(by_theta) - np.log(60)))
-    exact = (logsumexp(total) - np.log(len(total))) / (D * N)
-    bound = log_partition([1.0, 2.0], 3, alpha, eta, np.random.default_rng(4), 600, 5)[1]
-    assert bound <= exact + 0.01
-    assert bound > 0.8 * exact
+def jacobi(one, other):
+    """Points and weights of a Gauss rule for the Beta(one, other) distribution."""
+    points, weights = roots_jacobi(60, other - 1.0, one - 1.0)
+    return 0.5 * (1.0 + points), weights / weights.sum()
+
+
+@pytest.mark.parametrize("n_words", [2, 10, 7000])
+@pytest.mark.parametrize("eta", [1e-4, 0.01, 0.3, 1.0, 1e3])
+def test_moments_of_a_single_topic(n_words, eta):
+    rho = 1.0 / np.append(TEMPERATURES, 10.0)
+    other = (n_words - 1) * eta
+    expected = np.log(n_words) + betaln(eta + rho, other) - betaln(eta, other)
+    for alpha in (1e-3, 1.0, 30.0):
+        np.testing.assert_allclose(log_partition(1.0 / rho, n_words, [alpha], eta), expected, atol=2e-7)
+
+
+def test_priors_of_any_size():
+    for alpha in (np.full(3, 1e10), np.full(3, 1e-10)):
+        # Documents mix all topics, or have one each.
+        b = np.random.default_rng(0).beta(0.1, 9.9, (40_000, 3))
+        x = b.mean(axis=1) if alpha[0] > 1.0 else b[:, 0]
+        expected = np.log(100.0 * (x**0.5).mean())
+        np.testing.assert_allclose(log_partition([1.0, 2.0], 100, alpha, 0.1), [0.0, expected], atol=0.02)
+    np.testing.assert_allclose(log_partition([1.0, 2.0], 100, [1.0], 1e300), [0.0, 0.5 * np.log(100.0)], atol=1e-9)
+    np.testing.assert_array_equal(log_partition([1.0, 2.0], 1, [1.0], 0.1), [0.0, 0.0])
+
+
+def test_it_is_between_the_bounds_of_tiny_corpora():
+    """Two words and one topic, by quadrature: log C / N rises with N, from that of one token to equation 15."""
+    eta, rho = 0.8, 0.5
+    points, weights = jacobi(eta, eta)
+    log_sums = np.log(points**rho + (1.0 - points) ** rho)
+    lengths = 4.0 ** np.arange(10)
+    exact = np.array([logsumexp(n * log_sums, b=weights) / n for n in lengths])
+    first = log_partition([1.0, 2.0], 2, [1.0], eta)[1]
+    assert weights @ log_sums < first == pytest.approx(exact[0], abs=1e-5)
+    limit = (1.0 - rho) * np.log(2.0)
+    assert (np.diff(exact) > 0.0).all() and first < 0.8 * limit and exact[-1] < limit
+    assert exact[-1] == pytest.approx(limit, abs=1e-3)
 
 
 @pytest.mark.parametrize("n_tokens", [4.0, 40.0])
@@ -86,16 +114,21 @@ def test_the_printed_one_by_brute_force(n_tokens):
     assert found[0] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("alpha", [np.full(6, 0.3), np.array([0.05, 0.5, 3.0])])
 @pytest.mark.parametrize("entropy", [3.0, 4.5])
-def test_the_prior_of_an_entropy_has_it(entropy):
-    alpha = np.full(6, 0.3)
-    prior = prior_of_entropy(entropy, 200, alpha, np.random.default_rng(0))
-    slope = log_partition([1.0, 1.001], 200, alpha, prior, np.random.default_rng(1), 40, 50)[1] / (1.0 - 1.0 / 1.001)
-    assert slope == pytest.approx(entropy, abs=0.15)
+def test_the_prior_of_an_entropy_has_it(entropy, alpha):
+    prior = prior_of_entropy(entropy, 200, alpha)
+    assert entropy_of_words(200, alpha, prior) == pytest.approx(entropy, abs=1e-5)
+    # The entropy is the slope of the partition function, and that of words that are drawn.
+    slope = log_partition([1.0, 1.0 + 1e-5], 200, alpha, prior)[1] / (1.0 - 1.0 / (1.0 + 1e-5))
+    assert slope == pytest.approx(entropy, abs=1e-4)
+    generator = np.random.default_rng(1)
+    topics = np.exp(draw_log_dirichlet(generator, prior, (500, len(alpha), 200)))
+    mixing = np.exp(draw_log_dirichlet(generator, alpha, (500, len(alpha))))
+    assert entr(np.einsum("nk,nkv->nv", mixing, topics)).sum(axis=1).mean() == pytest.approx(entropy, abs=0.08)
 
 
 def test_priors_end_somewhere():
-    generator = np.random.default_rng(0)
-    assert prior_of_entropy(9.0, 200, [0.5, 0.5], generator) == 1e3
-    assert prior_of_entropy(0.0, 200, [0.5, 0.5], generator) == 1e-4
-    assert prior_of_entropy(0.0, 1, [0.5, 0.5], generator) in (1e-4, 1e3)
+    assert prior_of_entropy(9.0, 200, [0.5, 0.5]) == 1e3
+    assert prior_of_entropy(0.0, 200, [0.5, 0.5]) == 1e-4
+    assert prior_of_entropy(0.0, 1, [0.5, 0.5]) == 1e3
