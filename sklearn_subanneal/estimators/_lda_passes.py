@@ -125,7 +125,7 @@ def learn_more(estimator, corpus) -> None:
         for documents in corpus.batches():
             n_seen = estimator._n_seen + documents.shape[0]
             progress = 0.0 if planned is None else min(1.0, n_seen / (planned * estimator._n_planned))
-            learner.learn(documents, max(planned or n_seen, documents.shape[0]), progress)
+            learner.learn(documents, documents.shape[0] / max(planned or n_seen, documents.shape[0]), progress)
             estimator._n_seen = n_seen
     finally:
         # After an interrupt within the step of a minibatch, totals and table agree again.

@@ -12,12 +12,14 @@ from sklearn_subanneal.factorial.activation_statistics import ActivationStatisti
 from sklearn_subanneal.factorial.component_factors import Components
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
 from sklearn_subanneal.factorial.pass_trace import PassTrace
-from sklearn_subanneal.variational import FixedTemperature, StepSize
+from sklearn_subanneal.variational import ConstantStep, FixedTemperature, Minibatch, StepSize, TemperedLearner
 
 # An inferred temperature that is still above 1 at this progress is set to 1: the fitted model is that of T = 1.
 LAST_OF_TEMPERING = 0.9
 # The stage of the fit where it is marked.
 START = "start"
+# All rows as a minibatch.
+EVERY = slice(None)
 # E[1/T] is settled where it changes by less in an iteration.
 SETTLED = 1e-4
 
@@ -48,53 +50,81 @@ class FactorialFit:
     settled: bool
 
 
-class FactorialRun:
-    """State of a fit: components, statistics of the rows and temperature.
+class FactorialRun(TemperedLearner):
+    """State of a fit: components, activations, statistics of the rows and temperature.
 
     Parameters
     ----------
-    X : ndarray of shape (n, n_features)
-        Rows to start from.
-    activations : ndarray of shape (n_components, n)
+    X : ndarray of shape (n_rows, n_features)
+    activations : ndarray of shape (n_components, n_rows)
         Random, so that the components separate.
     settings : FactorialSettings
     make_temperature : callable
         (components, n_rows) -> :class:`~sklearn_subanneal.variational.TemperatureVariable`.
-    n_rows : int
-        Number of all rows.
+    n_sweeps : int, default=2
+        Sweeps through the components of a row at each visit.
+    step_size, temperature_step : StepSize, default=ConstantStep()
+        Of the statistics, and of an inferred temperature.
     """
 
-    def __init__(self, X, activations, settings: FactorialSettings, make_temperature: Callable, n_rows: int):
-        self.settings = settings
+    def __init__(
+        self,
+        X,
+        activations,
+        settings: FactorialSettings,
+        make_temperature: Callable,
+        n_sweeps: int = 2,
+        step_size: StepSize | None = None,
+        temperature_step: StepSize | None = None,
+    ):
+        self.X, self.activations, self.settings, self.n_sweeps = X, activations, settings, n_sweeps
         self.components, self.statistics = settings.start(X, activations)
-        self.temperature = make_temperature(self.components, n_rows)
+        super().__init__(
+            temperature=make_temperature(self.components, len(X)),
+            step_size=step_size or ConstantStep(),
+            temperature_step=temperature_step or ConstantStep(),
+        )
+        if self.temperature.is_inferred:
+            step = self.temperature_step.checked_step(0, 0.0, 1.0)
+            self._last = self.components.energy(self.statistics) / len(X), step
         self._is_frozen = False
 
     def get_state(self) -> dict:
-        """All that :meth:`advance` changes; what is in it does not change later."""
-        return {
+        """All that :meth:`learn` changes; what is in it does not change later."""
+        return super().get_state() | {
             "components": deepcopy(self.components),
             "statistics": self.statistics,
-            "temperature": self.temperature.get_state(),
+            "activations": self.activations.copy(),
             "is_frozen": self._is_frozen,
         }
 
     def set_state(self, state: dict) -> None:
         """Restore what ``get_state`` gave."""
-        self.components, self.statistics = state["components"], state["statistics"]
         if state["is_frozen"]:
             self.freeze()
-        self.temperature.set_state(state["temperature"])
+        super().set_state(state)
+        self.components, self.statistics = state["components"], state["statistics"]
+        self.activations = state["activations"].copy()
 
-    def advance(self, progress: float, energy: float, step: float) -> None:
-        """Update the temperature, by a step, and then the components.
-
-        ``energy`` is the expected log likelihood of a row.
-        """
-        rho = self.temperature.update(progress, energy, step)
-        self.settings.improve(self.components, self.statistics, rho)
-        # The partition function depends on the parameters that are learned.
+    def global_step(self, inverse_temperature: float) -> None:
+        """Update the components, and with them the partition function, which depends on parameters that are learned."""
+        self.settings.improve(self.components, self.statistics, inverse_temperature)
         self.temperature.renormalise(self.components.log_partition)
+
+    def local_step(self, batch: Minibatch, inverse_temperature: float) -> ActivationStatistics:
+        """Update the activations of the rows, given by their numbers or a slice."""
+        X, before = self.X[batch.rows], self.activations[:, batch.rows]
+        found = self.components.activate(X, before, inverse_temperature, self.n_sweeps)
+        self.activations[:, batch.rows] = found
+        return ActivationStatistics.of(X, found)
+
+    def energy(self, batch: Minibatch, found: ActivationStatistics) -> float:
+        """Expected log likelihood of a row."""
+        return self.components.energy(found) / found.n_rows
+
+    def blend(self, batch: Minibatch, found: ActivationStatistics) -> None:
+        """Take a step of the statistics."""
+        self.statistics = self.statistics.blend(found, batch.step, len(self.X))
 
     def tempered_bound(self) -> float:
         """The bound at the present temperature: equation 4 of the paper, with the terms of q(y), equation 5."""
@@ -157,51 +187,34 @@ def fit_factorial(
         Where iterations are recorded, if they are the first of several; ``tell`` and ``save`` are then not used.
     """
     n_rows = len(X)
+    whole = batch_size is None or batch_size >= n_rows
     activations = random_activations(settings.n_components, n_rows, X.dtype, generator)
-    run = FactorialRun(X, activations, settings, make_temperature, n_rows)
+    steps = (ConstantStep(), ConstantStep(temperature_step)) if whole else (step_size, step_size)
+    run = FactorialRun(X, activations, settings, make_temperature, n_sweeps, *steps)
     trace = PassTrace(max_iter, tell, save) if trace is None else trace
-    n_batches, settled, rho, last = 0, False, 0.0, -np.inf
+    settled, rho, last = False, 0.0, -np.inf
     if state is not None:
         trace.restore(state)
         run.set_state(state["run"])
-        activations, generator.bit_generator.state = state["activations"], state["generator"]
-        n_batches, rho, last = state["n_batches"], state["rho"], state["last"]
+        generator.bit_generator.state, rho, last = state["generator"], state["rho"], state["last"]
 
-    def whole_pass(iteration):
-        nonlocal activations
-        run.advance(progress_at(iteration), run.components.energy(run.statistics) / n_rows, temperature_step)
-        activations = run.components.activate(X, activations, run.temperature.inverse_temperature, n_sweeps)
-        run.statistics = ActivationStatistics.of(X, activations)
-
-    def pass_in_minibatches(iteration):
-        nonlocal n_batches
+    def one_pass(iteration):
+        if whole:
+            run.learn(EVERY, 1.0, progress_at(iteration))
+            return
         order = generator.permutation(n_rows)
         for first in range(0, n_rows, batch_size):
             rows = order[first : first + batch_size]
-            progress = progress_at(iteration + first / n_rows)
-            step = step_size.checked_step(n_batches, progress, len(rows) / n_rows)
-            rho = run.temperature.inverse_temperature
-            activations[:, rows] = run.components.activate(X[rows], activations[:, rows], rho, n_sweeps)
-            batch = ActivationStatistics.of(X[rows], activations[:, rows])
-            run.statistics = run.statistics.blend(batch, step, n_rows)
-            run.advance(progress, run.components.energy(batch) / len(rows), step)
-            n_batches += 1
+            run.learn(rows, len(rows) / n_rows, progress_at(iteration + first / n_rows))
+        # So that the bound is that of components and statistics that belong together.
+        run.global_step(run.temperature.inverse_temperature)
 
     def progress_at(passes):
         return min(1.0, passes / (max_iter - 1)) if max_iter > 1 else 1.0
 
     def present():
-        return {
-            "run": run.get_state(),
-            # Minibatches change them in place.
-            "activations": activations if one_pass is whole_pass else activations.copy(order="K"),
-            "generator": generator.bit_generator.state,
-            "n_batches": n_batches,
-            "rho": rho,
-            "last": last,
-        }
+        return {"run": run.get_state(), "generator": generator.bit_generator.state, "rho": rho, "last": last}
 
-    one_pass = whole_pass if batch_size is None or batch_size >= n_rows else pass_in_minibatches
     for iteration in range(len(trace), max_iter):
         trace.mark(START, present)
         inferred = run.temperature.is_inferred
@@ -222,4 +235,5 @@ def fit_factorial(
     # The last update is at T = 1, also if a callback or max_iter ended the fit earlier.
     settings.improve(run.components, run.statistics, 1.0)
     bound = run.components.bound(run.statistics)
-    return FactorialFit(run.components, run.statistics, bound, trace.array(), activations, bool(settled and rho == 1.0))
+    settled = bool(settled and rho == 1.0)
+    return FactorialFit(run.components, run.statistics, bound, trace.array(), run.activations, settled)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
@@ -17,77 +17,78 @@ from sklearn_subanneal.topics.similar_topics import twin_pairs
 from sklearn_subanneal.topics.topic_removal import topics_to_remove, unsupported_topics
 from sklearn_subanneal.topics.topic_scores import document_lengths
 from sklearn_subanneal.topics.word_statistics import Topics
-from sklearn_subanneal.variational import StepSize, TemperatureVariable
+from sklearn_subanneal.variational import Minibatch, StepSize, TemperedLearner
 
 # Topics that take the place of twins have at first this share of the words of some documents.
 OWN_WORDS_OF_NEW = 0.9
 
 
+class FittedDocuments(NamedTuple):
+    """The local step of a minibatch, E[1/T] of each document or of all, and the lengths of the documents."""
+
+    step: LocalStep
+    inverse_temperature: float | NDArray
+    lengths: NDArray
+
+
 @dataclass
-class TopicLearner:
+class TopicLearner(TemperedLearner):
     """State of stochastic variational inference of topics, updated by one minibatch after another.
+
+    Further arguments, by name, are those of :class:`~sklearn_subanneal.variational.TemperedLearner`.
 
     Attributes
     ----------
     topics : Topics
     prior : DocumentPrior
-    temperature : TemperatureVariable
-    step_size : StepSize
-        Step sizes of the topics.
-    temperature_step : StepSize
-        Step sizes of q(y), the factor of an inferred temperature.
     max_iter, tol : int, float
         Limits of the local step: iterations, and mean change of gamma.
     n_threads : int
-    energy : {"collapsed", "joint"} or None
-        The energy from which the temperature is inferred; None: it is not inferred.
-    n_batches : int
-        Number of minibatches so far.
+    energy_of : {"collapsed", "joint"} or None
+        The likelihood from which the temperature is inferred; None: it is not inferred.
     trace : list
         E[1/T] of each minibatch; with local temperatures its quantiles 0.05, 0.5, 0.95 over documents.
     """
 
     topics: Topics
     prior: DocumentPrior
-    temperature: TemperatureVariable
-    step_size: StepSize
-    temperature_step: StepSize
     max_iter: int = 15
     tol: float = 1e-3
     n_threads: int = 1
-    energy: str | None = None
-    n_batches: int = 0
+    energy_of: str | None = None
     trace: list = field(default_factory=list)
-    _last: tuple = (None, None)
 
-    def learn(self, documents: sparse.csr_matrix | RemoteDocuments, n_documents: float, progress: float) -> None:
-        """Learn from a minibatch of a corpus of ``n_documents``, at ``progress`` in [0, 1]."""
-        share = documents.shape[0] / n_documents
-        size = self.step_size.checked_step(self.n_batches, progress, share)
-        temperature_step = self.temperature_step.checked_step(self.n_batches, progress, share)
-        rho = self.temperature.update(progress, *self._last)
+    def local_step(self, batch: Minibatch, inverse_temperature: float) -> FittedDocuments:
+        """Fit the documents of a minibatch: in memory, on a remote worker, or each at its own temperature."""
+        documents, rho, prior = batch.rows, inverse_temperature, self.prior.values
         options = {"max_iter": self.max_iter, "tol": self.tol, "n_threads": self.n_threads}
-        prior = self.prior.values
-        is_remote = isinstance(documents, RemoteDocuments)
-        lengths = documents.lengths if is_remote else document_lengths(documents)
-        if is_remote:
+        if isinstance(documents, RemoteDocuments):
             # The temperature is not inferred then.
             step = documents.local_step(self.topics, prior, rho, self.prior.learned, **options)
             self.trace.append(rho)
-        elif isinstance(self.temperature, LocalTemperatures):
+            return FittedDocuments(step, rho, documents.lengths)
+        lengths, first = document_lengths(documents), None
+        if isinstance(self.temperature, LocalTemperatures):
             first = local_step(documents, self.topics, prior, rho, **options)
-            rho = self.temperature.of_documents(self._energies(first, rho), lengths, temperature_step)
-            step = local_step(documents, self.topics, prior, rho, gamma=first.gamma, statistics=True, **options)
-            self.trace.append(np.quantile(rho, [0.05, 0.5, 0.95]))
-        else:
-            step = local_step(documents, self.topics, prior, rho, statistics=True, **options)
-            self.trace.append(rho)
-            n_tokens = lengths.sum()
-            if self.energy is not None and n_tokens > 0:
-                self._last = (self._energies(step, rho).sum() / n_tokens, temperature_step)
-        self.prior.update(step.gamma, lengths, rho, progress, size)
-        self.topics.blend(step.words, step.statistics, size, 1.0 / share, self.n_threads)
-        self.n_batches += 1
+            rho = self.temperature.of_documents(self._energies(first, rho), lengths, batch.temperature_step)
+        step = local_step(
+            documents, self.topics, prior, rho, gamma=None if first is None else first.gamma, statistics=True, **options
+        )
+        self.trace.append(rho if first is None else np.quantile(rho, [0.05, 0.5, 0.95]))
+        return FittedDocuments(step, rho, lengths)
+
+    def energy(self, batch: Minibatch, found: FittedDocuments) -> float | None:
+        """Log-likelihood of a token; None without tokens, and with a temperature for each document."""
+        n_tokens = found.lengths.sum()
+        if isinstance(self.temperature, LocalTemperatures) or n_tokens == 0:
+            return None
+        return self._energies(found.step, found.inverse_temperature).sum() / n_tokens
+
+    def blend(self, batch: Minibatch, found: FittedDocuments) -> None:
+        """Take a step of the topics, and of a prior of documents that is learned."""
+        step = found.step
+        self.prior.update(step.gamma, found.lengths, found.inverse_temperature, batch.progress, batch.step)
+        self.topics.blend(step.words, step.statistics, batch.step, 1.0 / batch.share, self.n_threads)
 
     def part_twins(self, documents: DocumentGroups, generator: np.random.Generator, threshold: float) -> None:
         """Merge pairs of topics that are nearly the same; one of each starts anew from documents far from all."""
@@ -121,23 +122,16 @@ class TopicLearner:
 
     def get_state(self) -> dict:
         """All that learning changes, as arrays and numbers."""
-        return {
-            "topics": self.topics.get_state(),
-            "prior": self.prior.values,
-            "temperature": self.temperature.get_state(),
-            "n_batches": self.n_batches,
-            "trace": np.array(self.trace),
-            "last": self._last,
-        }
+        own = {"topics": self.topics.get_state(), "prior": self.prior.values, "trace": np.array(self.trace)}
+        return super().get_state() | own
 
     def set_state(self, state: dict) -> None:
         """Restore what ``get_state`` gave, of a learner with the same settings."""
+        super().set_state(state)
         self.topics = self.topics.with_state(state["topics"])
-        self.prior.values = state["prior"]
-        self.temperature.set_state(state["temperature"])
-        self.n_batches, self.trace, self._last = state["n_batches"], list(state["trace"]), state["last"]
+        self.prior.values, self.trace = state["prior"], list(state["trace"])
 
     def _energies(self, step: LocalStep, rho):
-        if self.energy == "joint":
+        if self.energy_of == "joint":
             return expected_joints(step, self.topics, rho, self.n_threads)
         return collapsed_energies(step, self.topics, self.n_threads)

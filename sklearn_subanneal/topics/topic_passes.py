@@ -139,7 +139,7 @@ class LearningRun:
         before = learner.topics.shares() if self.tol > 0.0 else None
         for documents in self.corpus.batches():
             n = documents.shape[0]
-            learner.learn(documents, n_documents, min(self._done / (total - n), 1.0) if total > n else 1.0)
+            learner.learn(documents, n / n_documents, min(self._done / (total - n), 1.0) if total > n else 1.0)
             self._done += n
         self.number += 1
         if before is not None:

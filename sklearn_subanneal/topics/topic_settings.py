@@ -19,6 +19,7 @@ from sklearn_subanneal.topics.topic_learner import TopicLearner
 from sklearn_subanneal.topics.topic_passes import Passes
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import (
+    ConstantStep,
     CoolingSchedule,
     FixedTemperature,
     GlobalTemperature,
@@ -28,7 +29,6 @@ from sklearn_subanneal.variational import (
     ScheduledTemperature,
     StepSize,
     TemperatureVariable,
-    WholeStep,
     exponential_temperatures,
 )
 from sklearn_subanneal.variational.validation import checked_temperatures
@@ -228,12 +228,12 @@ class TopicSettings:
                 divided=divided,
             ),
             temperature=temperature,
-            step_size=WholeStep() if batch else step_size,
+            step_size=ConstantStep() if batch else step_size,
             temperature_step=defaults.passes if isinstance(step_size, PassFraction) else step_size,
             max_iter=self.max_doc_update_iter or (100 if batch else 15),
             tol=LEARNING_TOL if self.mean_change_tol is None else self.mean_change_tol,
             n_threads=self.n_threads,
-            energy=energy,
+            energy_of=energy,
         )
 
     def _n_first_topics(self, passes: Passes) -> int:

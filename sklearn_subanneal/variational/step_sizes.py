@@ -16,10 +16,10 @@ class StepSize(BaseEstimator):
     Examples
     --------
     >>> from sklearn_subanneal.variational import StepSize
-    >>> class Constant(StepSize):
+    >>> class Inverse(StepSize):
     ...     def step(self, t, progress, share_of_batch):
-    ...         return 0.1
-    >>> Constant().checked_step(0, progress=0.0, share_of_batch=0.01)
+    ...         return 1.0 / (t + 1)
+    >>> Inverse().checked_step(9, progress=0.0, share_of_batch=0.01)
     0.1
     """
 
@@ -121,9 +121,28 @@ class PassFraction(StepSize):
         check_number("last", self.last, "positive: smaller is slower", lambda x: x > 0.0)
 
 
-class WholeStep(StepSize):
-    """Step 1, that of batch learning: the statistics of all rows replace the old ones."""
+class ConstantStep(StepSize):
+    """The same step for all minibatches; 1, by default, is that of batch learning: new statistics replace the old ones.
+
+    Parameters
+    ----------
+    size : float, default=1.0
+        In [0, 1].
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.variational import ConstantStep
+    >>> ConstantStep(0.1).step(7)
+    0.1
+    """
+
+    def __init__(self, size: float = 1.0):
+        self.size = size
 
     def step(self, t, progress=None, share_of_batch=None) -> float:
-        """1."""
-        return 1.0
+        """``size``. The arguments are not used."""
+        return self.size
+
+    def check(self) -> None:
+        """Raise ValueError if ``size`` is out of range."""
+        check_number("size", self.size, "in [0, 1], where 1 forgets all before", lambda x: 0.0 <= x <= 1.0)

@@ -9,8 +9,7 @@ from support.scale_models import ALL, SUPERVISED, TOPICS, fitted
 
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.factorial.ascent import Ascent
-from sklearn_subanneal.factorial.factorial_fit import FactorialRun
-from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.variational import TemperedLearner
 
 # By these scikit-learn tears callbacks down, after a failed fit as well.
 TEAR_DOWN = {"_callback_fit_ctx", "_skl_callbacks_to_teardown"}
@@ -25,7 +24,7 @@ FITS = [
 ]
 
 # What a fit does again and again, of one estimator or another.
-STEPS = [(ChainContext, "check"), (TopicLearner, "learn"), (FactorialRun, "advance"), (Ascent, "climb")]
+STEPS = [(ChainContext, "check"), (TemperedLearner, "learn"), (Ascent, "climb")]
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

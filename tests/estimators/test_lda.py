@@ -15,7 +15,7 @@ from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.topic_learner import TopicLearner
 from sklearn_subanneal.topics.topic_settings import TEMPERINGS
 from sklearn_subanneal.topics.word_statistics import Topics
-from sklearn_subanneal.variational import FixedTemperature, LinearCooling, WholeStep
+from sklearn_subanneal.variational import ConstantStep, FixedTemperature, LinearCooling
 
 UPDATES = ["plug-in", "variational"]
 
@@ -93,11 +93,10 @@ def test_one_variational_step_is_that_of_scikit_learn(X):
     X = X[:100].astype(np.float64)
     converged = {"mean_change_tol": 1e-10, "max_doc_update_iter": 1000, "random_state": 0}
     first, second = (LatentDirichletAllocation(4, max_iter=n, **converged).fit(X).components_ for n in (4, 5))
-    prior, whole = DocumentPrior(np.full(4, 0.25)), WholeStep()
+    prior, whole = DocumentPrior(np.full(4, 0.25)), {"step_size": ConstantStep(), "temperature_step": ConstantStep()}
     topics = Topics(np.ascontiguousarray(first.T) - 0.25, 0.25, "variational")
-    TopicLearner(topics, prior, FixedTemperature(), whole, whole, max_iter=1000, tol=1e-10).learn(
-        X, len(X.indptr) - 1, 0.0
-    )
+    learner = TopicLearner(topics, prior, temperature=FixedTemperature(), **whole, max_iter=1000, tol=1e-10)
+    learner.learn(X, 1.0, 0.0)
     np.testing.assert_allclose(topics.pseudo_counts(), second, rtol=1e-7)
     assert np.abs(second - first).max() > 0.1
 

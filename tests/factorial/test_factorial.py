@@ -15,13 +15,13 @@ from sklearn_subanneal.factorial.factorial_fit import FactorialRun, fit_factoria
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings
 from sklearn_subanneal.factorial.factorial_stream import FactorialStream
 from sklearn_subanneal.variational import (
+    ConstantStep,
     FixedTemperature,
     GlobalTemperature,
     LinearCooling,
     PassFraction,
     RobbinsMonro,
     ScheduledTemperature,
-    WholeStep,
     exponential_temperatures,
 )
 
@@ -262,7 +262,7 @@ def test_tempered_bound_never_falls(step):
         temperature.heat()
         return temperature
 
-    run = FactorialRun(X, q, FactorialSettings(4, 0.3, 0.05, 0.5), make, len(X))
+    run = FactorialRun(X, q, FactorialSettings(4, 0.3, 0.05, 0.5), make)
     run.temperature.update(0.0, run.components.energy(run.statistics) / len(X), step)
     bounds, rhos = [run.tempered_bound()], []
     for _ in range(60):
@@ -327,7 +327,7 @@ def test_a_minibatch_of_all_rows_with_a_whole_step_is_a_batch():
         ).bound
 
     assert fit() == pytest.approx(fit(batch_size=len(X) - 1, step_size=PassFraction(50.0, 50.0)), rel=0.02)
-    assert fit(batch_size=len(X), step_size=WholeStep()) == fit()
+    assert fit(batch_size=len(X), step_size=ConstantStep()) == fit()
 
 
 def test_stream_improves_on_its_first_rows():

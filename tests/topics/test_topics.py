@@ -18,7 +18,7 @@ from sklearn_subanneal.topics.local_step import collapsed_energies, expected_joi
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.topic_learner import TopicLearner
 from sklearn_subanneal.topics.word_statistics import Topics
-from sklearn_subanneal.variational import FixedTemperature, PassFraction, WholeStep
+from sklearn_subanneal.variational import ConstantStep, FixedTemperature, PassFraction
 
 UPDATES = ["plug-in", "variational"]
 
@@ -134,9 +134,9 @@ def test_the_annealed_bound_never_falls_in_batch_learning(update, temperature):
     learner = TopicLearner(
         topics(update),
         DocumentPrior(prior),
-        FixedTemperature(temperature),
-        WholeStep(),
-        WholeStep(),
+        temperature=FixedTemperature(temperature),
+        step_size=ConstantStep(),
+        temperature_step=ConstantStep(),
         max_iter=200,
         tol=1e-10,
     )
@@ -341,10 +341,9 @@ def test_a_stream_of_another_length_is_refused(n_documents):
 def test_a_minibatch_stands_for_its_share_of_the_corpus():
     X, state = corpus(), topics("plug-in")
     old = state.totals.copy()
-    learner = TopicLearner(
-        state, DocumentPrior(np.full(4, 0.25)), FixedTemperature(2.0), PassFraction(), PassFraction()
-    )
-    learner.learn(X[:10], 40, progress=0.0)
+    steps = {"step_size": PassFraction(), "temperature_step": PassFraction()}
+    learner = TopicLearner(state, DocumentPrior(np.full(4, 0.25)), temperature=FixedTemperature(2.0), **steps)
+    learner.learn(X[:10], 10 / 40, progress=0.0)
     step = 1.0 - np.exp(-2.0 * 0.25)
     expected = (1.0 - step) * old.sum() + step * 4.0 * 0.5 * X[:10].sum()
     assert state.totals.sum() == pytest.approx(expected)

@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from sklearn.base import clone
 
 from sklearn_subanneal.variational import (
+    ConstantStep,
     CoolingSchedule,
     FixedTemperature,
     GeometricCooling,
@@ -20,7 +21,6 @@ from sklearn_subanneal.variational import (
     ScheduledTemperature,
     StepSize,
     TemperatureVariable,
-    WholeStep,
     exponential_temperatures,
 )
 
@@ -106,7 +106,7 @@ def test_steps():
     # A pass in minibatches forgets as much as the whole at once, up to the fall of c.
     parts = PassFraction(2.0, 2.0).step(np.arange(50), np.linspace(0, 1, 50), 0.02)
     np.testing.assert_allclose(np.prod(1 - parts), np.exp(-2.0))
-    assert WholeStep().checked_step(3, 0.5, 0.01) == 1.0
+    assert ConstantStep().checked_step(3, 0.5, 0.01) == 1.0
     for wrong in (RobbinsMonro(offset=0.5), RobbinsMonro(decay=0.5), PassFraction(first=0.0), PassFraction(last=-1)):
         with pytest.raises(ValueError, match="must be"):
             wrong.check()
