@@ -17,7 +17,8 @@ from scipy import sparse
 
 from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.local_step import local_step
-from sklearn_subanneal.topics.topic_scores import document_lengths, log_likelihoods, split_words
+from sklearn_subanneal.topics.measures import coherence, diversity, n_twins
+from sklearn_subanneal.topics.topic_scores import document_lengths, log_likelihoods, split_words, top_words
 from sklearn_subanneal.topics.word_statistics import Topics
 
 FILES = {
@@ -91,6 +92,16 @@ def completion(corpus: Corpus, probabilities: np.ndarray) -> float:
     return float(total / document_lengths(corpus.held_out).sum())
 
 
+def qualities(corpus: Corpus, probabilities: np.ndarray) -> dict:
+    """Twins, diversity of 25 top words, and NPMI of 10 in the held-out documents, of topics (n_topics, n_words)."""
+    held_out = (corpus.observed + corpus.held_out).tocsr()
+    return {
+        "twins": n_twins(probabilities),
+        "diversity": diversity(top_words(probabilities, 25)),
+        "npmi": float(coherence(top_words(probabilities, 10), held_out).mean()),
+    }
+
+
 def point(corpus: Corpus, probabilities: np.ndarray, cpu: float, **more) -> dict:
     """One point of a curve."""
     return {"cpu": round(cpu, 3), "nats": round(completion(corpus, probabilities), 4), **more}
@@ -109,7 +120,7 @@ def learned(
 ) -> list[dict]:
     """The curve of ``max_iter`` passes by ``partial_fit``, with ``parts`` parts per pass, at ``n_points`` points.
 
-    The last point has the trace of E[1/T] (the median over documents).
+    The last point has the trace of E[1/T] (the median over documents), and the qualities of the topics.
     """
     n = corpus.train.shape[0]
     model = VariationalTemperingLDA(n_topics, random_state=seed, total_samples=n, **settings)
@@ -126,7 +137,7 @@ def learned(
         cpu += clock.cpu
         if number + 1 in shown:
             points.append(point(corpus, model.topic_word_, cpu, passes=(number + 1) / parts))
-    points[-1]["inverse_temperature"] = trace(model)
+    points[-1] |= {"inverse_temperature": trace(model), **qualities(corpus, model.topic_word_)}
     return points
 
 

@@ -28,6 +28,7 @@ FAMILIES = {"paper's steps": {"topic_update": "variational", **RANDOM, **PAPER},
 # The paper's small steps need more passes on few documents; otherwise the package's default number of passes.
 PASSES = {"kos": {"paper's steps": 20, "default": 7}, "nips": {"paper's steps": 40, "default": 11}}
 STARTS, SHARES = (1.25, 1.6, 2.0, 2.5), (0.3, 0.5, 0.7)
+MEASURES = ("nats", "twins", "diversity", "npmi", "cpu")
 BARS = {
     "AVI and VT over SVI, at least": {"nips": 0.15, "arxiv": 0.10},
     "VT below the tuned AVI, at most": 0.02,
@@ -55,6 +56,8 @@ def main() -> None:
     given.add_argument("--families", nargs="+", choices=list(FAMILIES), default=list(FAMILIES))
     given.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
+    given.add_argument("--topics", type=int, help="number of topics (default: 50 or 100, by corpus); the paper has 500")
+    given.add_argument("--passes", type=int, help="number of passes (default: by corpus and family)")
     given.add_argument("--grid-seeds", type=int, default=2, help="number of seeds per point of the grid; 0: no grid")
     arguments = given.parse_args()
     quick, results = arguments.quick, {}
@@ -64,9 +67,10 @@ def main() -> None:
         if corpus is None:
             note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
             continue
-        n_topics = 5 if quick else N_TOPICS[name]
+        n_topics = 5 if quick else arguments.topics or N_TOPICS[name]
         for family in arguments.families:
-            given_settings = {**FAMILIES[family], "max_iter": 2 if quick else PASSES.get(name, {}).get(family, 6)}
+            n_passes = 2 if quick else arguments.passes or PASSES.get(name, {}).get(family, 6)
+            given_settings = {**FAMILIES[family], "max_iter": n_passes}
 
             def run(corpus, seed, method, n_points=None, given_settings=given_settings, n_topics=n_topics):
                 return learned(corpus, n_topics, seed, given_settings | method, n_points=n_points)
@@ -77,10 +81,11 @@ def main() -> None:
                 methods["AVI, tuned"], result["grid"] = tune(run, corpus, arguments.grid_seeds, starts, shares)
             for method, settings in methods.items():
                 curves[method] = [run(corpus, seed, settings, 1 if seed else 10) for seed in range(n_seeds)]
-                last = {key: spread([of[-1][key] for of in curves[method]]) for key in ("nats", "cpu")}
-                result[method] = last
-                note(f"{name} {family} {method}: {last['nats']['mean']:.4f} at {last['cpu']['median']:.3g} s")
-            results.setdefault(name, {})[family] = {"passes": given_settings["max_iter"], **result, "curves": curves}
+                result[method] = {key: spread([of[-1][key] for of in curves[method]]) for key in MEASURES}
+                shown = ", ".join(f"{key} {found['mean']:.4g}" for key, found in result[method].items())
+                note(f"{name} {family} {method}: {shown}")
+            sizes = {"topics": n_topics, "passes": n_passes}
+            results.setdefault(name, {})[family] = {**sizes, **result, "curves": curves}
     if not results:
         skip("lda_temperatures", arguments, "no corpus was found")
         return

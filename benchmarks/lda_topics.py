@@ -12,12 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 from _common import Clock, note, parser, report, skip
-from _lda import FILES, completion, load
+from _lda import FILES, completion, load, qualities
 from _lda_peers import scikit_learn, tomotopy
 
 from sklearn_subanneal import VariationalTemperingLDA
-from sklearn_subanneal.topics.measures import coherence, diversity, matched_affinities, n_twins
-from sklearn_subanneal.topics.topic_scores import top_words
+from sklearn_subanneal.topics.measures import matched_affinities
 
 # Priors of documents and topics of tomotopy; None: 1 / n_topics.
 PRIORS = {"tomotopy": (None, 0.01), "tomotopy, .1, .05": (0.1, 0.05), "tomotopy, .1, .01": (0.1, 0.01)}
@@ -27,11 +26,8 @@ BARS = {"twins, median": 0, "twins, worst share": 0.02, "npmi over the best of t
 def judged(corpus, probabilities, cpu, **more) -> dict:
     """Measures of topics, given as weights of their words (n_topics, n_words), with these for the next seed."""
     probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
-    held_out = (corpus.observed + corpus.held_out).tocsr()
     return {
-        "twins": n_twins(probabilities),
-        "diversity": diversity(top_words(probabilities, 25)),
-        "npmi": float(coherence(top_words(probabilities, 10), held_out).mean()),
+        **qualities(corpus, probabilities),
         "nats": completion(corpus, probabilities),
         "cpu": cpu,
         "topics": probabilities,
