@@ -20,7 +20,8 @@ BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strate
 	crosscat_agreement crosscat_planted crosscat_hospitals crosscat_imputation missing_cells crosscat_kdd crosscat_strategies \
 	stratified_kdd \
 	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density \
-	lda_e_step lda_completion lda_topics lda_inference lda_planted lda_temperatures lda_stream fmm_components fmm_toy fmm_faces \
+	lda_e_step lda_completion lda_topics lda_inference lda_planted lda_temperatures \
+	lda_latent_temperatures lda_stream fmm_components fmm_toy fmm_faces \
 	two_urn mixing_time energy_barrier two_gaussians \
 	merged_components cluster_stability shards shards_dask streams \
 	gp_convergence gp_regression tempering_figures tempering_guided tempered_mixtures

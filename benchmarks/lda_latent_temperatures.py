@@ -69,12 +69,6 @@ def frequencies(train) -> np.ndarray:
     return counts[counts > 0.0] / counts.sum()
 
 
-def at_frequencies(learner: TopicLearner, train) -> None:
-    """Equation 15 at topics that all are the frequencies of words."""
-    temperatures, shares = learner.temperature.temperatures, frequencies(train)
-    learner.temperature.log_partition = np.log([(shares ** (1.0 / T)).sum() for T in temperatures])
-
-
 def own_normaliser(learner: TopicLearner, train) -> None:
     """Normalise the likelihood of each document over its own words."""
     learner.__class__ = OwnNormaliser
@@ -95,7 +89,7 @@ def variants(n_topics: int) -> dict:
             "prior of the entropy of words (default)": (vt, None),
             "prior of the topics, 1/K": (vt | {"partition_function_prior": 1.0 / n_topics}, None),
             "equation 15": (vt | {"partition_function_prior": 1e8}, None),
-            "equation 15 at the frequencies of words": (vt, at_frequencies),
+            "equation 15 at the frequencies of words": (vt | {"partition_function_prior": "frequencies"}, None),
         },
         "local": {
             "100 temperatures (default)": (lvt, None),

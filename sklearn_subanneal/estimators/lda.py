@@ -71,10 +71,11 @@ class VariationalTemperingLDA(TopicModel):
     topic_word_prior : float, array-like of shape (n_features,) or None, default=None
         Parameter eta of the Dirichlet prior of topics. None: 0.03 times the number of tokens for each topic and word,
         but at least 0.02 and at most 0.1; 1 / n_components, within these limits, if the number of tokens is not known.
-    partition_function_prior : float or None, default=None
+    partition_function_prior : float, "frequencies" or None, default=None
         Prior of topics in the partition function of "global" and "local", in place of ``topic_word_prior``: with one
         as sparse as 1 / n_components T would not fall to 1. None: such that the entropy of words under the prior
         slightly exceeds that of the corpus; then T falls as soon as topics predict words better than frequencies do.
+        "frequencies": in place of a prior, all topics are equal to the frequencies of words.
     learning_method : {"online", "batch"}, default="online"
         From minibatches, or from all documents at once.
     learning_decay : float or None, default=None
@@ -162,7 +163,7 @@ class VariationalTemperingLDA(TopicModel):
         "topic_update": [StrOptions({"plug-in", "variational"})],
         "doc_topic_prior": [None, NumberRange(Real, 0, None, closed="neither"), StrOptions({"learn"}), "array-like"],
         "topic_word_prior": [None, NumberRange(Real, 0, None, closed="neither"), "array-like"],
-        "partition_function_prior": [NumberRange(Real, 0, None, closed="neither"), None],
+        "partition_function_prior": [NumberRange(Real, 0, None, closed="neither"), StrOptions({"frequencies"}), None],
         "learning_method": [StrOptions({"batch", "online"})],
         "learning_decay": [NumberRange(Real, 0, 1, closed="both"), None],
         "learning_offset": [NumberRange(Real, 1.0, 1e100, closed="both"), None],

@@ -76,6 +76,39 @@ def log_partition(
     return integrals - log_sum_exp(log_terms)
 
 
+def log_partition_at_frequencies(temperatures: ArrayLike, word_counts: ArrayLike) -> NDArray:
+    """log sum_v f_v^(1/T): equation 15 of the paper, at topics that all are the frequencies f of the words of a corpus.
+
+    At a high temperature the optimal topics are these. The slope in 1/T at 1 is minus the entropy of the corpus.
+
+    Parameters
+    ----------
+    temperatures : array-like of shape (n_temperatures,)
+    word_counts : array-like of shape (n_words,)
+
+    Returns
+    -------
+    log_partition : ndarray of shape (n_temperatures,)
+        Values for one token; 0 at T = 1.
+
+    References
+    ----------
+    S. Mandt et al. (2016), Variational Tempering, AISTATS, supplement, equation 15, whose sign is wrong as printed.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.topics.partition_function import log_partition_at_frequencies
+    >>> log_partition_at_frequencies([1.0, 2.0], [3.0, 3.0, 0.0]).round(4)
+    array([0.    , 0.3466])
+    """
+    counts = np.asarray(word_counts, dtype=np.float64)
+    counts = counts[counts > 0.0]
+    if len(counts) == 0:
+        return np.zeros(len(np.asarray(temperatures)))
+    rho = 1.0 / np.asarray(temperatures, dtype=np.float64)
+    return log_sum_exp(rho[:, None] * np.log(counts)) - rho * np.log(counts.sum())
+
+
 def draw_log_dirichlet(generator: np.random.Generator, prior: ArrayLike, size: tuple) -> NDArray:
     """Logs of draws from a Dirichlet distribution, in log space: components far below the least float64 are kept.
 

@@ -14,7 +14,12 @@ from sklearn_subanneal.topics.corpus import Totals
 from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
-from sklearn_subanneal.topics.partition_function import log_partition, log_partition_as_printed, prior_of_entropy
+from sklearn_subanneal.topics.partition_function import (
+    log_partition,
+    log_partition_as_printed,
+    log_partition_at_frequencies,
+    prior_of_entropy,
+)
 from sklearn_subanneal.topics.topic_learner import TopicLearner
 from sklearn_subanneal.topics.topic_passes import Passes
 from sklearn_subanneal.topics.word_statistics import Topics
@@ -132,7 +137,7 @@ class TopicSettings:
     topic_update : {"plug-in", "variational"}
     doc_topic_prior : float, array-like of shape (n_components,), "learn" or None
     topic_word_prior : float, array-like of shape (n_words,) or None
-    partition_function_prior : float or None
+    partition_function_prior : float, "frequencies" or None
     learning_decay, learning_offset : float or None
     max_iter, max_doc_update_iter : int or None
     mean_change_tol : float or None
@@ -148,7 +153,7 @@ class TopicSettings:
     topic_update: str
     doc_topic_prior: float | ArrayLike | str | None
     topic_word_prior: float | ArrayLike | None
-    partition_function_prior: float | None
+    partition_function_prior: float | str | None
     learning_decay: float | None
     learning_offset: float | None
     max_iter: int | None
@@ -289,7 +294,10 @@ class TopicSettings:
         if reference is None:
             entropy = float(entr(word_counts / n_tokens).sum())
             reference = prior_of_entropy(entropy + ENTROPY_MARGIN, n_words, doc_prior)
-        log_c = log_partition(grid, n_words, doc_prior, reference)
+        if reference == "frequencies":
+            log_c = log_partition_at_frequencies(grid, word_counts)
+        else:
+            log_c = log_partition(grid, n_words, doc_prior, reference)
         if self.tempering == "global":
             return GlobalTemperature(grid, log_c, n_tokens), "collapsed"
         return LocalTemperatures(grid, log_c), "collapsed"

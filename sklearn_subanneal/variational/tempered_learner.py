@@ -88,7 +88,7 @@ class TemperedLearner:
     >>> for progress in np.linspace(0.0, 1.0, 50):
     ...     learner.learn(counts, share=1.0, progress=progress)
     >>> (learner.shapes / learner.rates).round(1)
-    array([1.5, 9.3])
+    array([1.5, 9.2])
     """
 
     temperature: TemperatureVariable

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from scipy.special import betaln, entr, logsumexp, roots_jacobi, xlogy
 
+from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.partition_function import (
     draw_log_dirichlet,
     entropy_of_words,
     log_partition,
     log_partition_as_printed,
+    log_partition_at_frequencies,
     prior_of_entropy,
 )
 
@@ -95,6 +100,24 @@ def test_it_is_between_the_bounds_of_tiny_corpora():
     limit = (1.0 - rho) * np.log(2.0)
     assert (np.diff(exact) > 0.0).all() and first < 0.8 * limit and exact[-1] < limit
     assert exact[-1] == pytest.approx(limit, abs=1e-3)
+
+
+def test_at_the_frequencies_of_words():
+    """The sum over the words; its slope at T = 1 is minus their entropy; and the fit with this option uses it."""
+    counts = np.array([3.0, 0.0, 1.0, 6.0])
+    expected = [np.log(sum((count / 10.0) ** (1.0 / T) for count in counts if count)) for T in TEMPERATURES]
+    np.testing.assert_allclose(log_partition_at_frequencies(TEMPERATURES, counts), expected, atol=1e-12)
+    slope = log_partition_at_frequencies([1.0 + 1e-6], counts)[0] / (1.0 - 1.0 / (1.0 + 1e-6))
+    assert slope == pytest.approx(entr(counts / 10.0).sum(), rel=1e-5)
+    assert (log_partition_at_frequencies(TEMPERATURES, np.zeros(3)) == 0.0).all()
+    X = csr_matrix(np.tile(counts, (40, 1)))
+    options = {"temperatures": TEMPERATURES, "partition_function_prior": "frequencies", "max_iter": 1}
+    for tempering in ("global", "local"):
+        model = VariationalTemperingLDA(2, tempering=tempering, random_state=0, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X)
+        np.testing.assert_allclose(model._learner_state.temperature.log_partition, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_tokens", [4.0, 40.0])
