@@ -58,6 +58,9 @@ def main() -> None:
     given.add_argument("--data", help="folder of kos/, nips/ and arxiv/ (default: $SUBANNEAL_DATA)")
     given.add_argument("--topics", type=int, help="number of topics (default: 50 or 100, by corpus); the paper has 500")
     given.add_argument("--passes", type=int, help="number of passes (default: by corpus and family)")
+    given.add_argument(
+        "--topic-word-prior", type=float, help="prior of topics (default: the package's); the paper: 1 / K"
+    )
     given.add_argument("--grid-seeds", type=int, default=2, help="number of seeds per point of the grid; 0: no grid")
     arguments = given.parse_args()
     quick, results = arguments.quick, {}
@@ -70,7 +73,11 @@ def main() -> None:
         n_topics = 5 if quick else arguments.topics or N_TOPICS[name]
         for family in arguments.families:
             n_passes = 2 if quick else arguments.passes or PASSES.get(name, {}).get(family, 6)
-            given_settings = {**FAMILIES[family], "max_iter": n_passes}
+            given_settings = {
+                **FAMILIES[family],
+                "max_iter": n_passes,
+                "topic_word_prior": arguments.topic_word_prior,
+            }
 
             def run(corpus, seed, method, n_points=None, given_settings=given_settings, n_topics=n_topics):
                 return learned(corpus, n_topics, seed, given_settings | method, n_points=n_points)
