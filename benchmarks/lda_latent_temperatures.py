@@ -197,7 +197,7 @@ def verdicts(results: dict) -> dict:
 
 def main() -> None:
     given = parser(__doc__, seeds=2)
-    given.add_argument("--corpora", nargs="+", choices=list(FILES), default=["kos", "arxiv"])
+    given.add_argument("--corpora", nargs="+", choices=list(FILES), default=["kos", "nips", "arxiv"])
     given.add_argument("--parts", nargs="+", default=["partition", "local", "prediction"])
     given.add_argument("--data", help="folder of the corpora (default: $SUBANNEAL_DATA)")
     arguments = given.parse_args()
