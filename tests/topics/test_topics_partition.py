@@ -18,6 +18,7 @@ from sklearn_subanneal.topics.partition_function import (
     log_partition_at_frequencies,
     prior_of_entropy,
 )
+from sklearn_subanneal.variational import GlobalTemperature
 
 TEMPERATURES = np.array([1.0, 1.2, 2.0, 5.0])
 
@@ -100,6 +101,15 @@ def test_it_is_between_the_bounds_of_tiny_corpora():
     limit = (1.0 - rho) * np.log(2.0)
     assert (np.diff(exact) > 0.0).all() and first < 0.8 * limit and exact[-1] < limit
     assert exact[-1] == pytest.approx(limit, abs=1e-3)
+
+
+def test_equation_15_does_not_cool_gradually():
+    """At uniform topics, the limit of a large prior, q(T) is at one end of the grid or the other."""
+    log_c = log_partition(TEMPERATURES, 500, np.full(4, 0.25), 1e8)
+    np.testing.assert_allclose(log_c, (1.0 - 1.0 / TEMPERATURES) * np.log(500.0), atol=1e-7)
+    for excess, expected in ((0.01, 1.0), (-0.01, 1.0 / TEMPERATURES[-1])):
+        temperature = GlobalTemperature(TEMPERATURES, log_c, 1e5)
+        assert temperature.update(0.0, excess - np.log(500.0)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_at_the_frequencies_of_words():
