@@ -17,8 +17,8 @@ from sklearn_subanneal._core.log_space import log_sum_exp
 # than any power of the spacing. Terms below exp(-TAIL) of the largest are left out. Beyond about so many widths NEAR of
 # the mode, where a function may fall slowly, points are further apart.
 SPACING, TAIL, NEAR = 0.25, 40.0, 40.0
-# With a larger prior of topics they are uniform to the last digits.
-UNIFORM = 1e8
+# With a smaller prior each topic is a single word, and with a larger one all are uniform, to the last digits.
+SINGLE, UNIFORM = 1e-12, 1e8
 # Range of the priors of topics in the search for one of a given entropy.
 PRIORS = (1e-4, 1e3)
 
@@ -233,7 +233,7 @@ def prior_of_entropy(entropy: float, n_words: int, doc_topic_prior: ArrayLike) -
 
 def _log_transform(n_words, doc_topic_prior, topic_word_prior, lowest) -> tuple[NDArray, NDArray]:
     """log t at some points, and the logs of their shares in the integral of F''(t), for exponents ``lowest`` to 1."""
-    prior_of_words = min(float(topic_word_prior), UNIFORM)
+    prior_of_words = min(max(float(topic_word_prior), SINGLE), UNIFORM)
     priors, times = np.unique(np.asarray(doc_topic_prior, dtype=np.float64), return_counts=True)
     # t F''(t) falls as t towards 0, where t X is below 1, and towards infinity as F does.
     fall = lowest + float(times @ np.minimum(priors, prior_of_words))

@@ -87,6 +87,10 @@ def test_priors_of_any_size():
         np.testing.assert_allclose(log_partition([1.0, 2.0], 100, alpha, 0.1), [0.0, expected], atol=0.02)
     np.testing.assert_allclose(log_partition([1.0, 2.0], 100, [1.0], 1e300), [0.0, 0.5 * np.log(100.0)], atol=1e-9)
     np.testing.assert_array_equal(log_partition([1.0, 2.0], 1, [1.0], 0.1), [0.0, 0.0])
+    # Two topics of a single word each, of 100.
+    different = 2.0 * np.exp(betaln(1.0, 0.5) - betaln(0.5, 0.5))
+    expected = [0.0, np.log(0.99 * different + 0.01)]
+    np.testing.assert_allclose(log_partition([1.0, 2.0], 100, [0.5, 0.5], 1e-300), expected, atol=1e-7)
 
 
 def test_it_is_between_the_bounds_of_tiny_corpora():
