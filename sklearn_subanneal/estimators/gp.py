@@ -33,7 +33,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
 
     An optimiser takes the most probable length scales; this estimator draws them from their posterior. Predictions and
     intervals therefore include the uncertainty of the hyperparameters, and all modes of the posterior contribute. The
-    cost is that of some thousand factorisations: up to about 1,000 rows.
+    cost is that of some thousand factorisations; beyond 1,000 rows, of the inducing points alone.
 
     Callbacks receive every draw after warm-up; with :class:`~sklearn_subanneal.Checkpoint` a killed fit can resume.
 
@@ -57,6 +57,9 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         Draws of each chain, after warm-up.
     n_warmup : int or None, default=None
         None: 100, or half of ``n_draws`` if that is more.
+    n_inducing : int or None, default=None
+        Rows by which the function is known at all others (inducing points, by the bound of Titsias); None: up to 1,000
+        rows all, which is exact, and 200 of more.
     n_averaged : int, default=40
         Draws, evenly thinned, over which predictions are averaged.
     length_scale_prior : (float, float), default=(0.5, 1.0)
@@ -114,6 +117,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         "n_chains": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "n_draws": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "n_warmup": [NumberRange(Integral, 0, LARGEST, closed="both"), None],
+        "n_inducing": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "n_averaged": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "length_scale_prior": ["array-like"],
         "signal_prior": ["array-like"],
@@ -134,6 +138,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         n_chains: int = 4,
         n_draws: int = 250,
         n_warmup: int | None = None,
+        n_inducing: int | None = None,
         n_averaged: int = 40,
         length_scale_prior=(0.5, 1.0),
         signal_prior=(4.0, 1.0),
@@ -150,6 +155,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         self.n_chains = n_chains
         self.n_draws = n_draws
         self.n_warmup = n_warmup
+        self.n_inducing = n_inducing
         self.n_averaged = n_averaged
         self.length_scale_prior = length_scale_prior
         self.signal_prior = signal_prior
@@ -188,7 +194,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     def _fit(self, X, y):
         units = Standardization.of(X, y)
         priors = {name: getattr(self, name) for name in ("length_scale_prior", "signal_prior", "noise_prior")}
-        model = hyperparameter_sampling.make_model(self.kernel, units.features(X), units.target(y), **priors)
+        data = units.features(X), units.target(y)
+        model = hyperparameter_sampling.make_model(self.kernel, *data, self.n_inducing, **priors)
         sampler = hyperparameter_sampling.make_sampler(
             self.sampler, self.inner, self.n_levels, self.min_inverse_temperature, self.n_warmup
         )
@@ -216,7 +223,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         cancel = CancelFlag()
         if not fit.has_listeners:
             return [ChainContext(cancel) for _ in specs]
-        attributes = partial(_attributes_of_one_draw, model, units)
+        attributes = partial(hyperparameter_sampling.attributes_of_one_draw, model, units)
         tasks = [fit.subtask("chain", spec.number, spec.n_sweeps()) for spec in specs]
         return [
             ChainContext(cancel, ChainReporter(task, spec.number, attributes, identity))
@@ -229,6 +236,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         draws = result.draws
         self.result_ = result
         result.warn(stacklevel=6)
+        hyperparameter_sampling.warn_of_few_points(model, result, stacklevel=6)
         self.trace_ = np.concatenate([chain.trace for chain in chains])
         self.posterior_hyperparameters_ = hyperparameter_sampling.hyperparameters(model, units, draws)
         self._regression = AveragedRegression(model, units, hyperparameter_sampling.thinned(draws, self.n_averaged))
@@ -340,11 +348,3 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         if theta.shape != (n_parameters,):
             raise ValueError(f"theta must have shape ({n_parameters},), got {theta.shape}")
         return self._regression.log_marginal_likelihood(theta)
-
-
-def _attributes_of_one_draw(model, units, draw, record) -> dict:
-    """Attributes of an estimator that is fitted with this draw alone."""
-    theta = hyperparameter_sampling.own_coordinates(model, draw)
-    value = record["log_joint"] - model.log_prior(theta) - len(model.y) * np.log(units.y_scale)
-    regression = AveragedRegression(model, units, theta[None])
-    return {"_regression": regression, "log_marginal_likelihood_value_": float(value)}

@@ -4,12 +4,14 @@ from sklearn_subanneal.gaussian_process.averaged_regression import AveragedRegre
 from sklearn_subanneal.gaussian_process.coordinates import TotalAndRatio
 from sklearn_subanneal.gaussian_process.kernel_model import KernelModel
 from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
+from sklearn_subanneal.gaussian_process.sparse_regression import SparseRegression
 from sklearn_subanneal.gaussian_process.squared_exponential import SquaredExponentialModel
 
 __all__ = [
     "AveragedRegression",
     "GaussianProcessModel",
     "KernelModel",
+    "SparseRegression",
     "SquaredExponentialModel",
     "Standardization",
     "TotalAndRatio",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 from scipy.special import logsumexp, ndtr
 
 from sklearn_subanneal._core.blas import one_blas_thread
@@ -48,19 +48,19 @@ class AveragedRegression:
 
     Attributes
     ----------
-    components : list of (theta, Cholesky factor, weights)
+    components : list of (theta, Conditioned)
         For each draw.
     """
 
     def __init__(self, model: GaussianProcessModel, standardization: Standardization, draws: NDArray):
         self.model, self.standardization = model, standardization
         with one_blas_thread():
-            self.components = [(theta, *model.condition(theta)) for theta in draws]
+            self.components = [(theta, model.condition(theta)) for theta in draws]
 
     def mean(self, X: NDArray) -> NDArray:
         """Mean of the function at rows of X, averaged over the draws, shape (n_rows,)."""
         X = self.standardization.features(X)
-        means = [self.model.covariance(theta, self.model.X, X).T @ weights for theta, _, weights in self.components]
+        means = [self.model.covariance(theta, own.points, X).T @ own.weights for theta, own in self.components]
         return np.mean(means, axis=0) * self.standardization.y_scale + self.standardization.y_center
 
     def moments(self, X: NDArray, full: bool, which: slice = slice(None)) -> tuple[NDArray, NDArray]:
@@ -73,10 +73,10 @@ class AveragedRegression:
         """
         X, (center, scale) = self.standardization.features(X), self._units()
         means, spreads = [], []
-        for theta, factor, weights in self.components[which]:
-            cross = self.model.covariance(theta, self.model.X, X)
-            means.append(cross.T @ weights * scale + center)
-            half = solve_triangular(factor, cross, lower=True, check_finite=False)
+        for theta, own in self.components[which]:
+            cross = self.model.covariance(theta, own.points, X)
+            means.append(cross.T @ own.weights * scale + center)
+            half = own.explained(cross)
             if full:
                 spread = self.model.covariance(theta, X) - half.T @ half
             else:
@@ -131,7 +131,7 @@ class AveragedRegression:
         """Means and variances of new targets under each draw."""
         means, variances = self.moments(X, False)
         scale = self.standardization.y_scale**2
-        noise = np.array([self.model.noise_variance(theta) * scale for theta, _, _ in self.components])
+        noise = np.array([self.model.noise_variance(theta) * scale for theta, _ in self.components])
         return means, variances + noise[:, None]
 
 

@@ -77,6 +77,10 @@ class TotalAndRatio(DifferentiableModel):
         value, gradient = self.model.log_likelihood_and_gradient(self.back(point), rows)
         return value, self._pulled_back(point, gradient)
 
+    def initial(self, rng) -> NDArray:
+        """Where a chain starts."""
+        return self.of(self.model.initial(rng))
+
     def sample_prior(self, rng) -> NDArray:
         """A draw from the prior."""
         return self.of(self.model.sample_prior(rng))

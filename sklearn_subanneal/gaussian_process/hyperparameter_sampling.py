@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
 
-from sklearn_subanneal.gaussian_process.averaged_regression import Standardization
+from sklearn_subanneal.gaussian_process.averaged_regression import AveragedRegression, Standardization
 from sklearn_subanneal.gaussian_process.coordinates import TotalAndRatio
 from sklearn_subanneal.gaussian_process.kernel_model import KernelModel
 from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
+from sklearn_subanneal.gaussian_process.sparse_regression import SparseRegression, explaining_rows
 from sklearn_subanneal.gaussian_process.squared_exponential import SquaredExponentialModel
 from sklearn_subanneal.tempering import (
     GuidedHamiltonianMonteCarlo,
@@ -36,13 +39,21 @@ INNER = {
 TEMPERED = {"spt": (False, True), "stt": (True, True), "pt": (False, False), "tt": (True, False)}
 SAMPLERS = (*TEMPERED, "none")
 
+# Rows up to which the likelihood is that of all of them by default, and the number of inducing points beyond.
+MOST_EXACT, DEFAULT_INDUCING = 1000, 200
+
+# Nats a row that inducing points may cost without a warning.
+MOST_LOST = 0.05
+
 # A logarithm of this size is that of a number within the range of floating point, and so are those that lie around it.
 FARTHEST_LOG = 300.0
 # Beyond these shapes and rates nearly all standard deviations are zero, or infinite, to floating point.
 SMALLEST, LARGEST = 1e-3, 1e6
 
 
-def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> GaussianProcessModel:
+def make_model(
+    kernel: Kernel | None, X: NDArray, y: NDArray, n_inducing: int | None = None, **priors
+) -> GaussianProcessModel:
     """The model of standardised data.
 
     Parameters
@@ -50,6 +61,8 @@ def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> Gauss
     kernel : sklearn.gaussian_process.kernels.Kernel or None
         None: squared exponential.
     X, y : ndarray
+    n_inducing : int or None
+        Inducing points; None: every row is one up to ``MOST_EXACT`` rows, and beyond there are ``DEFAULT_INDUCING``.
     **priors : (float, float)
         ``length_scale_prior``, ``signal_prior`` and ``noise_prior``.
 
@@ -77,11 +90,17 @@ def make_model(kernel: Kernel | None, X: NDArray, y: NDArray, **priors) -> Gauss
                 f"to {FARTHEST_LOG / 10.0:g}, of the logarithm of a length scale, got {given!r}"
             )
         priors[name] = (float(values[0]), float(values[1]))
-    if kernel is None:
-        return SquaredExponentialModel(X, y, **priors)
-    if not isinstance(kernel, Kernel):
+    if not isinstance(kernel, Kernel | None):
         raise ValueError(f"kernel must be a kernel object of scikit-learn, or None, got {kernel!r}")
-    return KernelModel(kernel, X, y, noise_prior=priors["noise_prior"])
+    if kernel is None:
+        model = SquaredExponentialModel(X, y, **priors)
+    else:
+        model = KernelModel(kernel, X, y, noise_prior=priors["noise_prior"])
+    if n_inducing is None:
+        n_inducing = DEFAULT_INDUCING if len(y) > MOST_EXACT else len(y)
+    if n_inducing >= len(y):
+        return model
+    return SparseRegression(model, explaining_rows(model, n_inducing))
 
 
 def make_sampler(
@@ -115,12 +134,12 @@ def kernel_description(kernel: Kernel | None) -> list | None:
 
 def sampled_coordinates(model: GaussianProcessModel) -> LogDensityModel:
     """The model in the coordinates in which it is sampled: for the squared-exponential kernel, total and ratio."""
-    return TotalAndRatio(model) if isinstance(model, SquaredExponentialModel) else model
+    return TotalAndRatio(model) if model.has_signal else model
 
 
 def own_coordinates(model: GaussianProcessModel, draws: NDArray) -> NDArray:
     """Draws in the coordinates of the model."""
-    return TotalAndRatio.back(draws) if isinstance(model, SquaredExponentialModel) else draws
+    return TotalAndRatio.back(draws) if model.has_signal else draws
 
 
 def result_in_own_coordinates(model: GaussianProcessModel, result: TemperingResult) -> TemperingResult:
@@ -138,13 +157,36 @@ def largest_log_likelihood(model: GaussianProcessModel, result: TemperingResult)
 def hyperparameters(model: GaussianProcessModel, units: Standardization, draws: NDArray) -> dict[str, NDArray]:
     """Hyperparameters in the units of the data, by their names, from draws of shape (..., n_parameters)."""
     noise = np.exp(draws[..., -1]) * units.y_scale
-    if not isinstance(model, SquaredExponentialModel):
+    if not model.has_signal:
         return {"theta": draws[..., :-1], "noise": noise}
     return {
         "length_scale": np.exp(draws[..., :-2]) * units.scale,
         "signal": np.exp(draws[..., -2]) * units.y_scale,
         "noise": noise,
     }
+
+
+def attributes_of_one_draw(model: GaussianProcessModel, units: Standardization, draw: NDArray, record: dict) -> dict:
+    """Attributes of an estimator that is fitted with this draw alone; ``record`` is that of the trace."""
+    theta = own_coordinates(model, draw)
+    value = record["log_joint"] - model.log_prior(theta) - len(model.y) * np.log(units.y_scale)
+    regression = AveragedRegression(model, units, theta[None])
+    return {"_regression": regression, "log_marginal_likelihood_value_": float(value)}
+
+
+def warn_of_few_points(model: GaussianProcessModel, result: TemperingResult, stacklevel: int) -> None:
+    """Issue a ``ConvergenceWarning`` if inducing points cost much of the likelihood."""
+    if not isinstance(model, SparseRegression):
+        return
+    lost = model.lost(result.draws.reshape(-1, model.n_parameters)[np.argmax(result.log_density)])
+    if lost > MOST_LOST:
+        warnings.warn(
+            f"{len(model.points)} inducing points are few: at the best hyperparameters without them the log density is "
+            f"{lost:.2g} nats a row higher, on some of the rows. Predictions are smoother than they should be; raise "
+            "n_inducing.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def thinned(draws: NDArray, n: int) -> NDArray:

@@ -7,7 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import gammaln
 
-from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel, log_density
+from sklearn_subanneal.gaussian_process.regression_model import Conditioned, GaussianProcessModel, log_density
+
+# Rows at a time where only variances are asked for, but kernels give covariances.
+PIECE = 64
 
 
 class KernelModel(GaussianProcessModel):
@@ -69,10 +72,33 @@ class KernelModel(GaussianProcessModel):
         factor, failed = dpotrf(noisy, lower=1, clean=1)
         return None if failed else (factor, slopes)
 
-    def condition(self, theta: NDArray) -> tuple[NDArray, NDArray]:
-        """Lower Cholesky factor of the covariance of the data, and its inverse times y: for predictions."""
+    def typical(self) -> NDArray:
+        """Hyperparameters in the middle of their prior."""
+        shape, rate = self.noise_prior
+        return np.append(self.kernel.theta, np.log(shape / rate))
+
+    def slopes(self, theta: NDArray, X: NDArray, Y: NDArray | None, weights: NDArray) -> NDArray:
+        """Gradient of the weighted sum of ``covariance`` in all parameters but the noise's."""
+        kernel, n = self.kernel.clone_with_theta(theta[:-1]), len(X)
+        if Y is None:
+            return np.tensordot(weights, kernel(X, eval_gradient=True)[1])
+        # Kernels give gradients of the covariance of one set of rows alone: of both together, some at a time.
+        out = np.zeros(self.n_parameters - 1)
+        for first in range(0, len(Y), n):
+            slopes = kernel(np.vstack([X, Y[first : first + n]]), eval_gradient=True)[1]
+            out += np.tensordot(weights[:, first : first + n], slopes[:n, n:])
+        return out
+
+    def variance_slopes(self, theta: NDArray, X: NDArray) -> NDArray:
+        """Gradient of the sum of ``variance`` in all parameters but the noise's."""
+        kernel = self.kernel.clone_with_theta(theta[:-1])
+        pieces = (X[first : first + PIECE] for first in range(0, len(X), PIECE))
+        return sum(np.trace(kernel(piece, eval_gradient=True)[1]) for piece in pieces)
+
+    def condition(self, theta: NDArray) -> Conditioned:
+        """The distribution of the function given the data: for predictions."""
         factor = self._factor(theta, self.X)[0]
-        return factor, dpotrs(factor, self.y, lower=1)[0]
+        return Conditioned(self.X, dpotrs(factor, self.y, lower=1)[0], factor)
 
     def log_likelihood(self, theta: NDArray, rows=None) -> float:
         """Log marginal likelihood of some rows, or all; -inf where the covariance is singular to rounding."""

@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from scipy.optimize import minimize
 
 from sklearn_subanneal.tempering.log_densities import DifferentiableModel
 
 # Added to the variance of the noise: duplicate rows must not make the matrix singular where the noise vanishes.
 JITTER = 1e-9
+# Rows, and steps, of the climb to where a chain starts.
+MOST_CLIMBED, MOST_STEPS = 500, 60
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioned:
+    """The distribution of a function given data, by its values at some points.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_points, n_features)
+    weights : ndarray of shape (n_points,)
+        The mean at a row is the sum of its covariances with the points, times these.
+    factor : ndarray of shape (n_points, n_points), or None
+        Lower Cholesky factor of the covariance of the data.
+    explaining : ndarray of shape (n_points, n_points), or None
+        In its place, a matrix by which the covariances with the points are multiplied.
+    """
+
+    points: NDArray
+    weights: NDArray
+    factor: NDArray | None = None
+    explaining: NDArray | None = None
+
+    def explained(self, cross: NDArray) -> NDArray:
+        """A root R of what the data explain, R'R, of the covariance of rows with these covariances with the points."""
+        if self.explaining is not None:
+            return self.explaining @ cross
+        return solve_triangular(self.factor, cross, lower=True, check_finite=False)
 
 
 class GaussianProcessModel(DifferentiableModel):
@@ -22,7 +55,14 @@ class GaussianProcessModel(DifferentiableModel):
     X : array-like of shape (n_observations, n_features)
     y : array-like of shape (n_observations,)
         Of mean 0.
+
+    Attributes
+    ----------
+    has_signal : bool
+        Whether the parameter before the last is the logarithm of the signal's standard deviation.
     """
+
+    has_signal = False
 
     def __init__(self, X: ArrayLike, y: ArrayLike):
         self.X, self.y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
@@ -36,9 +76,41 @@ class GaussianProcessModel(DifferentiableModel):
         """Prior variance of the function at rows of X, without noise."""
         raise NotImplementedError(f"{type(self).__name__} must define variance")
 
-    def condition(self, theta: NDArray) -> tuple[NDArray, NDArray]:
-        """Lower Cholesky factor of the covariance of the data, and its inverse times y: for predictions."""
+    def typical(self) -> NDArray:
+        """Hyperparameters in the middle of their prior."""
+        raise NotImplementedError(f"{type(self).__name__} must define typical")
+
+    def slopes(self, theta: NDArray, X: NDArray, Y: NDArray | None, weights: NDArray) -> NDArray:
+        """Gradient of the weighted sum of ``covariance`` in all parameters but the noise's."""
+        raise NotImplementedError(f"{type(self).__name__} must define slopes")
+
+    def variance_slopes(self, theta: NDArray, X: NDArray) -> NDArray:
+        """Gradient of the sum of ``variance`` in all parameters but the noise's."""
+        raise NotImplementedError(f"{type(self).__name__} must define variance_slopes")
+
+    def condition(self, theta: NDArray) -> Conditioned:
+        """The distribution of the function given the data: for predictions."""
         raise NotImplementedError(f"{type(self).__name__} must define condition")
+
+    def initial(self, rng: np.random.Generator) -> NDArray:
+        """Where a chain starts: at a maximum of the posterior of some rows, climbed to from a draw from the prior.
+
+        Far out in the prior of many length scales all of the data is noise, and a chain would take long to leave it.
+        """
+        n_rows = min(self.n_observations, MOST_CLIMBED)
+        rows = np.sort(rng.choice(self.n_observations, n_rows, replace=False))
+        return self.climbed(self.sample_prior(rng), rows)[0]
+
+    def climbed(self, start: NDArray, rows: NDArray) -> tuple[NDArray, float]:
+        """A maximum of the posterior of some rows, at most ``MOST_STEPS`` steps from a start, and its log density."""
+
+        def fall(theta):
+            value, gradient = self.log_likelihood_and_gradient(theta, rows)
+            height = value + self.log_prior(theta)
+            return (-height, -gradient - self.grad_log_prior(theta)) if np.isfinite(height) else (np.inf, 0.0 * theta)
+
+        found = minimize(fall, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_STEPS})
+        return (found.x, -float(found.fun)) if np.isfinite(found.fun) else (start, -np.inf)
 
     def noise_variance(self, theta: NDArray) -> float:
         """Variance of the noise of an observation."""

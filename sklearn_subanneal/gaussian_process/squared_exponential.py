@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import gammaln
 
 from sklearn_subanneal.gaussian_process._squared_exponential import exponentiate, weigh
-from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel, log_density
+from sklearn_subanneal.gaussian_process.regression_model import Conditioned, GaussianProcessModel, log_density
 
 
 class SquaredExponentialModel(GaussianProcessModel):
@@ -39,6 +39,8 @@ class SquaredExponentialModel(GaussianProcessModel):
     >>> round(model.log_likelihood(np.zeros(3)), 3)
     -2.662
     """
+
+    has_signal = True
 
     def __init__(
         self, X: ArrayLike, y: ArrayLike, length_scale_prior=(0.5, 1.0), signal_prior=(4.0, 1.0), noise_prior=(2.0, 2.0)
@@ -93,10 +95,31 @@ class SquaredExponentialModel(GaussianProcessModel):
         """Prior variance of the function at rows of X, without noise."""
         return np.full(len(X), np.exp(2.0 * theta[-2]))
 
-    def condition(self, theta: NDArray) -> tuple[NDArray, NDArray]:
-        """Lower Cholesky factor of the covariance of the data, and its inverse times y: for predictions."""
+    def typical(self) -> NDArray:
+        """Hyperparameters in the middle of their prior."""
+        gammas = [np.log(shape / rate) for shape, rate in (self.signal_prior, self.noise_prior)]
+        return np.append(np.full(self.n_features, float(self.length_scale_prior[0])), gammas)
+
+    def slopes(self, theta: NDArray, X: NDArray, Y: NDArray | None, weights: NDArray) -> NDArray:
+        """Gradient of the weighted sum of ``covariance`` in all parameters but the noise's."""
+        scaled, _ = scale_rows(theta, X)
+        others = scaled if Y is None else scale_rows(theta, Y)[0]
+        terms = weights * self.covariance(theta, X, Y)
+        # sum_ab t_ab (x_ad - y_bd)^2, squares multiplied out
+        out = np.empty(self.n_features + 1)
+        out[:-1] = terms.sum(axis=1) @ scaled**2 + terms.sum(axis=0) @ others**2
+        out[:-1] -= 2.0 * np.einsum("ij,ij->j", scaled, terms @ others)
+        out[-1] = 2.0 * terms.sum()
+        return out
+
+    def variance_slopes(self, theta: NDArray, X: NDArray) -> NDArray:
+        """Gradient of the sum of ``variance`` in all parameters but the noise's."""
+        return np.append(np.zeros(self.n_features), 2.0 * len(X) * np.exp(2.0 * theta[-2]))
+
+    def condition(self, theta: NDArray) -> Conditioned:
+        """The distribution of the function given the data: for predictions."""
         factor = self._factor(theta, self.X)[2]
-        return np.tril(factor), dpotrs(factor, self.y, lower=1)[0]
+        return Conditioned(self.X, dpotrs(factor, self.y, lower=1)[0], np.tril(factor))
 
     def _factor(self, theta, X):
         """(scaled rows, upper triangle of their covariance without noise, Cholesky factor with noise), or None."""

@@ -26,7 +26,7 @@ SHORT = {"n_chains": 2, "n_draws": 20, "n_warmup": 20, "random_state": 0}
 def test_a_draw_predicts_as_scikit_learn_does():
     X, y = table()
     model = TemperedGaussianProcessRegressor(n_averaged=1, **SHORT).fit(X, y)
-    theta, _, _ = model._regression.components[0]
+    theta, _ = model._regression.components[0]
     scale, y_scale = X.std(axis=0), y.std()
     kernel = ConstantKernel(np.exp(2 * theta[-2]) * y_scale**2) * RBF(np.exp(theta[:-2]) * scale)
     noise = (np.exp(2 * theta[-1]) + JITTER) * y_scale**2
@@ -54,7 +54,8 @@ def test_averages_over_draws_have_the_spread_of_their_means():
     means, covariances = model._regression.moments(rows, True)
     second = (covariances + means[:, :, None] * means[:, None, :]).mean(axis=0)
     expected = second - np.outer(means.mean(axis=0), means.mean(axis=0))
-    assert means.std(axis=0).min() > 0.01
+    # Large against the tolerance below.
+    assert means.std(axis=0).min() > 1e-3
     np.testing.assert_allclose(model.predict(rows, return_cov=True)[1], expected, atol=1e-9)
     np.testing.assert_allclose(model.predict(rows, return_std=True)[1], np.sqrt(np.diag(expected)), rtol=1e-6)
 

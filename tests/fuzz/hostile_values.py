@@ -218,7 +218,7 @@ FLAGS = (
 WHOLE = (
     "n_chains n_draws thin learn_from max_sweeps n_jobs max_rows n_samples n_rows n_groups view n_imputations "
     "n_reasons n_refits n_words n_sweeps n_init batch_size max_iter max_doc_update_iter evaluate_every "
-    "max_components n_levels n_warmup n_averaged verbose window"
+    "max_components n_levels n_warmup n_averaged n_inducing verbose window"
 ).split()
 REAL = (
     "max_loss min_overlap coverage contamination time_limit tol perp_tol mean_change_tol learning_decay "
