@@ -13,6 +13,7 @@ from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns._cluster_parameters import ClusterParameters
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.shards.packed_reply import PackedReply, pack
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sums import branches, plus, total
 from sklearn_subanneal.shards.table_blocks import TableBlocks
@@ -87,7 +88,7 @@ class Threads:
         self.n_threads = n_workers(n_jobs)
         self.members = members_of(table, members)
         self.blocks: list[RowBlock] = list(blocks)
-        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.n_threads - 1) if self.n_threads > 1 else None
         self._of_thread = threading.local()
 
     @property
@@ -153,9 +154,18 @@ class Threads:
             rank -= block.n_in(cluster)
         raise ValueError(f"rank must be less than the number of rows of cluster {cluster}, got {rank} more than that")
 
-    def updated(self, with_cells: bool, work: Callable, arguments: tuple) -> list:
-        """Replace the blocks; the list of the replies."""
-        found = self.asked(with_cells, work, arguments)
+    def updated(self, with_cells: bool, work: Callable, arguments: tuple) -> list[PackedReply]:
+        """Replace the blocks; the list of the replies, to be added up."""
+        known: list[PackedReply] = []
+
+        def packed(*block_and_more):
+            block, reply = work(*block_and_more)
+            # Here, since the other threads go on meanwhile.
+            reply = pack(reply, known[0] if known else None)
+            known[:] = known or [reply]
+            return block, reply
+
+        found = self.asked(with_cells, packed, arguments)
         self.blocks = [block for block, _ in found]
         return [reply for _, reply in found]
 
@@ -179,14 +189,30 @@ class Threads:
         which = list(which)
         if self._pool is None or len(which) < 2:
             return [do(i) for i in which]
-        futures = [self._pool.submit(do, i) for i in which]
+        # Shared by the threads, which take the blocks as they come.
+        numbers, found, ended = enumerate(which), [None] * len(which), threading.Event()
+
+        def work():
+            try:
+                for k, i in numbers:
+                    if ended.is_set():
+                        return
+                    found[k] = do(i)
+            except BaseException:
+                ended.set()
+                raise
+
+        # This thread works as well: to wake it up for each block would take time from the others.
+        futures = [self._pool.submit(work) for _ in range(min(self.n_threads, len(which)) - 1)]
         try:
-            return [future.result() for future in futures]
+            work()
+            for future in futures:
+                future.result()
         except BaseException:
             # Also after Ctrl-C: no further block is begun.
-            for future in futures:
-                future.cancel()
+            ended.set()
             raise
+        return found
 
 
 def _same(a: dict, b: dict | None) -> bool:

@@ -39,7 +39,7 @@ def branches(replies: list, first: int = 0, combine: Callable = plus, is_last: b
     >>> branches([7], first=8, combine=min, is_last=True)
     {(3, 1): 7}
     """
-    if combine is plus and replies:
+    if combine is plus and replies and not isinstance(replies[0], PackedReply):
         like = pack(replies[0])
         replies = [like, *(pack(reply, like) for reply in replies[1:])]
     found: dict[Branch, object] = {}
