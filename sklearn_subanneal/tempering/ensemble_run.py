@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.annealing.runner import ChainContext
-from sklearn_subanneal.tempering.tempered_ensemble import TemperedEnsemble
 from sklearn_subanneal.tempering.ladders import adapted_ladder, first_ladder
 from sklearn_subanneal.tempering.references import NormalReference
+from sklearn_subanneal.tempering.tempered_ensemble import TemperedEnsemble
 
 # Levels of the first round, and bounds of their number after it.
 FIRST_LEVELS, FEWEST_LEVELS, MOST_LEVELS = 10, 3, 200

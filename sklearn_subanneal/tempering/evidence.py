@@ -132,22 +132,36 @@ def chains_evidence(chains: list) -> tuple[float, float]:
 def thermodynamic_integral(betas: NDArray, log_likelihoods: NDArray) -> float:
     """Log evidence as the integral of the mean log likelihood over the inverse temperature, from the last to the first.
 
-    The trapezoid rule, with the correction by the derivative of the mean, which is the variance. It is no better than
-    its points are near one another, and -inf or nan where the likelihood of a draw from the reference is zero.
+    The integral is over log(beta + e), where e is the lowest positive inverse temperature and levels are about equally
+    far apart, by the trapezoid rule with the correction by the derivative of the mean, which is the variance. It is no
+    better than its points are near one another, and -inf or nan where the likelihood of a draw from the reference is
+    zero.
 
     Parameters
     ----------
     betas : ndarray of shape (n_levels,)
-        Decreasing.
+        Decreasing to 0.
     log_likelihoods : ndarray of shape (n_draws, n_levels)
 
     References
     ----------
     N. Friel, M. Hurn, J. Wyse (2014), Improving power posterior estimation of statistical evidence, Statistics and
     Computing 24, equation 10.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.tempering.evidence import thermodynamic_integral
+    >>> betas = np.array([1.0, 0.3, 0.1, 0.0])
+    >>> z = np.random.default_rng(0).normal(size=(20_000, 4))
+    >>> x = z / np.sqrt(0.01 + 0.99 * betas)  # from N(0, 100) to N(0, 1)
+    >>> bool(abs(thermodynamic_integral(betas, np.log(10.0) - 0.495 * x**2)) < 0.1)
+    True
     """
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         means, variances = log_likelihoods.mean(axis=0), log_likelihoods.var(axis=0)
-        steps = -np.diff(betas)
-        trapezoids = steps * (means[:-1] + means[1:]) / 2.0
-        return float((trapezoids - steps**2 * (variances[:-1] - variances[1:]) / 12.0).sum())
+        shifted = betas + betas[-2]
+        steps, values = -np.diff(np.log(shifted)), shifted * means
+        slopes = values + shifted**2 * variances
+        trapezoids = steps * (values[:-1] + values[1:]) / 2.0
+        return float((trapezoids - steps**2 * (slopes[:-1] - slopes[1:]) / 12.0).sum())

@@ -19,7 +19,7 @@ from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.log_densities import LogDensityModel
 from sklearn_subanneal.tempering.parallel_tempering import ParallelTempering
 from sklearn_subanneal.tempering.slice_sampling import SliceSampling
-from sklearn_subanneal.tempering.targets import target_of
+from sklearn_subanneal.tempering.targets import ReferenceTarget, target_of
 from sklearn_subanneal.tempering.tempered_sampler import LONGEST, MOST_LEVELS
 from sklearn_subanneal.tempering.tempering_result import TemperingResult
 from sklearn_subanneal.tempering.transition_kernels import MetropolisHastings, TransitionKernel
@@ -155,8 +155,7 @@ def sample(
         "gradient": gradient,
     }
     model = _model(target, given, vectorized)
-    is_variational = reference == "variational" if isinstance(reference, str) else False
-    is_variational |= initial is not None and prior is None and reference is None and not _is_pair(target)
+    is_variational = isinstance(model, ReferenceTarget) and model.is_guess
     n_chains = checked_integer("n_chains", n_chains)
     for name, value, least in (("n_draws", n_draws, 1), ("n_warmup", n_warmup, 0)):
         if value is not None:
@@ -216,12 +215,12 @@ class _Speaker:
             print(f"sample: {message}")
 
 
-def _is_pair(target):
-    return isinstance(target, tuple | list)
-
-
 def _model(target, given, vectorized):
     """The model that a target is, or stands for."""
+    if type(target).__module__.partition(".")[0] == "pymc":
+        from sklearn_subanneal.tempering.pymc_model import PyMCModel
+
+        target = PyMCModel(target)
     if isinstance(target, LogDensityModel):
         superfluous = [name for name, value in given.items() if value is not None]
         if superfluous or vectorized:
@@ -235,10 +234,6 @@ def _model(target, given, vectorized):
         from sklearn_subanneal.tempering.stan_density import StanDensity
 
         target = StanDensity(target)
-    elif type(target).__module__.partition(".")[0] == "pymc":
-        from sklearn_subanneal.tempering.pymc_density import PyMCDensity
-
-        target = PyMCDensity(target)
     return target_of(target, vectorized=vectorized, **given)
 
 

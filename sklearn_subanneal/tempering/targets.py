@@ -111,9 +111,12 @@ class ReferenceTarget(LogDensityModel):
     function : UserFunction, or an object with its methods
     is_whole : bool
         Whether the function is the whole log density, of the values of the parameters, and not the likelihood alone.
+    is_guess : bool, default=False
+        Whether the reference is a first guess, to be tuned.
     """
 
-    def __init__(self, reference, function: UserFunction, is_whole: bool):
+    def __init__(self, reference, function: UserFunction, is_whole: bool, is_guess: bool = False):
+        self.is_guess = is_guess
         self.reference, self.function, self.is_whole = reference, function, is_whole
         self.n_parameters, self.is_vectorized = function.n_parameters, function.is_vectorized
         self.has_gradients = function.has_gradient and reference.has_gradient
@@ -168,7 +171,7 @@ class ReferenceTarget(LogDensityModel):
 
     def with_reference(self, reference) -> ReferenceTarget:
         """The same density, reached from another reference."""
-        return ReferenceTarget(reference, self.function, self.is_whole)
+        return ReferenceTarget(reference, self.function, self.is_whole, self.is_guess)
 
 
 def target_of(
@@ -191,7 +194,8 @@ def target_of(
     is_pair = isinstance(target, tuple | list)
     if is_pair and (len(target) != 2 or not all(callable(part) for part in target)):
         raise ValueError(f"a pair of targets must be two functions, log prior and log likelihood, got {target!r}")
-    if not is_pair and not callable(target):
+    is_bound = hasattr(target, "bind")
+    if not is_pair and not is_bound and not callable(target):
         raise ValueError(
             "target must be a function, a pair of functions, a LogDensityModel, a .stan file or a PyMC model, got "
             f"{shortened(target)}"
@@ -201,9 +205,12 @@ def target_of(
             "give a pair of functions, or prior= for a function that is a log likelihood, or reference= for one that "
             "is the whole log density; not two of these"
         )
-    if gradient is not None and not (callable(gradient) and not is_pair):
-        raise ValueError(f"gradient must be a function, and the target not a pair, got {shortened(gradient)}")
-    checked_flag("vectorized", vectorized)
+    if gradient is not None and not (callable(gradient) and not is_pair and not is_bound):
+        raise ValueError(
+            f"gradient must be a function, beside a target that is a function of Python, got {shortened(gradient)}"
+        )
+    if checked_flag("vectorized", vectorized) and is_bound:
+        raise ValueError("vectorized must be left out for a density of JAX or Stan")
     space = None if parameters is None else ParameterSpace(parameters)
     start = prior if prior is not None else reference
     n = (
@@ -225,6 +232,10 @@ def target_of(
             if parameters is not None:
                 raise ValueError("parameters must be None beside a dict of distributions, whose supports say the same")
             space = start.space
+    if is_bound and getattr(target, "initial", None) is not None:
+        # Programs know how many parameters they have, and where to start.
+        n = target.n_parameters if n is None else n
+        initial = target.initial if initial is None else initial
     if n is None:
         raise ValueError("n_parameters must be given, or parameters=, for a function of an array")
     if is_pair:
@@ -233,10 +244,14 @@ def target_of(
             for name, part in zip(("the log prior", "the log likelihood"), target, strict=True)
         )
         return ReferenceTarget(PriorFunction(log_prior), function, False)
-    function = UserFunction("target", target, gradient, space, n, vectorized)
-    if start is None or isinstance(start, str):
+    if is_bound:
+        function = target.bind("target", space, n)
+    else:
+        function = UserFunction("target", target, gradient, space, n, vectorized)
+    is_guess = start is None or isinstance(start, str)
+    if is_guess:
         start = _first_guess(reference, initial, n)
-    return ReferenceTarget(start, function, prior is None)
+    return ReferenceTarget(start, function, prior is None, is_guess)
 
 
 def _first_guess(reference, initial, n):

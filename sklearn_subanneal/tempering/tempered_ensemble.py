@@ -1,4 +1,4 @@
-"""TemperedEnsemble: the points of all chains and levels of non-reversible parallel tempering, moved and swapped together."""
+"""TemperedEnsemble: the points of all chains and levels of non-reversible parallel tempering, and their moves."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ class TemperingResult:
         Log of the model's evidence, by stepping stones from both sides of each pair of levels, and its standard error,
         if the ladder ends at 0 and subsets stay as they are; else nan.
     thermodynamic_log_evidence : float
-        The same by thermodynamic integration over the levels: a check, since its error falls with the square of the
-        number of levels only; nan where the likelihood is zero at draws from the reference.
+        The same by thermodynamic integration over the levels: a check, since it has an error of its own that more
+        levels reduce, and needs draws from the reference at which the likelihood has a mean.
     round_trips : ndarray of int, shape (n_chains,)
         How often replicas went from the lowest level to the first and back; 0 without swaps.
     levels : {"powers", "subsets", "one"}
