@@ -111,22 +111,32 @@ def ladder_pairs(betas: NDArray, log_likelihoods: NDArray) -> list:
 def chains_evidence(chains: list) -> tuple[float, float]:
     """Log evidence and its standard error, of chains that have ladders of their own.
 
-    The evidence itself is averaged over the chains; the error is that of the chains among one another.
+    The evidence itself is averaged over the chains. The error is that of the chains among one another, or that within
+    chains if it is larger: few chains may agree by chance.
 
     Parameters
     ----------
     chains : list of list
-        For each chain, the pairs of :func:`stepping_stones`.
+        For each chain, the pairs of :func:`stepping_stones`, of one block each.
     """
     if not chains[0]:
         return np.nan, np.nan
-    estimates = [stepping_stones(pairs) for pairs in chains]
-    values = np.array([value for value, _ in estimates])
+    paths = [stepping_stones([(_parts(lower), _parts(upper)) for lower, upper in pairs]) for pairs in chains]
+    values, within = np.array(paths).T
     n = len(values)
     mean = float(logsumexp(values) - np.log(n))
-    if n == 1 or not np.isfinite(mean):
-        return mean, estimates[0][1] if n == 1 else np.nan
-    return mean, float(np.exp(values - mean).std(ddof=1) / np.sqrt(n))
+    if not np.isfinite(mean):
+        return mean, np.nan
+    weights = np.exp(values - mean)
+    inside = float(np.sqrt(np.sum((weights * within) ** 2)) / n)
+    return mean, max(inside, float(weights.std(ddof=1) / np.sqrt(n))) if n > 1 else inside
+
+
+def _parts(ratios):
+    """Log ratios of one chain, shape (1, n), in blocks; the first are left out where these would not be equal."""
+    n_parts = min(FEWEST_BLOCKS, ratios.shape[1])
+    length = ratios.shape[1] // n_parts
+    return ratios[0, ratios.shape[1] - n_parts * length :].reshape(n_parts, length)
 
 
 def thermodynamic_integral(betas: NDArray, log_likelihoods: NDArray) -> float:

@@ -71,7 +71,7 @@ class ParameterSpace:
     def constrained(self, z: NDArray) -> dict[str, NDArray]:
         """Values by name, each of shape (..., *shape), from coordinates of shape (..., n_parameters)."""
         return {
-            name: transform.forward(z[..., part]).reshape(*z.shape[:-1], *self.shapes[name])
+            name: np.reshape(transform.forward(z[..., part]), (*z.shape[:-1], *self.shapes[name]))
             for name, (transform, part) in self._blocks.items()
         }
 

@@ -57,14 +57,17 @@ class UserFunction:
         """The function at points, shape (n_points,)."""
         given = thetas if self.space is None else self.space.constrained(thetas)
         if self.is_vectorized:
-            out = np.asarray(self.function(given) if self.space is None else self.function(**given), dtype=float)
+            # At the edges of the support, where logarithms of 0 are -inf as they should be.
+            with np.errstate(all="ignore"):
+                out = np.asarray(self.function(given) if self.space is None else self.function(**given), dtype=float)
             if out.shape != (len(thetas),):
                 raise ValueError(
                     f"{self.name} must return an array of shape ({len(thetas)},) for as many points, since "
                     f"vectorized=True, got shape {out.shape}"
                 )
             return out
-        return np.array([self._one(given, i) for i in range(len(thetas))])
+        with np.errstate(all="ignore"):
+            return np.array([self._one(given, i) for i in range(len(thetas))])
 
     def _one(self, given, i):
         out = self.function(given[i]) if self.space is None else self.function(**_at(given, i))
@@ -91,10 +94,11 @@ class UserFunction:
 
     def gradient(self, theta: NDArray, with_jacobian: bool) -> NDArray:
         """Gradient by the coordinates, at one point, of the function or of its sum with ``log_jacobian``."""
-        if self.space is None:
-            return np.asarray(self._gradient(theta), dtype=float)
-        given = self.space.constrained(theta)
-        along = self.space.gradient(theta, self._gradient(**{name: _plain(value) for name, value in given.items()}))
+        with np.errstate(all="ignore"):
+            if self.space is None:
+                return np.asarray(self._gradient(theta), dtype=float)
+            of_values = self._gradient(**{name: value[()] for name, value in self.space.constrained(theta).items()})
+            along = self.space.gradient(theta, of_values)
         none = {name: np.zeros(shape) for name, shape in self.space.shapes.items()}
         return along if with_jacobian else along - self.space.gradient(theta, none)
 
@@ -160,6 +164,10 @@ class ReferenceTarget(LogDensityModel):
     def sample_prior(self, rng) -> NDArray:
         """A draw from the reference."""
         return self.reference.sample(rng, 1)[0]
+
+    def initial(self, rng) -> NDArray:
+        """A draw from the reference, or from a standard normal density where it cannot be sampled."""
+        return self.sample_prior(rng) if self.samples_prior else rng.standard_normal(self.n_parameters)
 
     def sample_priors(self, rng, n: int) -> NDArray:
         """Independent draws from the reference, shape (n, n_parameters)."""
@@ -271,8 +279,4 @@ def _first_guess(reference, initial, n):
 
 
 def _at(given, i):
-    return {name: _plain(value[i]) for name, value in given.items()}
-
-
-def _plain(value):
-    return float(value) if np.ndim(value) == 0 else value
+    return {name: value[i] for name, value in given.items()}

@@ -190,7 +190,7 @@ class TemperedChain:
             "acceptance": replicas.accepted / np.maximum(replicas.n_moves, 1),
             "swap_rates": replicas.swapped / np.maximum(replicas.n_swaps, 1),
             "transition_rate": replicas.transitions_accepted / max(replicas.n_transitions, 1),
-            "round_trips": int(replicas.trips.counts[0]),
+            "round_trips": int(replicas.trips.counts[0]) if replicas.n_swaps.any() else -1,
             "refresh_rate": replicas.refreshed / max(replicas.n_refreshes, 1),
             "n_values": np.array([level.n_values for level in levels]),
             "n_gradients": np.array([level.n_gradients for level in levels]),

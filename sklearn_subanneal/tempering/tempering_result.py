@@ -49,7 +49,7 @@ class TemperingResult:
         The same by thermodynamic integration over the levels: a check, since it has an error of its own that more
         levels reduce, and needs draws from the reference at which the likelihood has a mean.
     round_trips : ndarray of int, shape (n_chains,)
-        How often replicas went from the lowest level to the first and back; 0 without swaps.
+        How often replicas went from the lowest level to the first and back; -1 without swaps.
     levels : {"powers", "subsets", "one"}
         What the levels below the first have: powers of the likelihood, subsets of the rows; or that there are none.
     parameters : dict of str to ndarray of shape (n_chains, n_draws, ...)
@@ -141,7 +141,7 @@ class TemperingResult:
             log_evidence=log_evidence,
             log_evidence_error=error,
             thermodynamic_log_evidence=integral,
-            round_trips=state["trips"]["counts"],
+            round_trips=state["trips"]["counts"] if n_levels > 1 else np.full(n_chains, -1),
             levels="powers" if n_levels > 1 else "one",
             warmup_share=np.full(n_chains, run.warmup_share),
             seconds=np.full(n_chains, run.seconds),
@@ -178,7 +178,7 @@ class TemperingResult:
                 "lower n_warmup."
             )
         n_levels = self.inverse_temperatures.shape[1]
-        if self.swap_rates.any() and not self.round_trips.any() and n_draws >= FEWEST_DRAWS * n_levels:
+        if n_levels > 1 and not self.round_trips.any() and n_draws >= FEWEST_DRAWS * n_levels:
             lowest = int(self.swap_rates.mean(axis=0).argmin())
             problems.append(
                 f"No replica went from the lowest level to the posterior and back: swaps between levels {lowest} and "
