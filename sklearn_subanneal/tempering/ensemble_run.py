@@ -21,7 +21,10 @@ FIRST_LEVELS, FEWEST_LEVELS, MOST_LEVELS = 10, 3, 200
 # Levels for each unit of the barrier: half of the swaps are then rejected, and a round trip costs the fewest moves.
 LEVELS_PER_BARRIER = 2.0
 # Round trips of all chains together that the default number of draws makes, by the barrier, and bounds of that number.
-ROUND_TRIPS, FEWEST_DRAWS, MOST_DRAWS = 2000, 500, 50_000
+ROUND_TRIPS, FEWEST_DRAWS, MOST_DRAWS = 2500, 250, 50_000
+# Iterations of the rounds, the second if there are many chains from which they learn; and further ones, for each level,
+# in which points that started at the reference reach their levels' densities.
+WARM_UP, WARM_UP_OF_MANY, MANY_CHAINS, SETTLING = 255, 127, 64, 5
 # A round of so many iterations tunes a variational reference; fewer tell too little of it.
 VARIATIONAL_ROUND = 8
 
@@ -68,8 +71,8 @@ class EnsembleSpec:
         None: by the barrier.
     n_draws : int or None
         None: by the barrier.
-    n_warmup : int
-        Iterations of all rounds.
+    n_warmup : int or None
+        Iterations of all rounds; None: by the numbers of chains and levels.
     is_variational : bool
         Whether rounds tune a normal reference.
     generator : numpy.random.Generator
@@ -88,7 +91,7 @@ class EnsembleSpec:
     n_chains: int
     n_levels: int | None
     n_draws: int | None
-    n_warmup: int
+    n_warmup: int | None
     is_variational: bool
     generator: np.random.Generator
     n_workers: int = 1
@@ -176,7 +179,10 @@ class EnsembleRun:
     def _tune(self, context):
         """Rounds of twice as many iterations each; after each, the ladder, metrics and the reference are tuned."""
         spec, ensemble = self.spec, self.ensemble
-        left, length, made = spec.n_warmup, 1, 0
+        n_warmup = spec.n_warmup
+        if n_warmup is None:
+            n_warmup = WARM_UP_OF_MANY if spec.n_chains >= MANY_CHAINS else WARM_UP
+        left, length, made = n_warmup, 1, 0
         self.last_rejections = np.full(ensemble.n_levels - 1, 0.5)
         is_over = False
         while left > 0 and not is_over:
@@ -198,8 +204,11 @@ class EnsembleRun:
                 self._learn(np.concatenate(points), is_last=left <= 0)
         for adaptation in ensemble.adaptations:
             adaptation.freeze()
+        for number in range(SETTLING * ensemble.n_levels if spec.n_warmup is None and not is_over else 0):
+            context.check()
+            ensemble.iterate(number)
         ensemble.reset_counts()
-        self.warmup_share = made / spec.n_warmup if spec.n_warmup else 1.0
+        self.warmup_share = made / n_warmup if n_warmup else 1.0
         betas = ", ".join(f"{beta:.3g}" for beta in ensemble.inverse_temperatures)
         spec.say(f"Barrier {self.last_rejections.sum():.2f}; levels at {betas}.")
 

@@ -30,8 +30,8 @@ LEVELS = ("auto", "powers", "subsets")
 MANY_ROWS, FEW_PARAMETERS = 10_000, 3
 # Parameters above which a target with gradients is explored by them.
 MANY_PARAMETERS = 15
-# Iterations of warm-up, in rounds of 1, 2, 4, ...
-WARM_UP = 255
+# Chains; of a target that takes many points at once, more.
+CHAINS, MANY_CHAINS = 16, 64
 # Draws of each chain by subsets, whose levels do not lead to a barrier that is known.
 SUBSET_DRAWS = 1000
 
@@ -49,7 +49,7 @@ def sample(
     levels: str = "auto",
     explorer=None,
     n_levels: int | None = None,
-    n_chains: int = 16,
+    n_chains: int | None = None,
     n_draws: int | None = None,
     n_warmup: int | None = None,
     random_state=None,
@@ -99,13 +99,15 @@ def sample(
         with gradients.
     n_levels : int or None, default=None
         None: two for each unit of the barrier, the sum of the shares of swaps that are rejected. 1: no tempering.
-    n_chains : int, default=16
-        Chains are independent after warm-up, but share what it tunes.
+    n_chains : int or None, default=None
+        Chains are independent after warm-up, but share what it tunes. None: 16, or 64 if vectorized, since more chains
+        then cost little.
     n_draws : int or None, default=None
-        Draws of each chain. None: as many as make about 2,000 round trips of all chains, from 500 to 50,000; the share
+        Draws of each chain. None: as many as make about 2,500 round trips of all chains, from 250 to 50,000; the share
         of a mode has then a standard error of about 0.01. By subsets 1,000.
     n_warmup : int or None, default=None
-        Iterations of all rounds. None: 255.
+        Iterations of all rounds. None: 255, or 127 from 64 chains on, and five more for each level, in which nothing is
+        tuned.
     random_state : int, RandomState instance, Generator or None, default=None
     n_jobs : int or None, default=None
         Threads that evaluate a target that is not vectorized; results are the same for any number.
@@ -156,7 +158,8 @@ def sample(
     }
     model = _model(target, given, vectorized)
     is_variational = isinstance(model, ReferenceTarget) and model.is_guess
-    n_chains = checked_integer("n_chains", n_chains)
+    n_chains = MANY_CHAINS if n_chains is None and model.is_vectorized else CHAINS if n_chains is None else n_chains
+    n_chains = checked_integer("n_chains", n_chains, otherwise="None or ")
     for name, value, least in (("n_draws", n_draws, 1), ("n_warmup", n_warmup, 0)):
         if value is not None:
             checked_integer(name, value, least, otherwise="None or ")
@@ -182,7 +185,7 @@ def sample(
         n_chains,
         n_levels,
         n_draws,
-        WARM_UP if n_warmup is None else n_warmup,
+        n_warmup,
         is_variational,
         generator,
         n_workers=n_workers(n_jobs),

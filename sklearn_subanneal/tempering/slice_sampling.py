@@ -139,6 +139,7 @@ class SliceSampling(TransitionKernel):
         elif self.directions != "coordinates":
             order += n_parameters
         density = log_tempered(prior, likelihood, beta)
+        is_prior = (beta == 0.0).any()
         height, low, high = np.empty(n), np.empty(n), np.empty(n)
         line = np.empty_like(theta)
         done, evaluated = np.zeros(n, dtype=int), np.zeros(n, dtype=int)
@@ -164,7 +165,11 @@ class SliceSampling(TransitionKernel):
             new_prior, new_likelihood = evaluate(offered, active)
             evaluated[active] += 1
             # The height is below the density of the point itself, so densities of 0 are never taken.
-            new_density = log_tempered(new_prior, new_likelihood, beta[active])
+            power = beta[active]
+            if is_prior:
+                new_density = log_tempered(new_prior, new_likelihood, power)
+            else:
+                new_density = new_prior + power * new_likelihood
             taken = new_density >= height[active]
             stuck = ~taken & (top - bottom < SHORTEST)
             left = active[taken]

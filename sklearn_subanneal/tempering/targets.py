@@ -133,14 +133,17 @@ class ReferenceTarget(LogDensityModel):
     def log_densities(self, thetas: NDArray) -> tuple[NDArray, NDArray]:
         """Log reference, and the logarithm of what is to be multiplied with it, at many points."""
         log_prior = np.asarray(self.reference.log_density(thetas), dtype=float)
-        log_likelihood, inside = np.full(len(thetas), -np.inf), log_prior != -np.inf
+        inside = log_prior != -np.inf
+        if inside.all():
+            return log_prior, self._rest(thetas, log_prior)
+        log_likelihood = np.full(len(thetas), -np.inf)
         if inside.any():
-            points = thetas if inside.all() else thetas[inside]
-            found = self.function.values(points)
-            if self.is_whole:
-                found = found + self.function.log_jacobian(points) - log_prior[inside]
-            log_likelihood[inside] = found
+            log_likelihood[inside] = self._rest(thetas[inside], log_prior[inside])
         return log_prior, log_likelihood
+
+    def _rest(self, thetas, log_prior):
+        found = self.function.values(thetas)
+        return found + self.function.log_jacobian(thetas) - log_prior if self.is_whole else found
 
     def log_prior(self, theta: NDArray) -> float:
         """Log density of the reference."""

