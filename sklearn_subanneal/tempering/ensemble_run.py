@@ -39,6 +39,8 @@ class EnsembleResult:
     log_density : ndarray of shape (n_draws, n_chains)
     log_likelihood : ndarray of shape (n_draws, n_chains, n_levels)
         Of the points of all levels.
+    n_draws : int
+        Draws at the end, when there are not yet as many.
     warmup_share, seconds : float
     barriers : ndarray of shape (n_rounds,)
         Estimates of the barrier by the rounds.
@@ -51,6 +53,7 @@ class EnsembleResult:
     draws: NDArray
     log_density: NDArray
     log_likelihood: NDArray
+    n_draws: int
     warmup_share: float
     seconds: float
     barriers: NDArray
@@ -130,7 +133,7 @@ class EnsembleRun:
         self.log_density: list[NDArray] = []
         self.log_likelihood: list[NDArray] = []
         self.barriers: list[float] = []
-        self.warmup_share = 1.0
+        self.warmup_share, self.n_draws = 1.0, spec.n_draws
         previous = spec.previous
         if previous is not None and previous.reference is not None:
             self.model = self.model.with_reference(NormalReference(**previous.reference))
@@ -157,8 +160,10 @@ class EnsembleRun:
         spec, ensemble = self.spec, self.ensemble
         if spec.previous is None:
             self._tune(context)
-        n_draws = self._n_draws() if spec.n_draws is None else spec.n_draws
-        while len(self.draws) < n_draws:
+            self.n_draws = self._default_length() if spec.n_draws is None else spec.n_draws
+        elif spec.n_draws is None:
+            self.n_draws = spec.previous.n_draws
+        while len(self.draws) < self.n_draws:
             context.check()
             if self.draws and spec.time_limit is not None and clock.now() - self.start > spec.time_limit:
                 break
@@ -169,7 +174,7 @@ class EnsembleRun:
             context.report({}, lambda: self.draws[-1], self.result)
         return self.result()
 
-    def _n_draws(self):
+    def _default_length(self):
         rejected = np.minimum(self.last_rejections, 0.99)
         per_iteration = 1.0 / (2.0 + 2.0 * (rejected / (1.0 - rejected)).sum())
         n_draws = int(np.clip(ROUND_TRIPS / (per_iteration * self.spec.n_chains), FEWEST_DRAWS, MOST_DRAWS))
@@ -241,6 +246,7 @@ class EnsembleRun:
             np.array(self.draws),
             np.array(self.log_density),
             np.array(self.log_likelihood),
+            self.n_draws,
             self.warmup_share,
             clock.now() - self.start,
             np.array(self.barriers),

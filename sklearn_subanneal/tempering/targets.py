@@ -234,8 +234,14 @@ def target_of(
     if isinstance(initial, dict) and space is not None:
         initial = space.unconstrained(initial)
     if initial is not None:
-        initial = np.atleast_2d(np.asarray(initial, dtype=float))
-        n = initial.shape[1] if n is None else n
+        try:
+            initial = np.atleast_2d(np.asarray(initial, dtype=float))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(
+                f"initial must be one or more points of numbers, or a dict by the names of parameters, got "
+                f"{shortened(initial)}"
+            ) from error
+        n = initial.shape[-1] if n is None else n
     if start is not None and not (reference is not None and isinstance(reference, str)):
         start = as_reference("prior" if prior is not None else "reference", start, n)
         n = start.n_parameters

@@ -210,6 +210,47 @@ def test_no_round_trip_is_said():
         sample(log_density, reference=(1e4, 1.0), n_parameters=2, n_levels=2, n_warmup=3, **FEW)
 
 
+HOSTILE = [
+    None, True, 0, -1, 2.5, np.nan, 10**400, "a", b"a", (), (1,), (1, 2, 3), ("a", "b"), [], [[1.0], [1.0, 2.0]], {},
+    {"x": 1}, {1: "real"}, {"x": ("real", 0)}, {"x": ("simplex", 1)}, {"x": (np.nan, 1.0)}, np.zeros((2, 2, 2)),
+    object(), np.array("a"), slice(3), float, lambda: 0, stats.norm, stats.norm(np.zeros(2)), stats.poisson(3.0),
+    {"x": stats.norm()}, {"x": stats.poisson(3.0)}, {"x": (stats.norm(), 2)}, {"x": stats.norm(np.zeros(2))},
+]  # fmt: skip
+ARGUMENTS = (
+    "prior reference parameters n_parameters initial gradient vectorized levels explorer n_levels n_chains n_draws "
+    "n_warmup random_state n_jobs time_limit checkpoint verbose"
+).split()
+
+
+def quadratic(*x, **named):
+    return -0.5 * float(sum(np.sum(np.square(part)) for part in (*x, *named.values())))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_hostile_arguments(name):
+    """An answer, or a ValueError that names something; nothing else."""
+    for value in HOSTILE:
+        given = {"n_draws": 3, "n_chains": 2, "n_warmup": 3, "n_levels": 3, "random_state": 0}
+        if name not in ("prior", "parameters", "initial"):
+            given |= {"reference": (0.0, 2.0), "n_parameters": 2}
+        if name == "parameters":
+            given |= {"reference": (0.0, 2.0)}
+        try:
+            result = sample(quadratic, **given | {name: value})
+        except ValueError as error:
+            assert len(str(error)) > 15
+        else:
+            assert np.isfinite(result.draws).all()
+
+
+@pytest.mark.parametrize("target", HOSTILE)
+def test_hostile_targets(target):
+    if not callable(target):
+        with pytest.raises(ValueError, match="target"):
+            sample(target, reference=(0.0, 1.0), n_parameters=1)
+
+
 BAD = {"reference": (0.0, 1.0), "n_parameters": 1}
 
 

@@ -10,7 +10,14 @@ from support.clocks import tick_at_each_look
 from support.known_evidence import correlated, two_modes
 
 from sklearn_subanneal import Checkpoint
-from sklearn_subanneal.tempering import GaussianMean, HamiltonianMonteCarlo, MetropolisHastings, SliceSampling, sample
+from sklearn_subanneal.tempering import (
+    GaussianMean,
+    HamiltonianMonteCarlo,
+    MetropolisHastings,
+    SliceSampling,
+    ensemble_run,
+    sample,
+)
 from sklearn_subanneal.tempering.evidence import log_ratio_of_constants, stepping_stones
 from sklearn_subanneal.tempering.ladders import adapted_ladder, first_ladder
 from sklearn_subanneal.tempering.round_trips import RoundTrips
@@ -243,6 +250,29 @@ def test_interrupted(name, tmp_path, monkeypatch):
                 np.testing.assert_equal(getattr(result, field), getattr(whole, field))
     more = sample(density, **arguments | {"n_draws": 20}, checkpoint=Checkpoint(tmp_path, 0.0))
     assert np.array_equal(more.draws[:, :12], whole.draws) and more.draws.shape[1] == 20
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_interrupted_with_the_default_length(tmp_path, monkeypatch):
+    for name, value in {"ROUND_TRIPS": 20, "FEWEST_DRAWS": 5, "WARM_UP": 31}.items():
+        monkeypatch.setattr(ensemble_run, name, value)
+    arguments = FEW | {"n_draws": None, "n_warmup": None}
+    whole, right, made = sample(density, **arguments), TemperedEnsemble.iterate, []
+
+    def killed(self, number, adapt=False):
+        made.append(number)
+        if len(made) > 31 + 5 * whole.inverse_temperatures.shape[1] + 6:
+            raise Killed
+        right(self, number, adapt)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TemperedEnsemble, "iterate", killed)
+        with pytest.raises(Killed):
+            sample(density, **arguments, checkpoint=Checkpoint(tmp_path, 0.0))
+    assert 12 < whole.draws.shape[1] < 200
+    for _ in range(2):
+        resumed = sample(density, **arguments, checkpoint=Checkpoint(tmp_path))
+        assert np.array_equal(resumed.draws, whole.draws) and resumed.log_evidence == whole.log_evidence
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
