@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 from support.clocks import tick_at_each_look
-from support.known_evidence import correlated, two_modes
+from support.known_evidence import two_modes
 
 from sklearn_subanneal import Checkpoint
 from sklearn_subanneal.tempering import (
@@ -60,7 +60,7 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_moves_keep_the_density(name):
     """Many exact draws are moved: marginals, and their dependence, stay within what their number allows."""
-    n_chains, betas = 6000, (1.0, 0.3)
+    n_chains, betas = 4000, (1.0, 0.3)
     moved, again = (ensemble(KERNELS[name], betas, n_chains) for _ in range(2))
     for _ in range(2):
         moved._move(adapt=False)
@@ -116,7 +116,7 @@ def test_round_trips():
 )
 def test_round_trips_of_theory(n_parameters):
     """Within a fifth of 1 / (2 + 2 barrier) an iteration where levels are many, and of its form for those there are."""
-    n_levels, n_draws = {1: (12, 800), 2: (16, 3000), 5: (28, 3000)}[n_parameters]
+    n_levels, n_draws = {1: (12, 500), 2: (16, 3000), 5: (28, 3000)}[n_parameters]
     result = sample(
         two_modes(n_parameters, 10.0),
         reference=(0.0, 10.0),
@@ -170,14 +170,16 @@ def test_a_far_prior(spread):
     exact = stats.norm.logpdf(0.4, 0.0, np.hypot(1.0, spread))
     result = sample(
         lambda x: stats.norm.logpdf(0.4, x[:, 0], spread),
-        prior=(0.0, 1.0), n_parameters=1, vectorized=True, n_draws=400, random_state=0,
+        prior=(0.0, 1.0), n_parameters=1, vectorized=True, n_draws=250, n_warmup=63, random_state=0,
     )  # fmt: skip
     assert abs(result.log_evidence - exact) < 0.15
     assert (result.swap_rates.mean(axis=0) > 0.3).all()
 
 
 def density(x):
-    return float(correlated(2, 0.5)(x))
+    """A normal with means of 3 and a correlation of a half."""
+    first, second = x - 3.0
+    return -2.0 / 3.0 * float(first * first - first * second + second * second)
 
 
 def slope(x):
@@ -196,7 +198,7 @@ EXPLORERS = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_same_bits_for_any_number_of_jobs(name):
-    results = [sample(density, **FEW | EXPLORERS[name], n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
+    results = [sample(density, **FEW | EXPLORERS[name], n_jobs=n_jobs) for n_jobs in (1, 3)]
     for result in results[1:]:
         assert np.array_equal(result.draws, results[0].draws)
         assert result.log_evidence == results[0].log_evidence
