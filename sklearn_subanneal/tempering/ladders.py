@@ -83,6 +83,22 @@ def default_ladder(
     return geometric_ladder(n_levels, min_inverse_temperature)
 
 
+def subset_ladder(n_parameters: int, n_observations: int) -> tuple[int, float]:
+    """Number of levels, and lowest share, of a ladder by subsets that ends at two rows for each parameter.
+
+    Subsets of a fixed share of many rows are no flatter than the posterior where modes are concerned.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tempering.ladders import subset_ladder
+    >>> subset_ladder(1, 1000)
+    (8, 0.002)
+    """
+    least = min(2.0 * n_parameters / n_observations, 0.5)
+    ratio = n_parameters / (n_parameters + LARGEST_BARRIER)
+    return 1 + int(np.ceil(np.log(least) / np.log(ratio))), least
+
+
 def check_ladder(inverse_temperatures: ArrayLike) -> NDArray:
     """A given ladder as an array.
 

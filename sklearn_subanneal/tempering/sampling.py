@@ -16,6 +16,7 @@ from sklearn_subanneal.annealing.saved_fit import ChainSaver, SavedFit, digest
 from sklearn_subanneal.tempering.ensemble_run import EnsembleSpec, run_ensemble
 from sklearn_subanneal.tempering.guided_hamiltonian import GuidedHamiltonianMonteCarlo
 from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
+from sklearn_subanneal.tempering.ladders import subset_ladder
 from sklearn_subanneal.tempering.log_densities import LogDensityModel
 from sklearn_subanneal.tempering.parallel_tempering import ParallelTempering
 from sklearn_subanneal.tempering.slice_sampling import SliceSampling
@@ -27,7 +28,7 @@ from sklearn_subanneal.tempering.transition_kernels import MetropolisHastings, T
 EXPLORERS = {"slice": SliceSampling, "hmc": HamiltonianMonteCarlo, "mh": lambda: MetropolisHastings(n_steps=10)}
 LEVELS = ("auto", "powers", "subsets")
 # Rows from which subsets are taken, and parameters up to which they are: see doc/theory/tempering.md.
-MANY_ROWS, FEW_PARAMETERS = 10_000, 3
+MANY_ROWS, FEW_PARAMETERS = 300_000, 2
 # Parameters above which a target with gradients is explored by them.
 MANY_PARAMETERS = 15
 # Chains; of a target that takes many points at once, more.
@@ -93,7 +94,7 @@ def sample(
         fast, since all levels of all chains are evaluated by one call.
     levels : {"auto", "powers", "subsets"}, default="auto"
         Of a LogDensityModel: powers of its likelihood, or nested subsets of its rows, which are cheaper and have no
-        evidence. "auto" takes subsets from 10,000 rows and up to 3 parameters. ``result.levels`` says which.
+        evidence. "auto" takes subsets from 300,000 rows and up to 2 parameters. ``result.levels`` says which.
     explorer : {"slice", "hmc", "mh"}, TransitionKernel or None, default=None
         Moves within a level. None: slice sampling, or Hamiltonian Monte Carlo for more than 15 parameters of a target
         with gradients.
@@ -175,7 +176,10 @@ def sample(
     kernel = _kernel(explorer, model)
     if _takes_subsets(levels, model):
         say(f"Levels are nested subsets of the {model.n_observations} rows; levels='powers' gives the log evidence.")
-        sampler = ParallelTempering(inner=kernel, n_levels=n_levels, n_warmup=n_warmup)
+        deepest, least = subset_ladder(model.n_parameters, model.n_observations)
+        sampler = ParallelTempering(
+            inner=kernel, n_levels=n_levels or deepest, min_inverse_temperature=least, n_warmup=n_warmup
+        )
         return sampler.sample(model, n_draws or SUBSET_DRAWS, n_chains, random_state, n_jobs, time_limit, checkpoint)
     say(f"Levels are powers; points are moved by {type(kernel).__name__}.")
     (generator,) = spawn_generators(random_state, 1)

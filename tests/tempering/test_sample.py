@@ -22,6 +22,7 @@ from sklearn_subanneal.tempering import (
     ParallelTempering,
     SliceSampling,
     sample,
+    sampling,
 )
 
 QUICK = ("gamma-Poisson", "Dirichlet-multinomial", "normal of unknown variance")
@@ -176,11 +177,12 @@ def test_references():
     assert wide.inverse_temperatures.shape[1] > tuned.inverse_temperatures.shape[1]
 
 
-def test_many_rows_are_sampled_by_subsets(capsys):
-    model = GaussianMean(np.random.default_rng(0).normal(1.0, 1.0, (10_000, 1)), [[1.0]])
+def test_many_rows_are_sampled_by_subsets(capsys, monkeypatch):
+    monkeypatch.setattr(sampling, "MANY_ROWS", 5000)
+    model = GaussianMean(np.random.default_rng(0).normal(1.0, 1.0, (5000, 1)), [[1.0]])
     result = sample(model, n_chains=2, n_draws=60, n_warmup=40, random_state=0, verbose=True)
-    assert result.levels == "subsets" and np.isnan(result.log_evidence)
-    assert "nested subsets of the 10000 rows" in capsys.readouterr().out
+    assert result.levels == "subsets" and np.isnan(result.log_evidence) and result.n_rows[:, -1].max() <= 2
+    assert "nested subsets of the 5000 rows" in capsys.readouterr().out
     assert abs(result.draws.mean() - model.posterior()[0][0]) < 0.02
     result = sample(model, n_chains=2, n_draws=60, n_warmup=40, random_state=0, levels="powers")
     assert result.levels == "powers" and np.isfinite(result.log_evidence)

@@ -146,6 +146,11 @@ def test_bridge():
     assert abs(found - 3.0) < 4.0 * error and 0.01 < error < 0.05
     assert stepping_stones([ratios, ratios])[1] == pytest.approx(2.0 * error)
     assert stepping_stones([[np.repeat(part, 2, axis=1) for part in ratios]])[1] == pytest.approx(error)
+    # Exponential densities of rates 1 and 3, the second five times as large: its logarithm over the first is not normal.
+    ratios = [np.log(15.0) - 2.0 * x for x in (rng.exponential(size=(8, 4000)), rng.exponential(1 / 3.0, (8, 4000)))]
+    found, error = stepping_stones([ratios])
+    assert abs(found - np.log(5.0)) < 4.0 * error < 0.1
+    ratios = [x - 0.5 + 3.0 for x in (lower, upper)]
     halves = log_ratio_of_constants(ratios[0], ratios[1][:, :200])[0]
     assert abs(halves - 3.0) < 0.1
     assert log_ratio_of_constants(np.full((1, 3), -np.inf), np.zeros((1, 3)))[0] == -np.inf
