@@ -162,8 +162,8 @@ def thermodynamic_integral(betas: NDArray, log_likelihoods: NDArray) -> float:
     --------
     >>> import numpy as np
     >>> from sklearn_subanneal.tempering.evidence import thermodynamic_integral
-    >>> betas = np.array([1.0, 0.3, 0.1, 0.0])
-    >>> z = np.random.default_rng(0).normal(size=(20_000, 4))
+    >>> betas = np.array([1.0, 0.4, 0.15, 0.05, 0.015, 0.0])
+    >>> z = np.random.default_rng(0).normal(size=(20_000, 6))
     >>> x = z / np.sqrt(0.01 + 0.99 * betas)  # from N(0, 100) to N(0, 1)
     >>> bool(abs(thermodynamic_integral(betas, np.log(10.0) - 0.495 * x**2)) < 0.1)
     True

@@ -146,7 +146,7 @@ def test_bridge():
     assert abs(found - 3.0) < 4.0 * error and 0.01 < error < 0.05
     assert stepping_stones([ratios, ratios])[1] == pytest.approx(2.0 * error)
     assert stepping_stones([[np.repeat(part, 2, axis=1) for part in ratios]])[1] == pytest.approx(error)
-    # Exponential densities of rates 1 and 3, the second five times as large: its logarithm over the first is not normal.
+    # Exponential densities of rates 1 and 3, the second five times as large; the log ratio is not normal.
     ratios = [np.log(15.0) - 2.0 * x for x in (rng.exponential(size=(8, 4000)), rng.exponential(1 / 3.0, (8, 4000)))]
     found, error = stepping_stones([ratios])
     assert abs(found - np.log(5.0)) < 4.0 * error < 0.1
