@@ -253,8 +253,3 @@ class EnsembleRun:
             reference,
             self.ensemble.get_state(),
         )
-
-
-def run_ensemble(spec: EnsembleSpec, context: ChainContext) -> EnsembleResult:
-    """Run an ensemble; a function at the top of a module, as workers find it."""
-    return spec.run(context)

@@ -9,11 +9,12 @@ from numbers import Real
 from pathlib import Path
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer, shortened
+from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.checkpoint import Checkpoint
-from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.saved_fit import ChainSaver, SavedFit, digest
-from sklearn_subanneal.tempering.ensemble_run import EnsembleSpec, run_ensemble
+from sklearn_subanneal.tempering.ensemble_run import EnsembleSpec
 from sklearn_subanneal.tempering.guided_hamiltonian import GuidedHamiltonianMonteCarlo
 from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.ladders import subset_ladder
@@ -203,9 +204,10 @@ def sample(
     )
     saved.check_draws(n_draws or LARGEST)
     previous, ended = saved.result(0, n_draws or 0)
-    context = ChainContext(CancelFlag(), ChainSaver(saved, 0) if saved else None)
-    with saved.open():
-        (run,) = run_chains(run_ensemble, [replace(spec, previous=previous, ended=ended)], [context], None)
+    context = ChainContext(reporter=ChainSaver(saved, 0) if saved else None)
+    # In this process, whatever the backend of joblib: targets need not be picklable, and threads are in the run.
+    with saved.open(), one_blas_thread():
+        run = replace(spec, previous=previous, ended=ended).run(context)
     result = TemperingResult.of_ensemble(run, model)
     result.warn()
     return result
