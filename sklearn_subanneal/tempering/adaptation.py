@@ -50,7 +50,11 @@ class Adaptation:
 
     def update(self, theta: NDArray, acceptance: float) -> None:
         """Record that a move ended at ``theta``, and that its probability of acceptance was this."""
-        self._points.append(theta)
+        self.update_all([theta], acceptance)
+
+    def update_all(self, thetas, acceptance: float) -> None:
+        """Record where the moves of several chains ended, and their mean probability of acceptance."""
+        self._points.extend(thetas)
         if not self.adapt:
             return
         self._n += 1
@@ -73,10 +77,13 @@ class Adaptation:
             self.factor = metric_factor(np.array(self._older + self._points), self.metric)
             self.recent, self._older, self._points = self._points, self._points, []
             if self.adapt and fresh:
-                # In units of the metric a good step is near 1.
-                self.step_size = 0.1 + 0.9 * self._n_parameters**-0.25
+                self.step_size = self._first_step()
         if self.adapt:
             self._restart()
+
+    def _first_step(self) -> float:
+        """A step size for a metric that has just been found: in its units a good one is near 1."""
+        return 0.1 + 0.9 * self._n_parameters**-0.25
 
     def freeze(self) -> None:
         """End the adaptation."""

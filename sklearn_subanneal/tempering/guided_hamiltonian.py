@@ -139,9 +139,9 @@ class GuidedAdaptation(Adaptation):
         self.error, self.worth = 1.0, WORTH
         self._enough = POINTS * n_parameters
 
-    def update(self, theta, acceptance: float) -> None:
-        """Record that a move ended at ``theta``; the step size is adapted to the error of the integrator alone."""
-        super().update(theta, self.error)
+    def update_all(self, thetas, acceptance: float) -> None:
+        """Record where moves ended; the step size is adapted to the error of the integrator alone."""
+        super().update_all(thetas, self.error)
 
     def freeze(self) -> None:
         """End the adaptation, and drop a guide that does not pay."""

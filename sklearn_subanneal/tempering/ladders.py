@@ -59,12 +59,17 @@ def default_ladder(
     n_parameters : int
     subsample : bool
     n_levels, min_inverse_temperature : optional
-        What is known; None: by default.
+        What is known; None: by default. A ladder to 0 has the levels of the default one, and 0.
 
     Returns
     -------
     inverse_temperatures : ndarray of shape (n_levels,)
     """
+    if min_inverse_temperature == 0.0:
+        if n_levels is not None and n_levels < 2:
+            raise ValueError(f"n_levels must be at least 2 for a ladder to 0, got {n_levels}")
+        above = default_ladder(n_parameters, subsample, None if n_levels is None else n_levels - 1)
+        return np.append(above, 0.0)
     if subsample:
         ratio = n_parameters / (n_parameters + LARGEST_BARRIER)
     else:
@@ -76,6 +81,22 @@ def default_ladder(
     if n_levels is None:
         n_levels = min(MOST_LEVELS, 1 + int(np.ceil(np.log(min_inverse_temperature) / np.log(ratio) - 1e-9)))
     return geometric_ladder(n_levels, min_inverse_temperature)
+
+
+def subset_ladder(n_parameters: int, n_observations: int) -> tuple[int, float]:
+    """Number of levels, and lowest share, of a ladder by subsets that ends at two rows for each parameter.
+
+    Subsets of a fixed share of many rows are no flatter than the posterior where modes are concerned.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tempering.ladders import subset_ladder
+    >>> subset_ladder(1, 1000)
+    (8, 0.002)
+    """
+    least = min(2.0 * n_parameters / n_observations, 0.5)
+    ratio = n_parameters / (n_parameters + LARGEST_BARRIER)
+    return 1 + int(np.ceil(np.log(least) / np.log(ratio))), least
 
 
 def check_ladder(inverse_temperatures: ArrayLike) -> NDArray:
@@ -98,17 +119,19 @@ def check_ladder(inverse_temperatures: ArrayLike) -> NDArray:
     return ladder
 
 
-def adapted_ladder(inverse_temperatures: NDArray, rejections: NDArray) -> NDArray:
+def adapted_ladder(inverse_temperatures: NDArray, rejections: NDArray, n_levels: int | None = None) -> NDArray:
     """The ladder with the same ends on which all swaps would be rejected equally often.
 
-    The cumulated rejection, a function of the inverse temperature, is interpolated linearly (in the logarithm where
-    the ladder does not end at 0), and cut into equal parts.
+    The cumulated rejection, a function of the inverse temperature, is interpolated linearly in its logarithm, to which
+    the lowest positive inverse temperature is added where the ladder ends at 0, and cut into equal parts.
 
     Parameters
     ----------
     inverse_temperatures : ndarray of shape (n_levels,)
     rejections : ndarray of shape (n_levels - 1,)
         Between neighbours, in [0, 1].
+    n_levels : int or None, default=None
+        Of the new ladder; None: as many.
 
     Returns
     -------
@@ -126,12 +149,39 @@ def adapted_ladder(inverse_temperatures: NDArray, rejections: NDArray) -> NDArra
     >>> adapted_ladder(np.array([1.0, 0.5, 0.25]), np.array([0.6, 0.2])).round(3)
     array([1.  , 0.63, 0.25])
     """
-    if len(inverse_temperatures) < 3:
+    n_levels = n_levels or len(inverse_temperatures)
+    if len(inverse_temperatures) < 2 or (len(inverse_temperatures) == n_levels == 2):
         return inverse_temperatures
     # A rejection of zero would leave no way to tell levels apart.
     barrier = np.concatenate([[0.0], np.cumsum(np.maximum(rejections, 1e-3))])
-    scale = np.log(inverse_temperatures) if inverse_temperatures[-1] > 0.0 else inverse_temperatures
-    cuts = np.interp(np.linspace(0.0, barrier[-1], len(inverse_temperatures)), barrier, scale)
-    out = np.exp(cuts) if inverse_temperatures[-1] > 0.0 else cuts
+    # Levels between the last but one and 0 are as near to it in this scale as to their neighbours.
+    offset = 0.0 if inverse_temperatures[-1] > 0.0 else inverse_temperatures[-2]
+    scale = np.log(inverse_temperatures + offset)
+    out = np.exp(np.interp(np.linspace(0.0, barrier[-1], n_levels), barrier, scale)) - offset
     out[0], out[-1] = inverse_temperatures[0], inverse_temperatures[-1]
     return out
+
+
+def first_ladder(log_likelihoods: NDArray, n_levels: int) -> NDArray:
+    """A ladder to 0 before anything is known of the barrier, from the likelihood at draws of the reference.
+
+    Its lowest positive inverse temperature is about the first at which the likelihood matters among such draws; from
+    there it is geometric.
+
+    Parameters
+    ----------
+    log_likelihoods : ndarray of shape (n_draws,)
+    n_levels : int
+        At least 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.tempering.ladders import first_ladder
+    >>> first_ladder(np.array([-1000.0, -500.0, 0.0, 500.0]), 4).round(4)
+    array([1.    , 0.0333, 0.0011, 0.    ])
+    """
+    finite = log_likelihoods[np.isfinite(log_likelihoods)]
+    spread = np.subtract(*np.quantile(finite, [0.8, 0.2])) if len(finite) else 1.0
+    lowest = float(np.clip(1.0 / max(spread, 1e-300), 1e-12, 0.1))
+    return np.append(lowest ** (np.arange(n_levels - 1) / max(n_levels - 2, 1)), 0.0)

@@ -19,6 +19,12 @@ class Point:
     grad_log_likelihood: NDArray | None = None
 
 
+def log_tempered(log_prior: NDArray, log_likelihood: NDArray, beta: NDArray) -> NDArray:
+    """Log prior plus ``beta`` times log likelihood, of many points; the log prior where ``beta`` is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(beta > 0.0, log_prior + beta * log_likelihood, log_prior)
+
+
 class Level:
     """log h(theta) = beta log p(rows | theta) + log p(theta), up to a constant, and counts of its evaluations.
 

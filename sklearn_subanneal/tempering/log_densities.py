@@ -16,9 +16,13 @@ class LogDensityModel:
 
     Attributes
     ----------
-    n_parameters, n_observations : int
+    n_parameters : int
+    n_observations : int
+        Rows of the likelihood; 1, by default, if it is not that of rows: samplers then take powers, and no subsets.
     has_gradients : bool
         False; see :class:`DifferentiableModel`.
+    is_vectorized : bool
+        Whether ``log_densities`` takes many points at less than the cost of each alone.
 
     Examples
     --------
@@ -43,8 +47,32 @@ class LogDensityModel:
     """
 
     n_parameters: int
-    n_observations: int
+    n_observations: int = 1
     has_gradients = False
+    is_vectorized = False
+
+    @property
+    def samples_prior(self) -> bool:
+        """Whether ``sample_prior`` is defined: a level of inverse temperature 0 then draws from the prior itself."""
+        return type(self).sample_prior is not LogDensityModel.sample_prior
+
+    def log_densities(self, thetas: NDArray) -> tuple[NDArray, NDArray]:
+        """Log prior and log likelihood of all rows, at many points.
+
+        Parameters
+        ----------
+        thetas : ndarray of shape (n_points, n_parameters)
+
+        Returns
+        -------
+        log_prior, log_likelihood : ndarray of shape (n_points,)
+            The log likelihood is -inf where the prior has no mass.
+        """
+        log_prior = np.array([float(self.log_prior(theta)) for theta in thetas])
+        log_likelihood = np.full(len(thetas), -np.inf)
+        for i in np.flatnonzero(log_prior != -np.inf):
+            log_likelihood[i] = self.log_likelihood(thetas[i])
+        return log_prior, log_likelihood
 
     def log_prior(self, theta: NDArray) -> float:
         """Log density of the prior; -inf where it has no mass."""
@@ -60,6 +88,14 @@ class LogDensityModel:
     def sample_prior(self, rng: np.random.Generator) -> NDArray:
         """A draw from the prior, shape (n_parameters,)."""
         raise ValueError(f"{type(self).__name__} must have initial(rng) or sample_prior(rng), where chains start")
+
+    def sample_priors(self, rng: np.random.Generator, n: int) -> NDArray:
+        """Independent draws from the prior, shape (n, n_parameters)."""
+        return np.array([self.sample_prior(rng) for _ in range(n)], dtype=float)
+
+    def constrained(self, thetas: NDArray) -> dict[str, NDArray]:
+        """Parameters by their names, as users want them, from points of shape (..., n_parameters)."""
+        return {"theta": thetas}
 
     def initial(self, rng: np.random.Generator) -> NDArray:
         """Where a chain starts, shape (n_parameters,); by default a draw from the prior."""

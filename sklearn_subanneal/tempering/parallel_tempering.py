@@ -20,16 +20,18 @@ class ParallelTempering(TemperedSampler):
     Parameters
     ----------
     subsample : bool, default=True
+        A model of one observation has no subsets: its levels have powers all the same, and the result says so.
     refresh : bool, default=True
         Whether the subsets are part of the state: after each iteration one of them offers to exchange some rows.
         Without, they stay as they are, which the draws do not show.
-    inner : MetropolisHastings, HamiltonianMonteCarlo or None, default=None
+    inner : TransitionKernel or None, default=None
         Moves of the points at each level. None: Hamiltonian Monte Carlo if the model has gradients.
     inverse_temperatures : array-like or None, default=None
         Inverse temperatures, decreasing from 1; with subsets, shares of the rows. None: geometric.
     n_levels : int or None, default=None
     min_inverse_temperature : float or None, default=None
-        Of the geometric ladder. None: neighbours as near as swaps demand, and 1/8 at least, on seven levels at most.
+        Of the geometric ladder. None: neighbours as near as swaps demand, and 1/8 at least, on seven levels at most. 0:
+        one level more, which is the prior; if the model has ``sample_prior``, its point is drawn anew each time.
     swaps : {"even-odd", "systematic"}, default="even-odd"
         Every second pair in turns, or all pairs from the bottom up in each iteration.
     adapt_ladder : bool, default=True
@@ -89,5 +91,5 @@ class ParallelTempering(TemperedSampler):
 
     def _has_evidence(self, replicas):
         # With other subsets every time, the stones would not lie on one path.
-        fixed = not (self.subsample and self.refresh)
+        fixed = not (replicas.subsample and self.refresh)
         return fixed and len(replicas.levels) > 1 and replicas.levels[-1].beta == 0.0

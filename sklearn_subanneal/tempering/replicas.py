@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_subanneal.tempering.ladders import adapted_ladder
 from sklearn_subanneal.tempering.levels import Level, Point
+from sklearn_subanneal.tempering.round_trips import RoundTrips
 
 # Share of a level's rows that a refreshing move offers to exchange.
 EXCHANGED = 0.05
@@ -97,7 +98,8 @@ class Replicas:
         self.swap_probability = np.zeros(n_levels - 1)
         self.n_refreshes, self.refreshed = np.zeros(2, dtype=int)
         self.n_transitions, self.transitions_accepted = np.zeros(2, dtype=int)
-        self.log_ratios: list[list[float]] = [[] for _ in range(n_levels - 1)]
+        self.log_ratios: list[list[tuple]] = [[] for _ in range(n_levels - 1)]
+        self.trips = RoundTrips(1, n_levels)
         for level in self.levels:
             level.n_values = level.n_gradients = 0
 
@@ -113,7 +115,8 @@ class Replicas:
             "points": [tuple(getattr(point, name) for name in Point.__slots__) for point in self.points],
             "adaptations": [adaptation.get_state() for adaptation in self.adaptations],
             "counts": {name: np.copy(vars(self)[name]) for name in COUNTS},
-            "log_ratios": [np.array(ratios) for ratios in self.log_ratios],
+            "log_ratios": [np.array(ratios).reshape(-1, 2) for ratios in self.log_ratios],
+            "trips": self.trips.get_state(),
         }
 
     def set_state(self, state: dict) -> None:
@@ -132,11 +135,14 @@ class Replicas:
         for name in COUNTS:
             setattr(self, name, np.copy(state["counts"][name])[()])
         self.log_ratios = [ratios.tolist() for ratios in state["log_ratios"]]
+        self.trips.set_state(state["trips"])
 
     def move(self, adapt: bool = False) -> None:
-        """Move the point of each level by the inner kernel."""
+        """Move the point of each level by the inner kernel; that of a level without rows is drawn from the prior."""
 
         def one(m):
+            if self._is_prior(m):
+                return self.levels[m].point(np.array(self.model.sample_prior(self.streams[m]), dtype=float)), 1.0
             return self.kernel.move(self.levels[m], self.points[m], self.adaptations[m], self.streams[m])
 
         numbers = range(len(self.levels))
@@ -145,8 +151,11 @@ class Replicas:
         for m, (point, acceptance) in enumerate(moved):
             self.points[m] = point
             self.accepted[m] += acceptance
-            if adapt:
+            if adapt and not self._is_prior(m):
                 self.adaptations[m].update(point.theta, acceptance)
+
+    def _is_prior(self, m):
+        return self.levels[m].n_rows == 0 and self.model.samples_prior and len(self.levels) > 1
 
     def swap(self, pairs) -> None:
         """Offer to swap the points of levels m - 1 and m, for all m of ``pairs`` in turn."""
@@ -155,13 +164,19 @@ class Replicas:
             raised, lowered = high.adopt(self.points[m], low), low.adopt(self.points[m - 1], high)
             before = high.log_density(self.points[m - 1]) + low.log_density(self.points[m])
             log_ratio = high.log_density(raised) + low.log_density(lowered) - before
-            # What the rows, or the power, that the lower level lacks would add: the stone stepped on for the evidence.
-            self.log_ratios[m - 1].append(high.log_density(raised) - low.log_density(self.points[m]))
+            # What the rows, or the power, that the lower level lacks would add, at both points: the stones stepped on
+            # for the evidence.
+            stone = high.log_density(raised) - low.log_density(self.points[m])
+            self.log_ratios[m - 1].append((stone, high.log_density(self.points[m - 1]) - low.log_density(lowered)))
             self.n_swaps[m - 1] += 1
             self.swap_probability[m - 1] += np.exp(min(0.0, log_ratio))
             if np.log1p(-self.generator.random()) < log_ratio:
                 self.points[m - 1], self.points[m] = raised, lowered
                 self.swapped[m - 1] += 1
+                order = np.arange(len(self.levels))
+                order[m - 1 : m + 1] = m, m - 1
+                self.trips.reorder(order[None])
+        self.trips.look()
 
     def refresh(self) -> None:
         """Offer to exchange some rows of a random level's subset for others of the level above, not of the one below.

@@ -32,8 +32,8 @@ class TemperedChainResult:
         Fields "chain", "sweep", "seconds" (since the chain began) and "log_joint", which is ``log_density``.
     summary : dict of str to ndarray or float
         The fields of :class:`TemperingResult` that have one entry a chain.
-    log_ratios : list of ndarray
-        Stepping stones of the log evidence; empty where there are none.
+    log_ratios : list of ndarray of shape (2, 1, n_swaps)
+        Stepping stones of the log evidence, of each pair of levels; empty where there are none.
     state : dict
         Of the replicas.
     """
@@ -117,7 +117,12 @@ class TemperedChain:
         self.spec = spec
         self.start = clock.now()
         self.replicas = Replicas(
-            spec.model, spec.inverse_temperatures, spec.kernel, spec.sampler.subsample, spec.generator, workers
+            spec.model,
+            spec.inverse_temperatures,
+            spec.kernel,
+            spec.sampler.takes_subsets(spec.model),
+            spec.generator,
+            workers,
         )
         self.draws: list[NDArray] = []
         self.trace: list[tuple] = []
@@ -185,6 +190,7 @@ class TemperedChain:
             "acceptance": replicas.accepted / np.maximum(replicas.n_moves, 1),
             "swap_rates": replicas.swapped / np.maximum(replicas.n_swaps, 1),
             "transition_rate": replicas.transitions_accepted / max(replicas.n_transitions, 1),
+            "round_trips": int(replicas.trips.counts[0]) if replicas.n_swaps.any() else -1,
             "refresh_rate": replicas.refreshed / max(replicas.n_refreshes, 1),
             "n_values": np.array([level.n_values for level in levels]),
             "n_gradients": np.array([level.n_gradients for level in levels]),
@@ -192,7 +198,9 @@ class TemperedChain:
             "seconds": clock.now() - self.start,
         }
         state = replicas.get_state()
-        log_ratios = state["log_ratios"] if self.spec.sampler._has_evidence(replicas) else []
+        has_evidence = self.spec.sampler._has_evidence(replicas)
+        # One row of draws each, of the lower and of the upper level.
+        log_ratios = [stones.T[:, None] for stones in state["log_ratios"]] if has_evidence else []
         return TemperedChainResult(np.array(self.draws), trace["log_joint"], trace, summary, log_ratios, state)
 
 

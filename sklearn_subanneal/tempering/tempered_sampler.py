@@ -43,6 +43,10 @@ class TemperedSampler(BaseEstimator):
         """Whether the swaps give stepping stones for the log evidence."""
         return False
 
+    def takes_subsets(self, model: LogDensityModel) -> bool:
+        """Whether levels of this model have subsets of its rows; one row has no subsets that differ."""
+        return bool(self.subsample) and model.n_observations != 1
+
     def sample(
         self,
         model,
@@ -83,7 +87,7 @@ class TemperedSampler(BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If the time limit ended the warm-up, or R-hat of a parameter is above 1.05.
+            If the time limit ended the warm-up, no replica made a round trip, or R-hat of a parameter is above 1.05.
         """
         specs = self.chain_specs(model, n_draws, n_chains, random_state, n_jobs, time_limit)
         if not isinstance(checkpoint, Checkpoint | None):
@@ -101,7 +105,7 @@ class TemperedSampler(BaseEstimator):
             contexts.append(ChainContext(cancel, ChainSaver(saved, number) if saved else None))
         with saved.open():
             chains = run_chains(run_tempered_chain, specs, contexts, n_jobs)
-        result = TemperingResult.of(chains)
+        result = TemperingResult.of(chains, model.constrained)
         result.warn()
         return result
 
@@ -185,9 +189,11 @@ class TemperedSampler(BaseEstimator):
         if n_levels is not None:
             checked_integer("n_levels", n_levels, 1, MOST_LEVELS, otherwise="None or ")
         lowest = min_inverse_temperature
-        if lowest is not None and not (isinstance(lowest, Real) and 0.0 < lowest < 1.0):
-            raise ValueError(f"min_inverse_temperature must be a number between 0 and 1 or None, got {lowest!r}")
-        return default_ladder(model.n_parameters, self.subsample, n_levels, min_inverse_temperature)
+        if lowest is not None and not (isinstance(lowest, Real) and 0.0 <= lowest < 1.0):
+            raise ValueError(
+                f"min_inverse_temperature must be a number between 0 and 1, 0 included, or None, got {lowest!r}"
+            )
+        return default_ladder(model.n_parameters, self.takes_subsets(model), n_levels, lowest)
 
     def warmup_length(self, n_draws: int) -> int:
         """Iterations of warm-up before ``n_draws`` draws."""

@@ -19,6 +19,7 @@ class TemperedTransitions(TemperedSampler):
     Parameters
     ----------
     subsample : bool, default=True
+        A model of one observation has powers all the same.
     inner : MetropolisHastings, HamiltonianMonteCarlo or None, default=None
         None: Hamiltonian Monte Carlo if the model has gradients.
     inverse_temperatures : array-like or None, default=None
@@ -68,7 +69,7 @@ class TemperedTransitions(TemperedSampler):
         self.n_warmup = n_warmup
 
     def _ladder(self, model):
-        if self.inverse_temperatures is None and self.subsample:
+        if self.inverse_temperatures is None and self.takes_subsets(model):
             n_levels = 3 if self.n_levels is None else self.n_levels
             lowest = self.min_inverse_temperature
             if lowest is None:
@@ -83,7 +84,7 @@ class TemperedTransitions(TemperedSampler):
         replicas.points[0] = point
         if last == 0:
             return
-        if self.subsample:
+        if replicas.subsample:
             replicas.redraw_subsets()
         log_ratio = 0.0
         for m in range(1, last + 1):

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_subanneal.tempering.evidence import (
+    chains_evidence,
+    ladder_pairs,
+    stepping_stones,
+    thermodynamic_integral,
+)
 
 # Chains that differ more have not mixed; fewer draws than these do not tell.
 LARGE_RHAT, FEWEST_DRAWS = 1.05, 10
@@ -35,8 +42,18 @@ class TemperingResult:
         Share of the tempered transitions, and of the exchanges of rows, that were accepted.
     n_values, n_gradients : ndarray of int, shape (n_chains, n_levels)
         Evaluations of each level's likelihood: alone, and with its gradient.
-    log_evidence : float
-        Log of the model's evidence, by stepping stones, if the ladder ends at 0 and subsets stay as they are; else nan.
+    log_evidence, log_evidence_error : float
+        Log of the model's evidence, by stepping stones from both sides of each pair of levels, and its standard error,
+        if the ladder ends at 0 and subsets stay as they are; else nan.
+    thermodynamic_log_evidence : float
+        The same by thermodynamic integration over the levels: a check, since it has an error of its own that more
+        levels reduce, and needs draws from the reference at which the likelihood has a mean.
+    round_trips : ndarray of int, shape (n_chains,)
+        How often replicas went from the lowest level to the first and back; -1 without swaps.
+    levels : {"powers", "subsets", "one"}
+        What the levels below the first have: powers of the likelihood, subsets of the rows; or that there are none.
+    parameters : dict of str to ndarray of shape (n_chains, n_draws, ...)
+        The draws by names, and with the constraints of the parameters, where they have been given.
     warmup_share : ndarray of shape (n_chains,)
         Share of the warm-up that was made before a time limit ended it; 1 if all was.
     seconds : ndarray of shape (n_chains,)
@@ -55,38 +72,126 @@ class TemperingResult:
     n_values: NDArray
     n_gradients: NDArray
     log_evidence: float
+    log_evidence_error: float
+    thermodynamic_log_evidence: float
+    round_trips: NDArray
+    levels: str
     warmup_share: NDArray
     seconds: NDArray
+    parameters: dict
 
     @classmethod
-    def of(cls, chains: list) -> TemperingResult:
-        """Put chains together; all keep as many draws as the shortest."""
+    def of(cls, chains: list, constrained: Callable | None = None) -> TemperingResult:
+        """Put chains together; all keep as many draws as the shortest.
+
+        Parameters
+        ----------
+        chains : list of TemperedChainResult
+        constrained : callable or None, default=None
+            Gives parameters by their names from draws.
+        """
         n_draws = min(len(chain.draws) for chain in chains)
         stacked = {name: np.array([chain.summary[name] for chain in chains]) for name in chains[0].summary}
+        log_evidence, error = chains_evidence([chain.log_ratios for chain in chains])
+        draws = np.array([chain.draws[:n_draws] for chain in chains])
+        subsets = (stacked["n_rows"][:, 1:] < stacked["n_rows"][:, :1]) & (stacked["inverse_temperatures"][:, 1:] > 0.0)
         return cls(
-            draws=np.array([chain.draws[:n_draws] for chain in chains]),
+            draws=draws,
             log_density=np.array([chain.log_density[:n_draws] for chain in chains]),
-            log_evidence=stepping_stones([chain.log_ratios for chain in chains]),
+            log_evidence=log_evidence,
+            log_evidence_error=error,
+            thermodynamic_log_evidence=np.nan,
+            levels="one" if subsets.shape[1] == 0 else "subsets" if subsets.any() else "powers",
+            parameters={} if constrained is None else constrained(draws),
             **stacked,
         )
 
+    @classmethod
+    def of_ensemble(cls, run, model) -> TemperingResult:
+        """Of the run of an ensemble, whose chains have one ladder.
+
+        Parameters
+        ----------
+        run : EnsembleResult
+        model : LogDensityModel
+        """
+        state, draws = run.state, np.ascontiguousarray(run.draws.transpose(1, 0, 2))
+        arrays, betas = state["arrays"], state["inverse_temperatures"]
+        n_chains, n_levels = arrays["n_values"].shape
+
+        def for_each_chain(values):
+            return np.tile(np.asarray(values), (n_chains, 1))
+
+        log_evidence = error = integral = np.nan
+        if n_levels > 1 and betas[-1] == 0.0:
+            log_evidence, error = stepping_stones(ladder_pairs(betas, run.log_likelihood))
+            integral = thermodynamic_integral(betas, run.log_likelihood.reshape(-1, n_levels))
+        return cls(
+            draws=draws,
+            log_density=run.log_density.T.copy(),
+            inverse_temperatures=for_each_chain(betas),
+            n_rows=for_each_chain(np.where(betas > 0.0, model.n_observations, 0)),
+            step_sizes=for_each_chain([adaptation["step_size"] for adaptation in state["adaptations"]]),
+            acceptance=arrays["accepted"] / max(state["n_iterations"], 1),
+            swap_rates=arrays["swapped"] / np.maximum(arrays["n_swaps"], 1),
+            transition_rate=np.zeros(n_chains),
+            refresh_rate=np.zeros(n_chains),
+            n_values=arrays["n_values"],
+            n_gradients=arrays["n_gradients"],
+            log_evidence=log_evidence,
+            log_evidence_error=error,
+            thermodynamic_log_evidence=integral,
+            round_trips=state["trips"]["counts"] if n_levels > 1 else np.full(n_chains, -1),
+            levels="powers" if n_levels > 1 else "one",
+            warmup_share=np.full(n_chains, run.warmup_share),
+            seconds=np.full(n_chains, run.seconds),
+            parameters=model.constrained(draws),
+        )
+
+    @property
+    def barriers(self) -> NDArray:
+        """Sum of the shares of swaps that are rejected, of each chain: how far reference and posterior are apart."""
+        return (1.0 - self.swap_rates).sum(axis=1)
+
+    @property
+    def best_round_trips(self) -> NDArray:
+        """Round trips that non-reversible swaps would make with kernels that forget, and with ever more levels.
+
+        n_draws / (2 + 2 barrier), of each chain; with the levels that there are, the barrier counts rejections r as
+        r / (1 - r).
+
+        References
+        ----------
+        S. Syed, A. Bouchard-Cote, G. Deligiannidis, A. Doucet (2022), Non-reversible parallel tempering: a scalable
+        highly parallel MCMC scheme, JRSS B 84, section 3.4.
+        """
+        return self.draws.shape[1] / (2.0 + 2.0 * self.barriers)
+
     def warn(self, stacklevel: int = 3) -> None:
-        """Issue a ``ConvergenceWarning`` if the warm-up was cut, or chains disagree: an R-hat above 1.05."""
+        """Issue a ``ConvergenceWarning`` if warm-up was cut, no replica made a round trip, or R-hat is above 1.05."""
         problems = []
+        n_chains, n_draws, _ = self.draws.shape
         if (self.warmup_share < 1.0).any():
             problems.append(
-                f"The time limit ended the warm-up of {(self.warmup_share < 1.0).sum()} of {len(self.draws)} chains, "
+                f"The time limit ended the warm-up of {(self.warmup_share < 1.0).sum()} of {n_chains} chains, "
                 f"after {self.warmup_share.min():.0%} of it: draws may be far from the posterior. Raise time_limit, or "
                 "lower n_warmup."
             )
-        n_chains, n_draws, _ = self.draws.shape
+        n_levels = self.inverse_temperatures.shape[1]
+        if n_levels > 1 and not self.round_trips.any() and n_draws >= FEWEST_DRAWS * n_levels:
+            lowest = int(self.swap_rates.mean(axis=0).argmin())
+            problems.append(
+                f"No replica went from the lowest level to the posterior and back: swaps between levels {lowest} and "
+                f"{lowest + 1} are accepted with a share of {self.swap_rates[:, lowest].mean():.3f}. More levels help "
+                "(n_levels), or more draws, or a reference nearer to the posterior."
+            )
         rhat = self.potential_scale_reduction()[0] if n_chains > 1 and n_draws >= FEWEST_DRAWS else np.ones(1)
         worst = int(np.argmax(np.nan_to_num(rhat, nan=1.0)))
         if rhat[worst] > LARGE_RHAT:
             problems.append(
                 f"The chains disagree: R-hat is {rhat[worst]:.2f} for parameter {worst}. More draws "
                 "help, or a longer warm-up (n_warmup); if there may be several modes, a ladder (n_levels, "
-                "min_inverse_temperature)."
+                "min_inverse_temperature), which ends at a prior or a reference wide enough for all of them."
             )
         if problems:
             warnings.warn(" ".join(problems), ConvergenceWarning, stacklevel=stacklevel)
@@ -128,7 +233,7 @@ class TemperingResult:
         Parameters
         ----------
         names : list of str, default=None
-            Of the parameters; None: "theta" with one dimension.
+            Of the coordinates; None: the parameters by their own names, or "theta" with one dimension.
 
         Returns
         -------
@@ -139,29 +244,9 @@ class TemperingResult:
         except ImportError as error:
             raise ImportError("to_arviz needs ArviZ: pip install arviz.") from error
         if names is None:
-            posterior = {"theta": self.draws}
+            posterior = self.parameters or {"theta": self.draws}
         else:
             posterior = {name: self.draws[:, :, k] for k, name in enumerate(names)}
         if int(arviz.__version__.partition(".")[0]) >= 1:
             return arviz.from_dict({"posterior": posterior})
         return arviz.from_dict(posterior=posterior)
-
-
-def stepping_stones(chains: list) -> float:
-    """Log evidence from the log ratios of neighbouring densities at the draws of the lower one; nan without any.
-
-    Parameters
-    ----------
-    chains : list of list of ndarray
-        For each chain and pair of levels.
-
-    References
-    ----------
-    W. Xie, P. Lewis, Y. Fan, L. Kuo, M.-H. Chen (2011), Improving marginal likelihood estimation for Bayesian
-    phylogenetic model selection, Systematic Biology 60.
-    """
-    if not chains[0]:
-        return np.nan
-    # Chains may have other ladders, so each is a path of its own; their estimates of the evidence are averaged.
-    paths = [sum(logsumexp(ratios) - np.log(len(ratios)) for ratios in chain) for chain in chains]
-    return float(logsumexp(paths) - np.log(len(paths)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.tempering.adaptation import Adaptation
@@ -74,6 +75,33 @@ class TransitionKernel(BaseEstimator):
             Mean probability of acceptance.
         """
         raise NotImplementedError(f"{type(self).__name__} must define move")
+
+    def move_all(self, ensemble) -> NDArray:
+        """Move the points of all levels and chains, one by one or in threads; a kernel may do it by fewer evaluations.
+
+        Parameters
+        ----------
+        ensemble : TemperedEnsemble
+            Its first ``n_moving`` levels move.
+
+        Returns
+        -------
+        acceptance : ndarray of shape (n_chains, n_moving)
+        """
+
+        def one(place):
+            level = Level(ensemble.model, float(ensemble.inverse_temperatures[place[1]]))
+            adaptation = ensemble.adaptations[place[1]]
+            return level, *self.move(level, ensemble.point(*place), adaptation, ensemble.streams[place])
+
+        places = list(np.ndindex(ensemble.n_chains, ensemble.n_moving))
+        acceptance = np.empty((ensemble.n_chains, ensemble.n_moving))
+        for place, (level, point, accepted) in zip(places, ensemble.map(one, places), strict=True):
+            ensemble.put(*place, point)
+            ensemble.n_values[place] += level.n_values
+            ensemble.n_gradients[place] += level.n_gradients
+            acceptance[place] = accepted
+        return acceptance
 
 
 class MetropolisHastings(TransitionKernel):

@@ -32,7 +32,7 @@ from sklearn_subanneal import (
     VariationalTemperingFMM,
     VariationalTemperingLDA,
 )
-from sklearn_subanneal.tempering import GaussianMean, ParallelTempering
+from sklearn_subanneal.tempering import GaussianMean, ParallelTempering, sample
 
 
 def digest(*values) -> str:
@@ -135,6 +135,12 @@ def tempering(n_jobs):
     return digest(result.draws), digest(result.log_density)
 
 
+def any_density(n_jobs):
+    few = {"reference": (0.0, 5.0), "n_parameters": 3, "n_chains": 4, "n_draws": 30, "n_warmup": 31}
+    result = sample(lambda x: -0.5 * float(np.sum((x - 1.0) ** 2)), **few, random_state=0, n_jobs=n_jobs)
+    return digest(result.draws), digest(result.log_density, result.log_evidence)
+
+
 ESTIMATORS = {
     "CrossCat": crosscat,
     "CrossCatClassifier": supervised(CrossCatClassifier),
@@ -148,6 +154,7 @@ ESTIMATORS = {
     "VariationalTemperingFMM": factorial,
     "TemperedGaussianProcessRegressor": gaussian_process,
     "tempering.ParallelTempering": tempering,
+    "tempering.sample": any_density,
 }
 
 

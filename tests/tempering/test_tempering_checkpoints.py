@@ -37,7 +37,7 @@ def sampled(sampler, checkpoint=None, model=MODEL, **params):
 def assert_same(one, two):
     for name in vars(two):
         if name != "seconds":
-            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+            np.testing.assert_equal(getattr(one, name), getattr(two, name))
 
 
 def interrupt(monkeypatch, folder, sampler, n_iterations, **params):
