@@ -12,9 +12,9 @@ import argparse
 
 # Seconds of a worker for a cell in a cycle, and of the process of the fit in a cycle, with 32 columns: for all threads
 # together, and for each of them.
-A_CELL, FIXED, A_THREAD = 86e-9, 0.14, 0.05
+A_CELL, FIXED, A_THREAD = 37e-9, 0.09, 0.03
 # Kilobytes in a cycle to each thread, from the first one, and from each further one, with 32 columns.
-SENT, RECEIVED, RECEIVED_MORE = 209.0, 767.0, 160.0
+SENT, RECEIVED, RECEIVED_MORE = 182.0, 761.0, 155.0
 COLUMNS, BYTES_A_CELL, CYCLES = 32, 4.0, 60
 
 
