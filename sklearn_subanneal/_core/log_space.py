@@ -69,3 +69,27 @@ def log_mean_exp(
     with np.errstate(divide="ignore"):
         mean = np.log(np.exp(log_densities - shift).mean(axis=axis, keepdims=True)) + shift
     return mean.squeeze(axis=axis)[()]
+
+
+def drawn_by_log_weights(log_weights: NDArray, generator: np.random.Generator) -> int:
+    """An index drawn with probabilities proportional to weights given by their logarithms.
+
+    Parameters
+    ----------
+    log_weights : ndarray of shape (n,)
+        At least one is finite; -inf (weight 0) is allowed.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    index : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal._core.log_space import drawn_by_log_weights
+    >>> drawn_by_log_weights(np.array([-np.inf, -1000.0]), np.random.default_rng(0))
+    1
+    """
+    shares = np.exp(log_weights - log_weights.max())
+    return int(generator.choice(len(shares), p=shares / shares.sum()))

@@ -1,6 +1,6 @@
-"""enter, by which rows join a mixture one after the other, each with the density that was predicted for it."""
+"""enter, by which rows join mixtures one after the other, each with the density that was predicted for it."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uintptr_t
 from numpy.random cimport bitgen_t
 
 import numpy as np
@@ -10,13 +10,13 @@ from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 
 
-def enter(Mixture mixture, const int32_t[::1] rows, generator):
-    """Assign rows in turn, each by its exact conditional distribution given all rows that are assigned.
+def enter(list mixtures, const int32_t[::1] rows, generator):
+    """Assign rows in turn, in each mixture by the exact conditional distribution given all rows that are assigned.
 
     Parameters
     ----------
-    mixture : Mixture
-        Its prior has no auxiliary variable.
+    mixtures : list of Mixture
+        Independent of one another; their priors have no auxiliary variable.
     rows : ndarray of int32
         They are not assigned yet.
     generator : numpy.random.Generator
@@ -25,16 +25,25 @@ def enter(Mixture mixture, const int32_t[::1] rows, generator):
     -------
     log_predictive : ndarray of shape (len(rows),)
         Log density of the observed cells of each row given the rows before it, their clusters and the hyperparameters,
-        in standard units. It is computed as the density of the cells and the cluster that was drawn, over the
-        probability with which it was drawn: as a weight it is unbiased whatever the rounding of the scores.
+        in standard units, the sum over the mixtures. It is computed as the density of the cells and the cluster that
+        was drawn, over the probability with which it was drawn: as a weight it is unbiased whatever the rounding of the
+        scores.
     """
     cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-    cdef double[::1] out = np.empty(rows.shape[0])
-    cdef Py_ssize_t i
+    cdef double[::1] out = np.zeros(rows.shape[0])
+    cdef uintptr_t[::1] each = np.array([address_of(mixture) for mixture in mixtures], np.uintp)
+    cdef Py_ssize_t i, v
     with generator.bit_generator.lock, nogil:
+        # Row by row: the random numbers of a row do not depend on how many rows come at once.
         for i in range(rows.shape[0]):
-            out[i] = enter_row(mixture, rows[i], bits)
+            for v in range(each.shape[0]):
+                out[i] += enter_row(<Mixture> <void*> each[v], rows[i], bits)
     return np.asarray(out)
+
+
+def address_of(Mixture mixture not None):
+    """Where a mixture is, for loops without the interpreter."""
+    return <uintptr_t> <void*> mixture
 
 
 cdef double enter_row(Mixture mixture, Py_ssize_t row, bitgen_t* bits) except? -1.0 nogil:

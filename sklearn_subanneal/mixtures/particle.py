@@ -1,21 +1,25 @@
-"""Particle, a mixture that the rows of a stream enter, and ParticleState, what is kept of it between its chunks."""
+"""Particle, a mixture that the rows of a stream enter; ParticleState, what is kept of it; MixtureParticles, their maker."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
+from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.columns._base import ColumnData
+from sklearn_subanneal.columns._carried import CarriedStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._detachment import DetachmentKernel
 from sklearn_subanneal.mixtures._entry import enter
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
-from sklearn_subanneal.mixtures.mixture_chain import Draw, mixture_state
+from sklearn_subanneal.mixtures.mixture_chain import TRACE, Draw, mixture_state
 from sklearn_subanneal.mixtures.row_moves import SplitMerge
+from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 
 # Cells that the chain of a column has filled, in the state of its prior.
@@ -106,6 +110,8 @@ class Particle:
         The rows at hand, and after them those to come.
     state : ParticleState
     generator : numpy.random.Generator
+    explained : sequence of int or None, default=None
+        The columns that the mixture explains; the statistics of all follow the rows. None: all.
     """
 
     def __init__(
@@ -115,13 +121,26 @@ class Particle:
         cells: Sequence[ColumnData],
         state: ParticleState,
         generator: np.random.Generator,
+        explained: Sequence[int] | None = None,
     ):
         self.generator = generator
         self.columns = [model.statistics(data) for model, data in zip(models, cells, strict=True)]
-        self.mixture = Mixture(self.columns, prior, cells[0].n_rows)
+        self.n_rows = cells[0].n_rows
+        self._carried = [] if explained is None else [CarriedStatistics(column) for column in self.columns]
+        self.mixture = Mixture(self.columns, prior, self.n_rows)
         self.load(state)
-        self._pairs = SplitMergeKernel(self.columns, cells[0].n_rows)
-        self._detachments = DetachmentKernel(self.columns, cells[0].n_rows)
+        if explained is not None:
+            self.explain(explained)
+        every = self.columns + self._carried
+        self._pairs = SplitMergeKernel(every, self.n_rows)
+        self._detachments = DetachmentKernel(every, self.n_rows)
+
+    def explain(self, columns: Sequence[int]) -> None:
+        """Explain these columns from now on;."""
+        chosen = list(self._carried)
+        for j in columns:
+            chosen[j] = self.columns[j]
+        self.mixture.set_columns(chosen)
 
     def load(self, state: ParticleState) -> None:
         """Take over a state, whose rows are the first ones."""
@@ -140,7 +159,7 @@ class Particle:
 
     def enter(self, first: int, last: int) -> np.ndarray:
         """Assign the rows from ``first`` to before ``last``; returns the log predictive density of each."""
-        return enter(self.mixture, np.arange(first, last, dtype=np.int32), self.generator)
+        return enter([self.mixture], np.arange(first, last, dtype=np.int32), self.generator)
 
     def move(self, first: int, last: int, learn: bool) -> dict:
         """Move the rows from ``first`` to before ``last``, then redraw the hyperparameters if ``learn`` says so.
@@ -160,6 +179,16 @@ class Particle:
             self.mixture.learn(self.generator)
         counts = [kernel.take_counts() for kernel in (self._pairs, self._detachments)]
         return {"n_moved": n_moved} | {name: counts[0][name] + counts[1][name] for name in counts[0]}
+
+    def log_joint(self) -> float:
+        """Log joint density of the partition and the cells of all rows, in standard units."""
+        return self.mixture.log_joint()
+
+    def record(self) -> dict:
+        """Fields of a record of the trace, in standard units."""
+        parameters = self.mixture.prior.parameters
+        priors = {name: parameters.get(name, np.nan) for name in ("concentration", "discount", "mass", "sigma")}
+        return {"log_joint": self.log_joint(), "n_clusters": self.mixture.n_clusters} | priors
 
     def draw(self, units: float) -> Draw:
         """The present state as prediction needs it; ``units`` lead from standard units to those of the data."""
@@ -186,3 +215,71 @@ class Particle:
             fillings=fillings,
             partition=self.mixture.prior.parameters,
         )
+
+
+class ParticleMaker(Protocol):
+    """What a stream asks of the maker of its particles, which have the methods of :class:`Particle`."""
+
+    TRACE: np.dtype
+
+    def from_prior(self, models: Sequence[ColumnModel], generator: np.random.Generator) -> Any:
+        """The state of a particle without rows, its hyperparameters drawn from their prior."""
+
+    def from_chain(self, models: Sequence[ColumnModel], result: ChainResult, arrays: Sequence, first: int) -> Any:
+        """The state after a chain.
+
+        Parameters
+        ----------
+        models : sequence of ColumnModel
+        result : ChainResult
+        arrays : sequence of ndarray
+            Typed columns of all its rows; or of none of them, if they are gone.
+        first : int
+            Rows before this one are not kept.
+        """
+
+    def particle(
+        self, models: Sequence[ColumnModel], cells: Sequence[ColumnData], state: Any, generator: np.random.Generator
+    ) -> Particle:
+        """A particle of this state."""
+
+
+@dataclass(frozen=True)
+class MixtureParticles:
+    """Particles that are mixtures.
+
+    Attributes
+    ----------
+    partition : Partition
+    learn : bool
+        Whether hyperparameters are redrawn.
+    """
+
+    TRACE = TRACE
+
+    partition: Partition
+    learn: bool
+
+    def from_prior(self, models, generator):
+        return ParticleState.empty(models, self.partition.bind(self.learn), generator)
+
+    def from_chain(self, models, result, arrays, first):
+        priors = result.state.model.get("columns")
+        state = ParticleState.of_draw(models, result.draws[-1], priors)
+        if not len(arrays[0]):
+            return state
+        order, fillings = result.state.order, {}
+        for j, model in enumerate(models):
+            if model.stateful:
+                missing = np.isnan(model.values(arrays)).any(axis=1)
+                fillings[j] = _by_rows(priors[j][FILLED], order[missing[order]], first)
+        return replace(state, labels=result.labels[-1][first:], fillings=fillings)
+
+    def particle(self, models, cells, state, generator):
+        return Particle(models, self.partition.bind(self.learn), cells, state, generator)
+
+
+def _by_rows(filled: np.ndarray, rows: np.ndarray, first: int) -> np.ndarray:
+    """Fillings of these rows, in the order of the rows, of those from ``first`` on."""
+    order = np.argsort(rows)
+    return filled[order[rows[order] >= first]]

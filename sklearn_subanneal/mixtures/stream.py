@@ -1,4 +1,4 @@
-"""Stream, sequential Monte Carlo for a mixture whose rows come in chunks; Received, the particles after a chunk."""
+"""Stream, sequential Monte Carlo for a model of rows that come in chunks: weighted particles, and the latest rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.mixture_chain import TRACE
-from sklearn_subanneal.mixtures.particle import FILLED, Particle, ParticleState
-from sklearn_subanneal.partitions import Partition
+from sklearn_subanneal.mixtures.particle import Particle, ParticleMaker, ParticleState
 from sklearn_subanneal.tables.documents import joined
 
 # Between two rounds of moves so many rows enter: this share of the rows so far, and of the window at most that one. A
@@ -33,7 +31,7 @@ LEAST_WEIGHT = 1e-300
 
 @dataclass(frozen=True)
 class Stream:
-    """A mixture of rows that come in chunks: weighted particles, and the latest rows.
+    """A model of rows that come in chunks: weighted particles, and the latest rows.
 
     The particles are weighted by their predictive densities of the rows (sequential Monte Carlo). Between two rounds
     each row in turn is drawn its cluster by its exact conditional distribution given the rows before it, and the weight
@@ -45,7 +43,8 @@ class Stream:
     Attributes
     ----------
     models : list of ColumnModel
-    partition : Partition
+    maker : ParticleMaker
+        What a particle is: a mixture, or something else of the same methods.
     window : int
         Rows that are kept, the latest ones.
     learn : bool
@@ -82,7 +81,7 @@ class Stream:
     """
 
     models: list[ColumnModel]
-    partition: Partition
+    maker: ParticleMaker
     window: int
     learn: bool
     learn_from: int
@@ -101,7 +100,7 @@ class Stream:
     def from_prior(
         cls,
         models: Sequence[ColumnModel],
-        partition: Partition,
+        maker: ParticleMaker,
         arrays: Sequence,
         generators: Sequence[np.random.Generator],
         **settings,
@@ -111,23 +110,23 @@ class Stream:
         Parameters
         ----------
         models : sequence of ColumnModel
-        partition : Partition
+        maker : ParticleMaker
         arrays : sequence of ndarray
             Typed columns of any rows.
         generators : sequence of numpy.random.Generator
         settings : dict
             ``window``, ``learn`` and ``learn_from``.
         """
-        generators, learn = deepcopy(list(generators)), settings["learn"]
-        states = [ParticleState.empty(models, partition.bind(learn), generator) for generator in generators[:-1]]
+        generators = deepcopy(list(generators))
+        states = [maker.from_prior(models, generator) for generator in generators[:-1]]
         none = [array[:0] for array in arrays]
-        return cls(list(models), partition, arrays=none, **_of_states(states, generators), **settings)
+        return cls(list(models), maker, arrays=none, **_of_states(states, generators), **settings)
 
     @classmethod
     def from_chains(
         cls,
         models: Sequence[ColumnModel],
-        partition: Partition,
+        maker: ParticleMaker,
         arrays: Sequence,
         results: Sequence[ChainResult],
         generators: Sequence[np.random.Generator],
@@ -139,7 +138,7 @@ class Stream:
         Parameters
         ----------
         models : sequence of ColumnModel
-        partition : Partition
+        maker : ParticleMaker
         arrays : sequence of ndarray
             Typed columns of the rows of the chains; or of none of them, if they are not at hand.
         results : sequence of ChainResult
@@ -150,20 +149,11 @@ class Stream:
             ``window``, ``learn`` and ``learn_from``; perhaps ``n_annealed``.
         """
         first = max(len(arrays[0]) - settings["window"], 0)
-        gaps = {j: np.isnan(model.values(arrays)).any(axis=1) for j, model in enumerate(models) if model.stateful}
-        states = []
-        for result in results:
-            priors = result.state.model.get("columns")
-            state = ParticleState.of_draw(models, result.draws[-1], priors)
-            if len(arrays[0]):
-                order = result.state.order
-                fillings = {j: _by_rows(priors[j][FILLED], order[missing[order]], first) for j, missing in gaps.items()}
-                state = replace(state, labels=result.labels[-1][first:], fillings=fillings)
-            states.append(state)
+        states = [maker.from_chain(models, result, arrays, first) for result in results]
         arrays = [array[first:] for array in arrays]
-        stream = cls(list(models), partition, arrays=arrays, **_of_states(states, generators), **settings)
+        stream = cls(list(models), maker, arrays=arrays, **_of_states(states, generators), **settings)
         particle = stream._particles([model.data(arrays) for model in stream.models], stream.generators)[0]
-        units = results[0].draws[-1].log_joint - particle.mixture.log_joint()
+        units = results[0].draws[-1].log_joint - particle.log_joint()
         return replace(stream, units=units, n_rows=n_rows, next_round=stream._round_after(n_rows))
 
     @property
@@ -233,7 +223,7 @@ class Stream:
                 if moved[0] or end == len(every[0]):
                     common = {"sweep": n_rounds, "seconds": clock.now() - began, "n_assigned": n_rows}
                     trace += [
-                        _record(particle, units[end - n_old - 1], {"chain": number} | common | own)
+                        self._record(particle, units[end - n_old - 1], {"chain": number} | common | own)
                         for number, (particle, own) in enumerate(zip(particles, moved, strict=True))
                     ]
         first = max(len(every[0]) - self.window, 0)
@@ -249,13 +239,21 @@ class Stream:
             next_round=next_round,
             n_rounds=n_rounds,
         )
-        return stream, particles, np.array(trace, TRACE)
+        return stream, particles, np.array(trace, self.maker.TRACE)
 
     def _particles(self, cells: Sequence, generators: Sequence[np.random.Generator]) -> list[Particle]:
         return [
-            Particle(self.models, self.partition.bind(self.learn), cells, state, generator)
+            self.maker.particle(self.models, cells, state, generator)
             for state, generator in zip(self.states, generators, strict=False)
         ]
+
+    def _record(self, particle: Particle, units: float, fields: dict) -> tuple:
+        """One record of the trace."""
+        names = self.maker.TRACE.names
+        record = dict.fromkeys(names, 0) | particle.record() | fields
+        record["progress"] = record["inverse_temperature"] = 1.0
+        record["log_joint"] += units
+        return tuple(record[name] for name in names)
 
     def _round_after(self, n_rows: int) -> int:
         """The number of rows at the next round; it depends on nothing else."""
@@ -265,12 +263,6 @@ class Stream:
 def _of_states(states: list[ParticleState], generators: Sequence[np.random.Generator]) -> dict:
     """Fields of a stream with these particles, which have equal weights."""
     return {"states": states, "generators": list(generators), "log_weights": np.zeros(len(states))}
-
-
-def _by_rows(filled: np.ndarray, rows: np.ndarray, first: int) -> np.ndarray:
-    """Fillings of these rows, in the order of the rows, of those from ``first`` on."""
-    order = np.argsort(rows)
-    return filled[order[rows[order] >= first]]
 
 
 def _log_slopes(models: Sequence[ColumnModel], arrays: Sequence) -> np.ndarray:
@@ -312,16 +304,6 @@ def _draw_anew(particles: list[Particle], log_weights: np.ndarray, generator: np
         state = particles[number].state()
         for _ in range(counts[number] - 1):
             particles[next(gone)].load(state)
-
-
-def _record(particle: Particle, units: float, fields: dict) -> tuple:
-    """One record of the trace."""
-    mixture, record = particle.mixture, dict.fromkeys(TRACE.names, 0) | fields
-    record["progress"] = record["inverse_temperature"] = 1.0
-    record["log_joint"], record["n_clusters"] = mixture.log_joint() + units, mixture.n_clusters
-    for name in ("concentration", "discount", "mass", "sigma"):
-        record[name] = mixture.prior.parameters.get(name, np.nan)
-    return tuple(record[name] for name in TRACE.names)
 
 
 @contextmanager

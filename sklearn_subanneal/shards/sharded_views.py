@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_subanneal._core.log_space import drawn_by_log_weights
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.shards.block_map import Threads
@@ -180,8 +181,7 @@ class ShardedViews:
     def _chosen(self, j: int, candidates: list[_Candidate], weights: list[float]) -> _Candidate:
         with np.errstate(divide="ignore"):
             logs = np.log(weights) + [candidate.evidence[j] for candidate in candidates]
-        shares = np.exp(logs - logs.max())
-        return candidates[self.generator.choice(len(candidates), p=shares / shares.sum())]
+        return candidates[drawn_by_log_weights(logs, self.generator)]
 
     def _settle(self, home: dict[int, _Candidate], priors: list[dict]) -> None:
         """Give the views their columns."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracles.reference_chain import partition_codes
 from support.enumerated_chains import N_ROWS, TABLES, check_distance
+from support.estimates import check_estimates
 from support.exact_mixtures import exact_law, exact_mixture
 from support.streams import StreamedExample
 from support.tiers import quick_only
@@ -31,23 +32,9 @@ class Case:
 
 
 def check_run(case, n_runs, most_error):
-    """The mean of the estimates of the evidence, and of the weighted partitions, each in four standard errors."""
     exact = exact_mixture(case.table, case.prior, case.learned, 1.0)
-    example = StreamedExample(case.table, case.prior, case.learned, window=case.window)
-    log_evidences, weights, codes = example.runs(n_runs)
-    ratios = np.exp(log_evidences - exact.log_evidence)
-    error = ratios.std() / np.sqrt(n_runs)
-    assert error < most_error
-    assert abs(ratios.mean() - 1.0) < 4.0 * error
-    law = np.array(list(exact.posterior().values()))
-    found = np.zeros((n_runs, len(law)))
-    np.add.at(found, (np.arange(n_runs)[:, None], codes), ratios[:, None] * weights)
-    # Of partitions that are drawn often enough for normal errors.
-    common = np.flatnonzero(law * n_runs > 20)
-    assert common.size >= 3
-    z = (found.mean(axis=0) - law)[common] / (found.std(axis=0)[common] / np.sqrt(n_runs))
-    assert np.abs(z).max() < 4.5
-    assert np.mean(z**2) < 1.0 + 4.0 * np.sqrt(2.0 / len(common))
+    found = StreamedExample(case.table, case.prior, case.learned, window=case.window).runs(n_runs)
+    check_estimates(found, exact.log_evidence, np.array(list(exact.posterior().values())), most_error)
 
 
 NAMES = [name for name in TABLES if name != "none"]
