@@ -203,15 +203,16 @@ class MCMCEstimator(
             missing_indicator=self.missing_indicator,
         )
 
-    def _read_weighted(self, X, weights):
+    def _read_weighted(self, X, weights, read=None):
         """The schema, the typed columns of the table of repeated rows, and those of X itself.
 
-        All that is learned from the cells is learned from the repeated rows.
+        All that is learned from the cells is learned from the repeated rows; ``read`` is ``_read``, if not given.
         """
+        read = self._read if read is None else read
         if weights is None:
-            table, arrays = self._read(X)
+            table, arrays = read(X)
             return table, arrays, arrays
-        table, repeated = self._read(repeated_rows(X, weights))
+        table, repeated = read(repeated_rows(X, weights))
         return table, repeated, table.encode(self, X, as_evidence(self.unseen))
 
     def _bind(self, table, arrays):

@@ -1,4 +1,4 @@
-"""Streaming, partial_fit of a mixture: rows that come in chunks, by sequential Monte Carlo; a mixin."""
+"""Streaming, the rows that come in chunks, by sequential Monte Carlo: what partial_fit of two estimators shares."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import _fit_context
 
-from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing import subsampling
 from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
@@ -17,13 +15,11 @@ from sklearn_subanneal.annealing.schedules import SequentialGibbs
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
-from sklearn_subanneal.mixtures.mixture_chain import LEARNED_FROM
-from sklearn_subanneal.mixtures.predictive import own_groups
+from sklearn_subanneal.mixtures.particle import ParticleMaker
 from sklearn_subanneal.mixtures.stream import Stream
 from sklearn_subanneal.shards import ShardedTable
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights
-from sklearn_subanneal.trees import IncrementalHierarchy
 
 # Latest rows whose clusters in each particle are kept for the point estimate of the clusters.
 MOST_LATEST = 1000
@@ -36,9 +32,14 @@ OF_STREAMS = ("log_evidence_", "n_samples_seen_", "posterior_rows_")
 class Streaming:
     """``partial_fit``, after which all questions can be asked that a fit answers.
 
-    It reads what ``MCMCEstimator`` has: ``_read_weighted(X, weights)``, ``_bind(table, arrays)``, ``_template(...)``,
-    ``_schedule(models)``, ``_keep(...)``, ``_summarize(arrays)`` and ``_judge_convergence()``.
+    It reads what ``MCMCEstimator`` has: ``_read_weighted(X, weights, read)``, ``_bind(table, arrays)``,
+    ``_template(...)``, ``_of_chain(...)``, ``_schedule(models)``, ``_keep(...)``, ``_summarize(arrays)`` and
+    ``_judge_convergence()``; and ``_read_start(X)`` of ``ShardedFit``. A subclass has ``partial_fit``, and says what
+    its particles are.
     """
+
+    # Number of rows from which on hyperparameters are redrawn, if ``learn_from`` does not say.
+    _STREAM_LEARNS_FROM: int
 
     _stream: Stream | None = None
     # Of the last fit: its chains with their last draws alone.
@@ -54,79 +55,28 @@ class Streaming:
     def _weights_of_chains(self, arrays):
         return super()._weights_of_chains(arrays) if self._stream is None else self._stream.weights
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
-        """Go on with further rows, of which any number may come in any number of calls, in bounded memory.
-
-        The ``n_chains`` chains are particles of sequential Monte Carlo. Each row is drawn its cluster by its exact
-        conditional distribution given the rows before it, and each particle is weighted by the densities that it
-        predicted for the rows. At fixed numbers of rows, between which at most a tenth of ``window`` come, the
-        particles are drawn anew by their weights, if these have become too unequal, and then each makes moves: the rows
-        in the window are sampled anew given all others, and so are the hyperparameters. Rows that have left the window
-        stay in their clusters for ever.
-
-        While all rows are in the window they are annealed, as :meth:`fit` does it, whenever their number has doubled,
-        and when the window is full; ``time_limit`` is for each annealing, and ``moves`` are made in it alone. Types and
-        categories of the columns are those of the first call, units and grids those of the annealed rows: they should
-        be like those to come. With schedule="sequential" all rows enter one after the other, from hyperparameters drawn
-        from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of the evidence. After
-        :meth:`fit` its chains are the particles, from their last draws, and its rows are not moved any more. ``fit``
-        starts anew. The model is valid after every call, with one draw a particle.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            The next rows.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Integers: a row of weight w enters as w equal rows.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If X or the weights are not as ``fit`` takes them, X is not like the rows before, or the partition is one of
-            which the weight of a row depends on an auxiliary variable ("nggp", "nig").
-
-        References
-        ----------
-        W. R. Gilks, C. Berzuini (2001), Following a moving target: Monte Carlo inference for dynamic Bayesian models,
-        Journal of the Royal Statistical Society B 63, 127-146. doi:10.1111/1467-9868.00280
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_subanneal import SubsampleAnnealedDPMM
-        >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 8 * (np.arange(300) % 3)[:, None]
-        >>> model = SubsampleAnnealedDPMM(n_chains=2, random_state=0)
-        >>> for rows in np.split(X, 3):
-        ...     model = model.partial_fit(rows)
-        >>> model.n_clusters_, model.n_samples_seen_
-        (3, 300)
-        """
+    def _partial_fit(self, X, sample_weight):
+        """Check all that does not suit a stream, then go on with the rows of X; the estimator."""
         if isinstance(X, ShardedTable):
             raise ValueError("partial_fit takes the rows themselves, not a ShardedTable; give that to fit")
-        if partitions.resolve_partition(self.partition).bind().has_auxiliary:
-            raise ValueError(
-                f"partition={self.partition!r} does not suit partial_fit; take 'dp' or 'pitman-yor', or give fit all "
-                "rows at once"
-            )
-        if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
-            raise ValueError(
-                "moves=['incremental-hierarchy'] does not suit partial_fit, which grows no trees; leave the move out, "
-                "or take TreeGuidedNRMM, whose partial_fit does"
-            )
+        self._check_stream()
         self._refuse_classes()
         with unchanged_on_failure(self):
             return self._receive(X, checked_weights(X, sample_weight))
 
+    def _check_stream(self) -> None:
+        """Raise ValueError if a parameter, or the last fit, does not suit a stream."""
+
+    def _particle_maker(self) -> ParticleMaker:
+        raise TypeError(f"{type(self).__name__} must say what its particles are")
+
+    def _label_rows(self, arrays) -> None:
+        """Set the labels of these rows by the representative draw; number clusters that no late row has."""
+        raise TypeError(f"{type(self).__name__} must say which labels its rows have")
+
     def _receive(self, X, weights):
         if self._results is None:
-            table, rows, arrays = self._read_weighted(X, weights)
+            table, rows, arrays = self._read_weighted(X, weights, self._read_start)
             stream, rows, results = self._begun(table, rows)
         else:
             table, arrays = self._table, self._table.encode(self, X, as_evidence(self.unseen))
@@ -136,8 +86,7 @@ class Streaming:
         self._keep(table, stream.models, latest, results, RowCopies())
         self._stream, self._ends, self._fitted_identity = stream, (), None
         self._summarize(latest)
-        self._number_absent()
-        self.labels_, self.probabilities_ = own_groups(stream.models, self._representative, arrays, self._groups)
+        self._label_rows(arrays)
         self.posterior_rows_ = np.arange(stream.n_rows - len(latest[0]), stream.n_rows)
         self.n_samples_seen_, self.log_evidence_ = stream.n_rows, stream.present_log_evidence
         self._judge_convergence()
@@ -150,8 +99,8 @@ class Streaming:
             return self._annealed(table, models, rows, generators)
         # The template has the checks of the parameters.
         self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))
-        partition = partitions.resolve_partition(self.partition)
-        return self._entered(Stream.from_prior(models, partition, rows, generators, **self._settings()), rows)
+        stream = Stream.from_prior(models, self._particle_maker(), rows, generators, **self._settings())
+        return self._entered(stream, rows)
 
     def _continued(self, table, rows):
         """As ``_begun``, after further rows."""
@@ -159,11 +108,11 @@ class Streaming:
         if stream is None:
             stream = Stream.from_chains(
                 self._models,
-                partitions.resolve_partition(self.partition),
+                self._particle_maker(),
                 [array[:0] for array in rows],
                 self._ends,
                 [*map(_generator_of, self._ends), spawn_generators(self.random_state, len(self._ends) + 1)[-1]],
-                n_rows=int(self._ends[0].draws[0].sizes.sum()),
+                n_rows=self._n_rows_of(self._ends[0].draws[0]),
                 **self._settings(),
             )
         elif stream.n_annealed and len(stream.arrays[0]) == stream.n_rows < self.window:
@@ -178,19 +127,22 @@ class Streaming:
         return self._entered(replace(stream, models=models, window=self.window), rows)
 
     def _settings(self) -> dict:
-        learn_from = LEARNED_FROM if self.learn_from is None else self.learn_from
+        learn_from = self._STREAM_LEARNS_FROM if self.learn_from is None else self.learn_from
         return {"window": self.window, "learn": self.learn_hyperparameters, "learn_from": learn_from}
 
     def _annealed(self, table, models, rows, generators):
         """As ``_begun``, by chains that are annealed."""
         template = self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))
         template = replace(template, n_draws=1, thin=1)
-        specs = [replace(template, generator=own, number=number) for number, own in enumerate(generators[:-1])]
+        specs = [
+            replace(self._of_chain(template, number), generator=own, number=number)
+            for number, own in enumerate(generators[:-1])
+        ]
         cancel = CancelFlag()
         results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
         stream = Stream.from_chains(
             models,
-            partitions.resolve_partition(self.partition),
+            self._particle_maker(),
             rows,
             results,
             [*(_generator_of(own) for own in results), generators[-1]],
@@ -198,13 +150,13 @@ class Streaming:
             n_annealed=len(rows[0]),
             **self._settings(),
         )
-        results = [replace(own, labels=[labels[-MOST_LATEST:] for labels in own.labels]) for own in results]
+        results = [replace(own, labels=[labels[..., -MOST_LATEST:] for labels in own.labels]) for own in results]
         return stream, rows, results
 
     def _entered(self, stream: Stream, rows):
         """The stream after these rows, the rows at hand, and the particles as results of chains."""
         after, particles, trace = stream.after(rows, self.n_jobs)
-        n_rows = particles[0].mixture.n_rows
+        n_rows = particles[0].n_rows
         results = [
             _result(
                 particle.draw(after.units),
@@ -216,16 +168,24 @@ class Streaming:
         ]
         return after, stream.at_hand(rows), results
 
-    def _number_absent(self):
-        """Give numbers to clusters that have none of the latest rows, but of so many would have had some."""
-        chain = next(i for i, (draw,) in enumerate(self._draws) if draw is self._representative)
-        labels, sizes = self._results[chain].labels[0], self._representative.sizes
-        expected = sizes * (len(labels) / sizes.sum())
-        counts = np.bincount(labels, minlength=len(sizes))
-        absent = np.flatnonzero((self._groups < 0) & (counts == 0) & (expected >= 1.0))
-        absent = absent[np.argsort(-sizes[absent], kind="stable")]
-        self._groups[absent] = self.n_clusters_ + np.arange(len(absent))
-        self.n_clusters_ += len(absent)
+
+def with_absent(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The number of each cluster of a draw, also of those without late rows that would be expected to have some.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n_clusters,)
+        Numbers; -1: no late row has the cluster.
+    sizes : ndarray of int, shape (n_clusters,)
+    labels : ndarray of int
+        Clusters of the late rows in the draw.
+    """
+    expected = sizes * (len(labels) / sizes.sum())
+    counts = np.bincount(labels, minlength=len(sizes))
+    absent = np.flatnonzero((groups < 0) & (counts == 0) & (expected >= 1.0))
+    out = groups.copy()
+    out[absent[np.argsort(-sizes[absent], kind="stable")]] = groups.max() + 1 + np.arange(len(absent))
+    return out
 
 
 def with_state(models: list, rows: list) -> list:

@@ -44,6 +44,8 @@ class StructureQueries:
     def view_confidence_(self) -> np.ndarray:
         """Agreement of the draws with ``view_labels_`` for each row, (n_samples, n_views), in [0, 1].
 
+        After a fit to a table in shards and after ``partial_fit``: for each of ``posterior_rows_``.
+
         For a row and a view: the mean over the draws, and over the columns of the view, of the fraction of the other
         rows of its cluster that share its cluster in the draw's view of that column. For a row alone in its cluster it
         is the fraction of these in which the row is alone as well. A row of weight w counts as w rows, and one of
@@ -52,7 +54,7 @@ class StructureQueries:
         check_is_fitted(self)
         modelled = [labels for result in self._results for labels in result.labels]
         confidence = similarity.consensus_confidence(
-            self.view_labels_.T[:, self._copies.rows],
+            self._kept_view_labels.T[:, self._copies.rows],
             self.column_labels_,
             modelled,
             self._flat_column_labels(),

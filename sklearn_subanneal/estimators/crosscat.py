@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
+from numbers import Integral
 
 from sklearn_subanneal import partitions
-from sklearn_subanneal._core.constraints import HasMethods, StrOptions
+from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.schedules import NAMED as NAMED_SCHEDULES
 from sklearn_subanneal.annealing.schedules import resolve_schedule
@@ -13,8 +14,6 @@ from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.columns.joint_types import revised_types
-from sklearn_subanneal.estimators._absent_rows import fill_labels_of_views
-from sklearn_subanneal.estimators._hyperparameters import view_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
 from sklearn_subanneal.estimators._queries import PredictiveQueries
@@ -22,13 +21,10 @@ from sklearn_subanneal.estimators._sharded_fit import ShardedViewsFit
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.estimators._training_rows import TrainingRows
 from sklearn_subanneal.estimators._view_clusters import ViewClusters
+from sklearn_subanneal.estimators._views_streaming import ViewsStreaming
+from sklearn_subanneal.estimators._views_summary import ViewsSummary
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
-from sklearn_subanneal.mixtures.predictive import nearest_of_training
-from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, weighted
-from sklearn_subanneal.posterior import relabel, representative_draw
-from sklearn_subanneal.posterior.point_estimate import merged_in_views, typical_draw_with_views
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
-from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.views_chain import STARTS
 from sklearn_subanneal.views.views_spec import ViewsSpec
 
@@ -36,7 +32,15 @@ DEFAULT_MOVES = (Gibbs(), SplitMerge(), ColumnGibbs(), ColumnGroups(), ViewSplit
 
 
 class CrossCat(
-    TrainingRows, ViewClusters, PredictiveQueries, NoveltyQueries, StructureQueries, ShardedViewsFit, MCMCEstimator
+    ViewsStreaming,
+    ViewsSummary,
+    TrainingRows,
+    ViewClusters,
+    PredictiveQueries,
+    NoveltyQueries,
+    StructureQueries,
+    ShardedViewsFit,
+    MCMCEstimator,
 ):
     """Pitman-Yor cross-categorization of a table, learned by subsample annealing.
 
@@ -126,6 +130,9 @@ class CrossCat(
         draws, one or more.
     warm_start : bool, default=False
         Whether another ``fit`` to the same table continues the chains until they have ``n_draws`` draws.
+    window : int, default=10000
+        Rows that :meth:`partial_fit` keeps, the latest ones: their clusters may still change. Of rows before these only
+        sums are kept.
     n_jobs : int or None, default=None
         Chains run at once; where there are more jobs than chains, also views swept at once.
     sparse_output : bool, default=False
@@ -137,14 +144,16 @@ class CrossCat(
     ----------
     chain_weights_ : ndarray of shape (n_chains,)
         Weights of the chains in all answers but ``posterior_...``, ``log_joint_`` and ``hyperparameters_``, which have
-        the draws: by these weights training rows are predicted best, each by the others (Yao et al., 2018).
+        the draws: by these weights training rows are predicted best, each by the others (Yao et al., 2018). After
+        :meth:`partial_fit`: the weights of the particles.
     column_labels_ : ndarray of int64, shape (n_parts,)
         View of each modelled column (``part_types_``) in the draw that represents the posterior; view 0 has the most.
     n_views_ : int
         Number of views in that draw.
     view_labels_ : ndarray of int64, shape (n_samples, n_views)
         Cluster of each training row in each of these views: ``predict_views(X)``. Clusters of the draw are merged as
-        long as this brings them nearer to those of the other draws (variation of information).
+        long as this brings them nearer to those of the other draws (variation of information). After
+        :meth:`partial_fit`, of the rows of its last call; so ``labels_`` and ``probabilities_``.
     view_confidence_ : ndarray of shape (n_samples, n_views)
         The mean fraction of the other members of a row's cluster in ``view_labels_`` that share its cluster in a draw.
     labels_, probabilities_ : ndarray of int64 and of float, shape (n_samples,)
@@ -155,7 +164,11 @@ class CrossCat(
         Views in every draw, with other numbers in each.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters, in every draw, in the view that holds the first column of view 0; of ``posterior_rows_`` alone after a
-        fit to a :class:`~sklearn_subanneal.shards.ShardedTable`: numbers of at most 5,000 of its rows.
+        fit to a :class:`~sklearn_subanneal.shards.ShardedTable`: numbers of at most 5,000 of its rows; and after
+        ``partial_fit``: of at most 1,000, the latest of all that have come.
+    log_evidence_, n_samples_seen_ : float, int
+        After ``partial_fit``: estimate of the log density of all rows that came after the last annealing, or after
+        ``fit``, given the rows before; with schedule="sequential" of all rows; in the units of the data. Rows so far.
     dependence_ : ndarray of shape (n_features, n_features)
         Fraction of the draws in which two columns are in the same view.
     log_joint_ : ndarray of shape (n_chains, n_draws)
@@ -208,6 +221,7 @@ class CrossCat(
         "schedule": [StrOptions({"auto", *NAMED_SCHEDULES}), HasMethods(["subsample_size", "n_assignments"])],
         "column_start": [StrOptions(set(STARTS)), None],
         "column_pacing": [HasMethods("interval"), None],
+        "window": [NumberRange(Integral, 1, LARGEST, closed="both")],
     }
 
     def __init__(
@@ -235,6 +249,7 @@ class CrossCat(
         max_sweeps: int | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
+        window: int = 10_000,
         n_jobs: int | None = None,
         sparse_output: bool = False,
         random_state=None,
@@ -261,6 +276,7 @@ class CrossCat(
         self.max_sweeps = max_sweeps
         self.time_limit = time_limit
         self.warm_start = warm_start
+        self.window = window
         self.n_jobs = n_jobs
         self.sparse_output = sparse_output
         self.random_state = random_state
@@ -319,32 +335,3 @@ class CrossCat(
             n_threads=max(n_workers(self.n_jobs) // self.n_chains, 1),
             **settings,
         )
-
-    def _summarize(self, arrays):
-        modelled = [result.labels for result in self._results]
-        self._row_labels = [[self._copies.of_table(labels, -1) for labels in chain] for chain in modelled]
-        for labels, draws in zip(self._row_labels, self._draws, strict=True):
-            fill_labels_of_views(labels, self._models, draws, arrays, self._copies.absent)
-        seen, cells, counts = self._some_seen_rows(arrays, MOST_LEFT_OUT)
-        self.chain_weights_ = chain_weights(self._models, self._draws, seen, cells, None, counts)
-        self._draws = weighted(self._draws, self.chain_weights_)
-        self.posterior_column_labels_ = np.array([[d.column_labels for d in draws] for draws in self._draws])
-        weights = self._draw_weights()
-        chain, draw = representative_draw(self.posterior_column_labels_, weights=weights)
-        columns = relabel(self.posterior_column_labels_[chain, draw])
-        self.posterior_labels_ = self._labels_of_view_with(np.argmin(columns))
-        # Among the draws with this partition of the columns, choose one with representative partitions of the rows.
-        chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled, weights)
-        self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1
-        self._representative = self._draws[chain][draw].reordered(columns)
-        sizes = [len(view.sizes) for view in self._representative.views]
-        merged = merged_in_views(columns, self.posterior_column_labels_, modelled, (chain, draw), sizes, weights)
-        judged = [
-            nearest_of_training(*self._view(view, arrays), groups, self._copies.absent)
-            for view, groups in enumerate(merged)
-        ]
-        self._groups = [groups for groups, _, _ in judged]
-        self.view_labels_ = np.column_stack([labels for _, labels, _ in judged])
-        _, self.labels_, self.probabilities_ = judged[0]
-        self.n_clusters_ = int(self._groups[0].max()) + 1
-        self.hyperparameters_ = view_hyperparameters(self._models, self._draws, *self._partitions())

@@ -7,11 +7,11 @@ from numbers import Integral
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import NumberRange
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
+from sklearn_subanneal.estimators._mixture_streaming import MixtureStreaming
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
-from sklearn_subanneal.estimators._streaming import Streaming
 
 
-class SubsampleAnnealedDPMM(Streaming, ShardedFit, MixtureEstimator):
+class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
     """Pitman-Yor or Dirichlet-process mixture of a table, learned by subsample annealing.
 
     The number of clusters is learned. Columns may be real, categorical, ordinal, boolean, counts or cyclic, and cells

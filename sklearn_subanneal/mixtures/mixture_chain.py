@@ -12,6 +12,7 @@ from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.spec import ChainSpec
+from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
@@ -81,13 +82,14 @@ class Draw:
     weight: float = 1.0
 
 
-def mixture_state(mixture: Mixture) -> Draw:
-    """The present state of a mixture; its log joint in standard units."""
+def mixture_state(mixture: Mixture, columns: Sequence[ColumnStatistics] | None = None) -> Draw:
+    """The present state of a mixture; its log joint in standard units. ``columns``: those it explains; None: all."""
+    columns = mixture.columns if columns is None else columns
     return Draw(
         sizes=mixture.sizes,
         weights=mixture.prior.predictive_weights(mixture.sizes),
         prior=mixture.prior.parameters,
-        columns=[column.get_state(mixture.n_clusters) for column in mixture.columns],
+        columns=[column.get_state(mixture.n_clusters) for column in columns],
         log_joint=mixture.log_joint(),
     )
 

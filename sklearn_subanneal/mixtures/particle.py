@@ -1,4 +1,4 @@
-"""Particle, a mixture that the rows of a stream enter; ParticleState, what is kept of it; MixtureParticles, their maker."""
+"""Particle, a mixture that the rows of a stream enter, ParticleState, what is kept of it, and their makers."""
 
 from __future__ import annotations
 
@@ -126,6 +126,7 @@ class Particle:
         self.generator = generator
         self.columns = [model.statistics(data) for model, data in zip(models, cells, strict=True)]
         self.n_rows = cells[0].n_rows
+        self._explained = self.columns
         self._carried = [] if explained is None else [CarriedStatistics(column) for column in self.columns]
         self.mixture = Mixture(self.columns, prior, self.n_rows)
         self.load(state)
@@ -136,10 +137,11 @@ class Particle:
         self._detachments = DetachmentKernel(every, self.n_rows)
 
     def explain(self, columns: Sequence[int]) -> None:
-        """Explain these columns from now on;."""
+        """Explain these columns from now on, which are in the order of the table."""
         chosen = list(self._carried)
         for j in columns:
             chosen[j] = self.columns[j]
+        self._explained = [self.columns[j] for j in columns]
         self.mixture.set_columns(chosen)
 
     def load(self, state: ParticleState) -> None:
@@ -192,7 +194,7 @@ class Particle:
 
     def draw(self, units: float) -> Draw:
         """The present state as prediction needs it; ``units`` lead from standard units to those of the data."""
-        draw = mixture_state(self.mixture)
+        draw = mixture_state(self.mixture, self._explained)
         return replace(draw, log_joint=draw.log_joint + units)
 
     def labels(self, first: int, last: int) -> np.ndarray:

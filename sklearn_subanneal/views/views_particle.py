@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -168,16 +168,10 @@ class ViewsParticle:
 
     def draw(self, units: float) -> ViewsDraw:
         """The present state as prediction needs it; ``units`` lead from standard units to those of the data."""
-        present, views = self._present(), []
-        for number in present:
-            draw = self.views[number].draw(0.0)
-            if self.open:
-                members = np.flatnonzero(self.column_labels == number)
-                draw = replace(draw, columns=[draw.columns[j] for j in members])
-            views.append(draw)
+        present = self._present()
         return ViewsDraw(
             column_labels=np.searchsorted(present, self.column_labels).astype(np.int32),
-            views=views,
+            views=[self.views[number].draw(0.0) for number in present],
             prior=self.prior.parameters,
             log_joint=self.log_joint() + units,
         )

@@ -50,6 +50,9 @@ def check_run(case, n_runs, most_error):
     check_estimates(found, exact.log_evidence, np.array(list(law_of(case).values())), most_error)
 
 
+# Standard errors of the estimates from some thousand runs: in the other tables the rows come in an order in which the
+# first ones mislead.
+MOST_ERRORS = {"boolean": 0.03, "real": 0.12, "semicontinuous": 0.12}
 FIXED = [Case(table, prior, window=window) for table in TABLES for prior in PRIORS for window in (2, N_ROWS)]
 LEARNED = [Case(table, prior, True, 3) for table in ("real", "boolean") for prior in ("crp", "pitman-yor")]
 
@@ -62,13 +65,13 @@ def test_evidence_given_hyperparameters(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", FIXED, ids=str)
 def test_evidence_given_hyperparameters_complete(case):
-    check_run(case, 10_000, 0.03)
+    check_run(case, 3000, MOST_ERRORS[case.table])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", LEARNED, ids=str)
 def test_evidence_with_hyperparameters_of_the_grids(case):
-    check_run(case, 10_000, 0.05)
+    check_run(case, 3000, MOST_ERRORS[case.table])
 
 
 class Posterior:
@@ -196,6 +199,7 @@ def test_particles_of_other_numbers_of_views_are_copied():
     state = replace(state, views=state.views[:2], column_labels=np.array([0, 1, 1]))
     own.load(state)
     assert len(own.views) == 2
-    assert own.log_joint() == posterior.example.maker.particle(
-        posterior.example.models, posterior.cells, state, posterior.rng
-    ).log_joint()
+    assert (
+        own.log_joint()
+        == posterior.example.maker.particle(posterior.example.models, posterior.cells, state, posterior.rng).log_joint()
+    )

@@ -1,0 +1,99 @@
+"""MixtureStreaming, partial_fit of a mixture: a mixin."""
+
+from __future__ import annotations
+
+from sklearn.base import _fit_context
+
+from sklearn_subanneal import partitions
+from sklearn_subanneal.estimators._streaming import Streaming, with_absent
+from sklearn_subanneal.mixtures.mixture_chain import LEARNED_FROM
+from sklearn_subanneal.mixtures.particle import MixtureParticles
+from sklearn_subanneal.mixtures.predictive import own_groups
+from sklearn_subanneal.trees import IncrementalHierarchy
+
+
+class MixtureStreaming(Streaming):
+    """``partial_fit`` whose particles are mixtures."""
+
+    _STREAM_LEARNS_FROM = LEARNED_FROM
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Go on with further rows, of which any number may come in any number of calls, in bounded memory.
+
+        The ``n_chains`` chains are particles of sequential Monte Carlo. Each row is drawn its cluster by its exact
+        conditional distribution given the rows before it, and each particle is weighted by the densities that it
+        predicted for the rows. At fixed numbers of rows, between which at most a tenth of ``window`` come, the
+        particles are drawn anew by their weights, if these have become too unequal, and then each makes moves: the rows
+        in the window are sampled anew given all others, and so are the hyperparameters. Rows that have left the window
+        stay in their clusters for ever.
+
+        While all rows are in the window they are annealed, as :meth:`fit` does it, whenever their number has doubled,
+        and when the window is full; ``time_limit`` is for each annealing, and ``moves`` are made in it alone. Types and
+        categories of the columns are those of the first call, units and grids those of the annealed rows: they should
+        be like those to come. With schedule="sequential" all rows enter one after the other, from hyperparameters drawn
+        from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of the evidence. After
+        :meth:`fit` its chains are the particles, from their last draws, and its rows are not moved any more. ``fit``
+        starts anew. The model is valid after every call, with one draw a particle.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            The next rows.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Integers: a row of weight w enters as w equal rows.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X or the weights are not as ``fit`` takes them, X is not like the rows before, or the partition is one of
+            which the weight of a row depends on an auxiliary variable ("nggp", "nig").
+
+        References
+        ----------
+        W. R. Gilks, C. Berzuini (2001), Following a moving target: Monte Carlo inference for dynamic Bayesian models,
+        Journal of the Royal Statistical Society B 63, 127-146. doi:10.1111/1467-9868.00280
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import SubsampleAnnealedDPMM
+        >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 8 * (np.arange(300) % 3)[:, None]
+        >>> model = SubsampleAnnealedDPMM(n_chains=2, random_state=0)
+        >>> for rows in np.split(X, 3):
+        ...     model = model.partial_fit(rows)
+        >>> model.n_clusters_, model.n_samples_seen_
+        (3, 300)
+        """
+        return self._partial_fit(X, sample_weight)
+
+    def _check_stream(self):
+        if partitions.resolve_partition(self.partition).bind().has_auxiliary:
+            raise ValueError(
+                f"partition={self.partition!r} does not suit partial_fit; take 'dp' or 'pitman-yor', or give fit all "
+                "rows at once"
+            )
+        if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
+            raise ValueError(
+                "moves=['incremental-hierarchy'] does not suit partial_fit, which grows no trees; leave the move out, "
+                "or take TreeGuidedNRMM, whose partial_fit does"
+            )
+
+    def _particle_maker(self):
+        return MixtureParticles(partitions.resolve_partition(self.partition), self.learn_hyperparameters)
+
+    def _n_rows_of(self, draw):
+        return int(draw.sizes.sum())
+
+    def _label_rows(self, arrays):
+        chain = next(i for i, (draw,) in enumerate(self._draws) if draw is self._representative)
+        labels, draw = self._results[chain].labels[0], self._representative
+        self._groups = with_absent(self._groups, draw.sizes, labels)
+        self.n_clusters_ = int(self._groups.max()) + 1
+        self.labels_, self.probabilities_ = own_groups(self._models, draw, arrays, self._groups)
