@@ -91,6 +91,10 @@ class Categorical(ColumnModel):
             )
         return np.broadcast_to(values, (n_categories, values.shape[-1])).copy()
 
+    def prior_state(self, parameters):
+        """With the first category as the one whose alpha is redrawn next."""
+        return {"parameters": parameters, "next_category": 0}
+
     def admissible(self, values):
         return np.where(np.isnan(values), ANY_CATEGORY, values)
 

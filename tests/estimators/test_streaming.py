@@ -172,6 +172,16 @@ def test_fit_to_shards_goes_on():
         assert abs(estimator.score(X) - whole.score(X)) < 0.01
 
 
+def test_fit_to_shards_goes_on_with_columns_of_all_types():
+    frame, _ = mixed_table(600)
+    estimator = model(feature_types=TYPES, n_draws=2).fit(ShardedTable(frame[:500], n_start_rows=300))
+    before = estimator.score_samples(frame[500:501])[0]
+    estimator.partial_fit(frame[500:501])
+    # Densities of the last draws are near those of all draws.
+    assert_allclose(estimator.log_evidence_, before, atol=1.0)
+    assert estimator.partial_fit(frame[501:]).n_samples_seen_ == 600
+
+
 def test_fit_starts_anew():
     X = blobs(300)
     estimator = in_chunks(model(warm_start=True), X, 100)
