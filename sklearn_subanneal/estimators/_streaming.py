@@ -65,7 +65,7 @@ class Streaming:
             return self._receive(X, checked_weights(X, sample_weight))
 
     def _check_stream(self) -> None:
-        """Raise ValueError if a parameter, or the last fit, does not suit a stream."""
+        """Raise ValueError if a parameter does not suit a stream."""
 
     def _particle_maker(self) -> ParticleMaker:
         raise TypeError(f"{type(self).__name__} must say what its particles are")

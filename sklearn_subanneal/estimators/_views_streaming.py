@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils.metaestimators import available_if
 
 from sklearn_subanneal.estimators._streaming import Streaming, with_absent
 from sklearn_subanneal.mixtures.predictive import own_groups
@@ -11,11 +12,33 @@ from sklearn_subanneal.views.views_chain import LEARNED_FROM
 from sklearn_subanneal.views.views_particles import ViewsParticles
 
 
+def has_streams(estimator) -> bool:
+    """Whether a cross-categorization has ``partial_fit``, in its present state.
+
+    Raises
+    ------
+    AttributeError
+        If it has not: what to change.
+    """
+    reason = (
+        "does not suit partial_fit, since sums of reals that are dependent within the clusters of a view cannot follow "
+        "a column to another view; take 'diag'"
+    )
+    if estimator.covariance_type == "full":
+        raise AttributeError(f"covariance_type='full' {reason}, or 'auto'")
+    if estimator._results is not None and estimator.covariance_type_ == "full":
+        raise AttributeError(
+            f"covariance_type={estimator.covariance_type!r} became 'full' in the last fit, which {reason}, and fit anew"
+        )
+    return True
+
+
 class ViewsStreaming(Streaming):
     """``partial_fit`` whose particles are cross-categorizations."""
 
     _STREAM_LEARNS_FROM = LEARNED_FROM
 
+    @available_if(has_streams)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None, sample_weight=None):
         """Go on with further rows, of which any number may come in any number of calls, in bounded memory.
@@ -56,8 +79,9 @@ class ViewsStreaming(Streaming):
         Raises
         ------
         ValueError
-            If X or the weights are not as ``fit`` takes them, X is not like the rows before, ``covariance_type`` is
-            "full", or the last ``fit`` chose it.
+            If X or the weights are not as ``fit`` takes them, or X is not like the rows before.
+        AttributeError
+            If ``covariance_type`` is "full", or the last ``fit`` chose it: there is no ``partial_fit`` then.
 
         References
         ----------
@@ -78,19 +102,6 @@ class ViewsStreaming(Streaming):
         (array([0, 0, 0, 1, 1]), 600)
         """
         return self._partial_fit(X, sample_weight)
-
-    def _check_stream(self):
-        remedy = (
-            "since sums of reals that are dependent within the clusters of a view cannot follow a column to another "
-            "view; take 'diag'"
-        )
-        if self.covariance_type == "full":
-            raise ValueError(f"covariance_type='full' does not suit partial_fit, {remedy} or 'auto'")
-        if self._results is not None and self.covariance_type_ == "full":
-            raise ValueError(
-                f"covariance_type={self.covariance_type!r} became 'full' in the last fit, which does not suit "
-                f"partial_fit, {remedy}, and fit anew"
-            )
 
     def _particle_maker(self):
         rows, columns = self._partitions()

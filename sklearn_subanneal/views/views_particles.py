@@ -14,6 +14,8 @@ from sklearn_subanneal.views.views_particle import ViewsParticle, ViewsParticleS
 # Partitions of the rows that a particle without rows has: one for each column, but at most so many. The sums of all
 # columns are kept for each.
 MOST_VIEWS = 20
+# Partitions of the columns that are drawn until one has no more views.
+MOST_TRIALS = 1000
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,26 @@ class ViewsParticles:
     learn: bool
 
     def from_prior(self, models, generator):
-        """The state before the first row, drawn from the prior given that there are at most 20 views."""
+        """The state before the first row, drawn from the prior given that there are at most 20 views.
+
+        Raises
+        ------
+        ValueError
+            If the prior of the column partition hardly ever has so few.
+        """
         n_columns, prior = len(models), self.column_partition.bind(self.learn)
         n_views = min(n_columns, MOST_VIEWS)
-        labels = np.array([n_columns])
-        while labels.max() >= n_views:
+        for _ in range(MOST_TRIALS):
             prior.draw(generator)
             labels = prior.draw_partition(n_columns, generator)
+            if labels.max() < n_views:
+                break
+        else:
+            raise ValueError(
+                f"column_partition={self.column_partition!r} has hardly ever at most {MOST_VIEWS} views of {n_columns} "
+                "columns, with which schedule='sequential' begins; give it a smaller concentration, or take another "
+                "schedule"
+            )
         row_prior = self.row_partition.bind(self.learn)
         first = ParticleState.empty(models, row_prior, generator)
         views = [first]

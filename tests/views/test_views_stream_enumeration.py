@@ -203,3 +203,21 @@ def test_particles_of_other_numbers_of_views_are_copied():
         own.log_joint()
         == posterior.example.maker.particle(posterior.example.models, posterior.cells, state, posterior.rng).log_joint()
     )
+
+
+def test_columns_are_weighed_by_their_present_hyperparameters():
+    """In every view, by those that were redrawn in the column's own."""
+    example = StreamedViews("real", "pitman-yor", True, n_particles=1)
+    _, (particle,) = example.run(np.random.SeedSequence(2).spawn(2))
+    cells = [model.data(example.arrays) for model in example.models]
+    for _ in range(5):
+        for view in particle.views:
+            view.mixture.learn(particle.generator)
+        found = particle._evidence()
+        for j, home in enumerate(particle.column_labels):
+            prior = particle.views[home].columns[j].get_prior_state()
+            for number, view in enumerate(particle.views):
+                column = example.models[j].statistics(cells[j])
+                column.set_prior_state(prior)
+                column.rebuild(view.labels(0, N_ROWS))
+                np.testing.assert_allclose(found[number, j], column.log_marginals(N_ROWS).sum(), atol=1e-5)
