@@ -163,6 +163,9 @@ class FuzzCase:
         if not hasattr(type(estimator), method) or isinstance(getattr(type(estimator), method), property):
             step, given = f"{self.name}.{method}", {}
             done, answer = self.attempt(step, lambda: getattr(estimator, method))
+        elif not hasattr(estimator, method):
+            # A method that this model does not have, as scikit-learn's ``available_if`` says.
+            return
         else:
             function = getattr(estimator, method)
             given = arguments(self.rng, function, self.other_table, self.table.n_rows, share)
