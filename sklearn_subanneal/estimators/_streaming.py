@@ -70,6 +70,10 @@ class Streaming:
     def _particle_maker(self) -> ParticleMaker:
         raise TypeError(f"{type(self).__name__} must say what its particles are")
 
+    def _n_rows_of(self, draw) -> int:
+        """Number of the rows of a draw."""
+        raise TypeError(f"{type(self).__name__} must say how many rows a draw has")
+
     def _label_rows(self, arrays) -> None:
         """Set the labels of these rows by the representative draw; number clusters that no late row has."""
         raise TypeError(f"{type(self).__name__} must say which labels its rows have")

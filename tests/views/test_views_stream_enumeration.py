@@ -54,12 +54,13 @@ def check_run(case, n_runs, most_error):
 # first ones mislead.
 MOST_ERRORS = {"boolean": 0.03, "real": 0.12, "semicontinuous": 0.12}
 FIXED = [Case(table, prior, window=window) for table in TABLES for prior in PRIORS for window in (2, N_ROWS)]
-LEARNED = [Case(table, prior, True, 3) for table in ("real", "boolean") for prior in ("crp", "pitman-yor")]
+# With hyperparameters drawn from their prior, single runs of the table "boolean" have a hundred times the evidence: the
+# standard errors of some thousand runs say nothing there.
+LEARNED = [Case("real", prior, True, 3) for prior in ("crp", "pitman-yor")]
 
 
-@pytest.mark.parametrize("case", quick_only(FIXED, Case("boolean", "pitman-yor", window=2)), ids=str)
-def test_evidence_given_hyperparameters(case):
-    check_run(case, 500, 0.06)
+def test_evidence_given_hyperparameters():
+    check_run(Case("boolean", "pitman-yor", window=2), 500, 0.06)
 
 
 @pytest.mark.slow
