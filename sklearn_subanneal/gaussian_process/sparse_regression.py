@@ -57,7 +57,7 @@ class SparseRegression(GaussianProcessModel):
     >>> from sklearn_subanneal.gaussian_process import SparseRegression, SquaredExponentialModel
     >>> X = np.linspace(-2.0, 2.0, 200)[:, None]
     >>> exact = SquaredExponentialModel(X, np.sin(X[:, 0]))
-    >>> sparse = SparseRegression(exact, X[::20])
+    >>> sparse = SparseRegression(exact, X[::10])
     >>> theta = np.array([0.0, 0.0, -1.0])
     >>> bool(0.0 <= exact.log_likelihood(theta) - sparse.log_likelihood(theta) < 1e-3)
     True
