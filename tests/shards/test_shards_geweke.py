@@ -81,5 +81,5 @@ def test_geweke():
 @pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_geweke_long(table):
-    result = run(table, n_independent=10_000, n_successive=500, seed=1)
+    result = run(table, n_independent=20_000, n_successive=1500, seed=1)
     assert result.passed(0.01), str(result)

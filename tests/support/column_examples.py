@@ -27,14 +27,14 @@ def data_of(kind: str, cells: np.ndarray, params: dict[str, Any]) -> ColumnData:
 
 
 def discovered() -> Iterator[type]:
-    """Every subclass of ColumnStatistics in the package that is not itself a base."""
+    """Every subclass of ColumnStatistics in the package that is not itself a base, nor carries one along."""
     for module in pkgutil.iter_modules(columns.__path__):
         importlib.import_module(f"{columns.__name__}.{module.name}")
     waiting = ColumnStatistics.__subclasses__()
     while waiting:
         kernel = waiting.pop()
         derived = kernel.__subclasses__()
-        if not derived:
+        if not derived and not kernel.__module__.endswith("._carried"):
             yield kernel
         waiting += derived
 

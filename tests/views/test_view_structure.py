@@ -45,7 +45,7 @@ class Fitted(StructureQueries, BaseEstimator):
         self.chain_weights_ = np.full(len(self._draws), 1 / len(self._draws)) if weights is None else np.array(weights)
         self._draws = weighted(self._draws, self.chain_weights_)
         self.column_labels_ = self.posterior_column_labels_[0, 0]
-        self.view_labels_ = self._row_labels[0][0].T
+        self.view_labels_ = self._kept_view_labels = self._row_labels[0][0].T
         return self
 
     _draw_weights = MCMCEstimator._draw_weights
