@@ -12,6 +12,8 @@ from support.exact_mixtures import check_hyperparameters, exact_law
 from support.sharded_tables import ShardedExample
 
 from sklearn_subanneal.shards._row_sweep import first_uniforms
+from sklearn_subanneal.shards.block_map import Threads
+from sklearn_subanneal.shards.row_block import RowBlock
 
 SWEEP, SLICE, SINGLE, DIVISION = ("sweep",), ("slice",), ("single",), ("split-merge",)
 ALL = ("sweep", "single", "split-merge")
@@ -111,6 +113,23 @@ def test_the_whole_chain_follows_the_posterior(case):
     check_distance(exact_law(case.table, case.prior, case.learned), codes, n_effective)
     if case.learned:
         check_hyperparameters(case, history)
+
+
+def test_proposals_that_are_divided_together_have_random_numbers_of_their_own(monkeypatch):
+    """One of them is decided given that the one before, divided by its own numbers, was rejected."""
+    chain, update, streams = ShardedExample(Case("real", "crp", False, DIVISION)), Threads.update, []
+
+    def updated(blocks, work, *arguments):
+        if work is RowBlock.divided:
+            streams.append([division.streams for division in arguments[0]])
+        return update(blocks, work, *arguments)
+
+    monkeypatch.setattr(Threads, "update", updated)
+    for _ in range(20):
+        chain.cycle()
+    assert max(map(len, streams)) == 2
+    flat = [own for together in streams for own in together]
+    assert len(set(flat)) == len(flat)
 
 
 def test_blocks_do_not_matter():
