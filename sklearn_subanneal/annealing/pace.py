@@ -131,8 +131,8 @@ class Course:
         return Pace(self.legs[leg], self.n_rows, seconds, done, progress)
 
     def is_hasty(self, leg: int, done: int) -> bool:
-        """Whether a leg ended with less than half of its assignments, since time is short."""
-        return self.seconds is not None and done < self._work[leg] / 2
+        """Whether a leg ended before its assignments were made, since time is short."""
+        return self.seconds is not None and done < self._work[leg]
 
     def progress(self, leg: int, progress: float) -> float:
         """The part of the whole course that is done."""
