@@ -9,7 +9,7 @@ from _common import note
 from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal.diagnostics import effective_sample_size, rank_normalized_rhat
-from sklearn_subanneal.gaussian_process import SquaredExponentialModel
+from sklearn_subanneal.gaussian_process import StationaryModel
 from sklearn_subanneal.tempering import (
     GaussianMean,
     HamiltonianMonteCarlo,
@@ -31,14 +31,14 @@ INNER = {"HMC": HamiltonianMonteCarlo, "MH": MetropolisHastings}
 PAPER = geometric_ladder(7, 0.125)
 
 
-def gaussian_process(n_rows: int, n_features: int, seed: int) -> SquaredExponentialModel:
+def gaussian_process(n_rows: int, n_features: int, seed: int) -> StationaryModel:
     """Hyperparameters from the prior, rows as wide as a mean length scale, and targets given both."""
     rng = np.random.default_rng(seed)
-    theta = SquaredExponentialModel(np.zeros((1, n_features)), np.zeros(1)).sample_prior(rng)
+    theta = StationaryModel(np.zeros((1, n_features)), np.zeros(1)).sample_prior(rng)
     X = rng.normal(size=(n_rows, n_features)) * np.exp(theta[:-2]).mean()
-    model = SquaredExponentialModel(X, np.zeros(n_rows))
+    model = StationaryModel(X, np.zeros(n_rows))
     covariance = model.covariance(theta, X) + model.noise_variance(theta) * np.eye(n_rows)
-    return SquaredExponentialModel(X, np.linalg.cholesky(covariance) @ rng.normal(size=n_rows))
+    return StationaryModel(X, np.linalg.cholesky(covariance) @ rng.normal(size=n_rows))
 
 
 def gaussian_mean(n_rows: int, n_parameters: int, seed: int) -> GaussianMean:

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
 from sklearn_subanneal.diagnostics import effective_sample_size, rank_normalized_rhat
-from sklearn_subanneal.gaussian_process import SquaredExponentialModel
+from sklearn_subanneal.gaussian_process import StationaryModel
 
 # At 512 x 8 the posterior has two modes of many parameters each.
 SIZES = ("64x3", "64x8", "128x3", "128x18", "256x3", "256x8", "256x18", "512x3", "512x8")
@@ -28,9 +28,9 @@ BETWEEN = 0.37
 def problem(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """A table drawn from the model: hyperparameters from their prior, rows about as far apart as the length scales."""
     rng = np.random.default_rng(n_rows + n_features)
-    theta = SquaredExponentialModel(np.zeros((1, n_features)), np.zeros(1)).sample_prior(rng)
+    theta = StationaryModel(np.zeros((1, n_features)), np.zeros(1)).sample_prior(rng)
     X = rng.normal(size=(n_rows, n_features)) * np.exp(theta[:-2]).mean()
-    model = SquaredExponentialModel(X, np.zeros(n_rows))
+    model = StationaryModel(X, np.zeros(n_rows))
     K = model.covariance(theta, X) + model.noise_variance(theta) * np.eye(n_rows)
     return X, np.linalg.cholesky(K) @ rng.normal(size=n_rows)
 
@@ -45,7 +45,7 @@ def two_explanations() -> tuple[np.ndarray, np.ndarray]:
 
 def share_of_the_short(X, y, n: int = 40) -> float:
     """Posterior probability of length scales below ``BETWEEN``, by the sum over a grid."""
-    model = SquaredExponentialModel(X, y)
+    model = StationaryModel(X, y)
     axes = [np.linspace(-4.0, 2.5, n), np.linspace(-1.5, 2.0, n // 3), np.linspace(-5.0, 1.0, n // 2)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     log_weights = np.array([model.log_prior(theta) + model.log_likelihood(theta) for theta in grid])

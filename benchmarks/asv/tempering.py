@@ -5,7 +5,7 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sklearn_subanneal.gaussian_process import SquaredExponentialModel
+from sklearn_subanneal.gaussian_process import StationaryModel
 from sklearn_subanneal.tempering import HamiltonianMonteCarlo, ParallelTempering, TemperedTransitions
 
 SAMPLERS = {"parallel": ParallelTempering, "transitions": TemperedTransitions}
@@ -14,7 +14,7 @@ SAMPLERS = {"parallel": ParallelTempering, "transitions": TemperedTransitions}
 def model(n_rows, n_features=4):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))
-    return SquaredExponentialModel(X, np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=n_rows))
+    return StationaryModel(X, np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=n_rows))
 
 
 class Gradient:

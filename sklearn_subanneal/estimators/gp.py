@@ -32,18 +32,18 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     """Gaussian-process regression averaged over hyperparameters that are sampled by tempering.
 
     An optimiser takes the most probable length scales; this estimator draws them from their posterior. Predictions and
-    intervals therefore include the uncertainty of the hyperparameters, and all modes of the posterior contribute. The
-    cost is that of some thousand factorisations; beyond 1,000 rows, of the inducing points alone.
+    intervals therefore include the uncertainty of the hyperparameters. The cost is that of some thousand
+    factorisations; beyond 1,000 rows, of the inducing points alone.
 
     Callbacks receive every draw after warm-up; with :class:`~sklearn_subanneal.Checkpoint` a killed fit can resume.
-
     Features and target are standardised internally; the priors are of the standardised data.
 
     Parameters
     ----------
-    kernel : sklearn.gaussian_process.kernels.Kernel or None, default=None
-        None: squared exponential with a length scale for each feature. Other kernels are sampled in their ``theta``, on
-        which there is a normal prior around where it stands, of standard deviation 1.5; noise is added to them.
+    kernel : {"auto", "squared-exponential", "matern-3/2", "matern-5/2"} or sklearn kernel, default="auto"
+        Those with a name have a length scale for each feature; "auto" takes the most probable of them. Those of
+        scikit-learn are sampled in their ``theta``, with a normal prior around where it stands, of standard deviation
+        1.5; noise is added.
     sampler : {"spt", "stt", "pt", "tt", "none"}, default="none"
         Subsampled parallel tempering, subsampled tempered transitions, both with powers of the likelihood instead, or
         the inner kernel alone. "none" is the fastest where the posterior has one mode; "spt" goes between several.
@@ -53,7 +53,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     n_levels, min_inverse_temperature : optional
         Number of levels of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
-    n_draws : int, default=250
+    n_draws : int, default=100
         Draws of each chain, after warm-up.
     n_warmup : int or None, default=None
         None: 100, or half of ``n_draws`` if that is more.
@@ -62,7 +62,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         rows all, which is exact, and 200 of more.
     n_averaged : int, default=40
         Draws, evenly thinned, over which predictions are averaged.
-    length_scale_prior : (float, float), default=(0.5, 1.0)
+    length_scale_prior : (float, float), default=(1.0, 1.5)
         Mean and standard deviation of the logarithm of a length scale.
     signal_prior, noise_prior : (float, float), default=(4.0, 1.0) and (2.0, 2.0)
         Shape and rate of the gamma distributions of their standard deviations, each from 0.001 to 1e6.
@@ -75,14 +75,14 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
 
     Attributes
     ----------
+    kernel_ : str or sklearn kernel
     posterior_hyperparameters_ : dict of str to ndarray of shape (n_chains, n_draws, ...)
         "length_scale" (for each feature), "signal" and "noise" (standard deviations), in the units of the data; with a
         ``kernel`` "theta", of standardised data, and "noise".
     result_ : TemperingResult
         Draws in the coordinates of the model (logarithms of the hyperparameters, for standardised data), acceptance
-        and swap rates, and numbers of evaluations. R-hat and effective sample sizes of the draws are computed by
-        :func:`~sklearn_subanneal.diagnostics.rank_normalized_rhat` and
-        :func:`~sklearn_subanneal.diagnostics.effective_sample_size`.
+        and swap rates, and numbers of evaluations. For R-hat and effective sample sizes of the draws, see
+        :mod:`sklearn_subanneal.diagnostics`.
     trace_ : structured ndarray of shape (n_chains * n_draws,)
         A record for each draw: "chain", "sweep", "seconds" and "log_joint", the log prior plus the log likelihood.
     log_marginal_likelihood_value_ : float
@@ -109,7 +109,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     """
 
     _parameter_constraints: dict = {
-        "kernel": [None, object],
+        "kernel": [str, object],
         "sampler": [StrOptions(set(hyperparameter_sampling.SAMPLERS))],
         "inner": [StrOptions(set(hyperparameter_sampling.INNER))],
         "n_levels": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
@@ -129,18 +129,18 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
 
     def __init__(
         self,
-        kernel=None,
+        kernel="auto",
         *,
         sampler: str = "none",
         inner: str = "hmc",
         n_levels: int | None = None,
         min_inverse_temperature: float | None = None,
         n_chains: int = 4,
-        n_draws: int = 250,
+        n_draws: int = 100,
         n_warmup: int | None = None,
         n_inducing: int | None = None,
         n_averaged: int = 40,
-        length_scale_prior=(0.5, 1.0),
+        length_scale_prior=(1.0, 1.5),
         signal_prior=(4.0, 1.0),
         noise_prior=(2.0, 2.0),
         time_limit: float | None = None,
@@ -234,7 +234,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         """Store the draws of the chains and the attributes that follow from them."""
         result = hyperparameter_sampling.result_in_own_coordinates(model, TemperingResult.of(chains))
         draws = result.draws
-        self.result_ = result
+        self.result_, self.kernel_ = result, model.kernel
         result.warn(stacklevel=6)
         hyperparameter_sampling.warn_of_few_points(model, result, stacklevel=6)
         self.trace_ = np.concatenate([chain.trace for chain in chains])

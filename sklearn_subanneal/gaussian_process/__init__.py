@@ -5,14 +5,14 @@ from sklearn_subanneal.gaussian_process.coordinates import TotalAndRatio
 from sklearn_subanneal.gaussian_process.kernel_model import KernelModel
 from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
 from sklearn_subanneal.gaussian_process.sparse_regression import SparseRegression
-from sklearn_subanneal.gaussian_process.squared_exponential import SquaredExponentialModel
+from sklearn_subanneal.gaussian_process.stationary_model import StationaryModel
 
 __all__ = [
     "AveragedRegression",
     "GaussianProcessModel",
     "KernelModel",
     "SparseRegression",
-    "SquaredExponentialModel",
     "Standardization",
+    "StationaryModel",
     "TotalAndRatio",
 ]

@@ -15,7 +15,7 @@ from sklearn_subanneal.gaussian_process.coordinates import TotalAndRatio
 from sklearn_subanneal.gaussian_process.kernel_model import KernelModel
 from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
 from sklearn_subanneal.gaussian_process.sparse_regression import SparseRegression, explaining_rows
-from sklearn_subanneal.gaussian_process.squared_exponential import SquaredExponentialModel
+from sklearn_subanneal.gaussian_process.stationary_model import STATIONARY, StationaryModel
 from sklearn_subanneal.tempering import (
     GuidedHamiltonianMonteCarlo,
     HamiltonianMonteCarlo,
@@ -52,14 +52,14 @@ SMALLEST, LARGEST = 1e-3, 1e6
 
 
 def make_model(
-    kernel: Kernel | None, X: NDArray, y: NDArray, n_inducing: int | None = None, **priors
+    kernel: str | Kernel, X: NDArray, y: NDArray, n_inducing: int | None = None, **priors
 ) -> GaussianProcessModel:
     """The model of standardised data.
 
     Parameters
     ----------
-    kernel : sklearn.gaussian_process.kernels.Kernel or None
-        None: squared exponential.
+    kernel : {"auto", "squared-exponential", "matern-3/2", "matern-5/2"} or sklearn.gaussian_process.kernels.Kernel
+        "auto": the most probable of those with a name.
     X, y : ndarray
     n_inducing : int or None
         Inducing points; None: every row is one up to ``MOST_EXACT`` rows, and beyond there are ``DEFAULT_INDUCING``.
@@ -71,36 +71,47 @@ def make_model(
     ValueError
         If a prior is not two numbers in their range, or the kernel is none.
     """
-    for name, given in priors.items():
-        try:
-            values = np.asarray(given, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            values = np.empty(0)
-        lowest = -np.inf if name == "length_scale_prior" else 0.0
-        if values.shape != (2,) or not np.isfinite(values).all() or values[0] <= lowest or values[1] <= 0.0:
-            raise ValueError(f"{name} must be two numbers, the second positive, got {given!r}")
-        if name != "length_scale_prior" and not all(SMALLEST <= value <= LARGEST for value in values):
-            raise ValueError(
-                f"{name} must be the shape and the rate of a gamma distribution, from {SMALLEST:g} to {LARGEST:g} "
-                f"each, got {given!r}"
-            )
-        if name == "length_scale_prior" and (abs(values[0]) > FARTHEST_LOG or values[1] > FARTHEST_LOG / 10.0):
-            raise ValueError(
-                f"{name} must be the mean, from {-FARTHEST_LOG:g} to {FARTHEST_LOG:g}, and the standard deviation, up "
-                f"to {FARTHEST_LOG / 10.0:g}, of the logarithm of a length scale, got {given!r}"
-            )
-        priors[name] = (float(values[0]), float(values[1]))
-    if not isinstance(kernel, Kernel | None):
-        raise ValueError(f"kernel must be a kernel object of scikit-learn, or None, got {kernel!r}")
-    if kernel is None:
-        model = SquaredExponentialModel(X, y, **priors)
+    priors = {name: _checked_prior(name, given) for name, given in priors.items()}
+    if isinstance(kernel, Kernel):
+        models = [KernelModel(kernel, X, y, noise_prior=priors["noise_prior"])]
+    elif isinstance(kernel, str) and (kernel in STATIONARY or kernel == "auto"):
+        names = STATIONARY if kernel == "auto" else [kernel]
+        models = [StationaryModel(X, y, kernel=name, **priors) for name in names]
     else:
-        model = KernelModel(kernel, X, y, noise_prior=priors["noise_prior"])
+        names = ", ".join(map(repr, ["auto", *STATIONARY]))
+        raise ValueError(f"kernel must be one of {names}, or a kernel object of scikit-learn, got {kernel!r}")
     if n_inducing is None:
         n_inducing = DEFAULT_INDUCING if len(y) > MOST_EXACT else len(y)
-    if n_inducing >= len(y):
-        return model
-    return SparseRegression(model, explaining_rows(model, n_inducing))
+    if n_inducing < len(y):
+        models = [SparseRegression(model, explaining_rows(model, n_inducing)) for model in models]
+    return most_probable(models)
+
+
+def _checked_prior(name, given):
+    """The two numbers of a prior; raises ValueError if they are out of range."""
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        values = np.empty(0)
+    lowest = -np.inf if name == "length_scale_prior" else 0.0
+    if values.shape != (2,) or not np.isfinite(values).all() or values[0] <= lowest or values[1] <= 0.0:
+        raise ValueError(f"{name} must be two numbers, the second positive, got {given!r}")
+    if name != "length_scale_prior" and not all(SMALLEST <= value <= LARGEST for value in values):
+        raise ValueError(
+            f"{name} must be the shape and the rate of a gamma distribution, from {SMALLEST:g} to {LARGEST:g} "
+            f"each, got {given!r}"
+        )
+    if name == "length_scale_prior" and (abs(values[0]) > FARTHEST_LOG or values[1] > FARTHEST_LOG / 10.0):
+        raise ValueError(
+            f"{name} must be the mean, from {-FARTHEST_LOG:g} to {FARTHEST_LOG:g}, and the standard deviation, up "
+            f"to {FARTHEST_LOG / 10.0:g}, of the logarithm of a length scale, got {given!r}"
+        )
+    return float(values[0]), float(values[1])
+
+
+def most_probable(models: list[GaussianProcessModel]) -> GaussianProcessModel:
+    """The model with the highest summit of its posterior; all have equal priors."""
+    return models[0] if len(models) == 1 else max(models, key=lambda model: model.summit()[1])
 
 
 def make_sampler(
@@ -121,10 +132,10 @@ def make_sampler(
     )
 
 
-def kernel_description(kernel: Kernel | None) -> list | None:
+def kernel_description(kernel: str | Kernel) -> str | list:
     """Classes and parameters of a kernel and its parts: equal for kernels that are equal."""
-    if kernel is None:
-        return None
+    if not isinstance(kernel, Kernel):
+        return kernel
     parts = {"": kernel} | kernel.get_params(deep=True)
     return [
         (name, f"{type(part).__module__}.{type(part).__qualname__}" if isinstance(part, Kernel) else part)

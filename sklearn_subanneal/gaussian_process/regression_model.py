@@ -13,8 +13,8 @@ from sklearn_subanneal.tempering.log_densities import DifferentiableModel
 
 # Added to the variance of the noise: duplicate rows must not make the matrix singular where the noise vanishes.
 JITTER = 1e-9
-# Rows, and steps, of the climb to where a chain starts.
-MOST_CLIMBED, MOST_STEPS = 500, 60
+# Rows, and steps, of a climb, and climbs to where a chain starts.
+MOST_CLIMBED, MOST_STEPS, CLIMBS = 500, 60, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +93,23 @@ class GaussianProcessModel(DifferentiableModel):
         raise NotImplementedError(f"{type(self).__name__} must define condition")
 
     def initial(self, rng: np.random.Generator) -> NDArray:
-        """Where a chain starts: at a maximum of the posterior of some rows, climbed to from a draw from the prior.
+        """Where a chain starts: at the best of some maxima of the posterior of some rows, climbed to from the prior.
 
-        Far out in the prior of many length scales all of the data is noise, and a chain would take long to leave it.
+        Far out in the prior of many length scales all of the data is noise, and a chain would take long to leave it. Of
+        several draws from the prior, one is seldom in a mode that hardly counts.
         """
         n_rows = min(self.n_observations, MOST_CLIMBED)
         rows = np.sort(rng.choice(self.n_observations, n_rows, replace=False))
-        return self.climbed(self.sample_prior(rng), rows)[0]
+        tops = [self.climbed(self.sample_prior(rng), rows) for _ in range(CLIMBS)]
+        return max(tops, key=lambda top: top[1])[0]
+
+    def summit(self) -> tuple[NDArray, float]:
+        """The maximum of the posterior of some rows that is reached from the middle of the prior, and its log density."""
+        return self.climbed(self.typical(), self.some_rows())
+
+    def some_rows(self) -> NDArray:
+        """Numbers of rows, evenly spaced and at most as many as a climb takes."""
+        return np.unique(np.linspace(0, self.n_observations - 1, MOST_CLIMBED).astype(int))
 
     def climbed(self, start: NDArray, rows: NDArray) -> tuple[NDArray, float]:
         """A maximum of the posterior of some rows, at most ``MOST_STEPS`` steps from a start, and its log density."""

@@ -10,7 +10,7 @@ from scipy.linalg import eigh, solve_triangular
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from sklearn_subanneal.gaussian_process.regression_model import MOST_CLIMBED, Conditioned, GaussianProcessModel
+from sklearn_subanneal.gaussian_process.regression_model import Conditioned, GaussianProcessModel
 
 # Added to the variance of the function at the inducing points, as a part of it: nearby points must not make their
 # covariance singular.
@@ -54,9 +54,9 @@ class SparseRegression(GaussianProcessModel):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.gaussian_process import SparseRegression, SquaredExponentialModel
+    >>> from sklearn_subanneal.gaussian_process import SparseRegression, StationaryModel
     >>> X = np.linspace(-2.0, 2.0, 200)[:, None]
-    >>> exact = SquaredExponentialModel(X, np.sin(X[:, 0]))
+    >>> exact = StationaryModel(X, np.sin(X[:, 0]))
     >>> sparse = SparseRegression(exact, X[::10])
     >>> theta = np.array([0.0, 0.0, -1.0])
     >>> bool(0.0 <= exact.log_likelihood(theta) - sparse.log_likelihood(theta) < 1e-3)
@@ -66,7 +66,7 @@ class SparseRegression(GaussianProcessModel):
     def __init__(self, model: GaussianProcessModel, points: NDArray):
         super().__init__(model.X, model.y)
         self.model, self.points = model, points
-        self.n_parameters, self.has_signal = model.n_parameters, model.has_signal
+        self.kernel, self.n_parameters, self.has_signal = model.kernel, model.n_parameters, model.has_signal
 
     def log_prior(self, theta: NDArray) -> float:
         """As of the model."""
@@ -79,6 +79,15 @@ class SparseRegression(GaussianProcessModel):
     def sample_prior(self, rng) -> NDArray:
         """As of the model."""
         return self.model.sample_prior(rng)
+
+    def typical(self) -> NDArray:
+        """As of the model."""
+        return self.model.typical()
+
+    def summit(self) -> tuple[NDArray, float]:
+        """As of any model, or that reached from the summit of the approximated one, if it is higher."""
+        other = self.climbed(self.model.summit()[0], self.some_rows())
+        return max(super().summit(), other, key=lambda top: top[1])
 
     def covariance(self, theta: NDArray, X: NDArray, Y: NDArray | None = None) -> NDArray:
         """As of the model."""
@@ -145,7 +154,7 @@ class SparseRegression(GaussianProcessModel):
         Both climb to a maximum of the posterior of as many rows as the likelihood can take, from ``theta`` and from
         the middle of the prior.
         """
-        rows = np.unique(np.linspace(0, self.n_observations - 1, MOST_CLIMBED).astype(int))
+        rows = self.some_rows()
         best = [
             max(own.climbed(start, rows)[1] for start in (theta, self.model.typical())) for own in (self.model, self)
         ]
@@ -180,9 +189,10 @@ class SparseRegression(GaussianProcessModel):
 
 
 def explaining_rows(model: GaussianProcessModel, n_points: int) -> NDArray:
-    """Rows that explain the most of the function at all others, chosen one after the other at typical hyperparameters.
+    """Rows that explain the most of the function at all others, chosen one after the other.
 
-    Each is the row at which the variance given those before is largest: a pivoted Cholesky factorisation.
+    Each is the row at which the variance given those before is largest: a pivoted Cholesky factorisation, under the most
+    probable hyperparameters of some rows. Where few points explain all under these, more are chosen under typical ones.
 
     Returns
     -------
@@ -193,17 +203,32 @@ def explaining_rows(model: GaussianProcessModel, n_points: int) -> NDArray:
     D. Burt, C. E. Rasmussen, M. van der Wilk (2020), Convergence of sparse variational inference in Gaussian processes
     regression, JMLR 21, section 4.2.
     """
-    X, theta, rows = model.X, model.typical(), []
+    typical, rows = model.typical(), []
+    for theta in (model.summit()[0], typical):
+        rows = _more_rows(model, theta, rows, min(n_points, len(model.X)))
+    return model.X[rows]
+
+
+def _more_rows(model, theta, chosen, n_points):
+    """Rows in addition to those chosen, until these explain all or there are so many."""
+    X, rows = model.X, []
     left = np.array(model.variance(theta, X))
     least = NEGLIGIBLE * left.max()
     known = np.zeros((n_points, len(X)))
-    for k in range(min(n_points, len(X))):
-        row = int(np.argmax(left))
+    queue = iter(chosen)
+    while len(rows) < n_points:
+        row = next(queue, None)
+        row = int(np.argmax(left)) if row is None else row
         if left[row] <= least:
-            break
+            # Of those chosen before, some may say nothing new under these hyperparameters.
+            if len(rows) >= len(chosen):
+                break
+            rows.append(row)
+            continue
+        k = len(rows)
         known[k] = model.covariance(theta, X[[row]], X)[0] - known[:k, row] @ known[:k]
         known[k] /= np.sqrt(left[row])
         left = left - known[k] ** 2
         left[row] = 0.0
         rows.append(row)
-    return X[rows]
+    return rows

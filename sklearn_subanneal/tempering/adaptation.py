@@ -1,18 +1,26 @@
-"""Adaptation of a transition kernel during warm-up: its step size, and its metric from the covariance of the points."""
+"""Adaptation of a transition kernel during warm-up: its step size, and its metric from points and gradients."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky
+
+from sklearn_subanneal.tempering.levels import Level
+from sklearn_subanneal.tempering.metrics import metric_factor, scored_metric_factor
+
+# Gradients from which a metric is taken.
+FEWEST = 5
+# A typical point is half as far below the best, in nats, as there are parameters. Points ten times as far below it are
+# where trajectories went astray, or of a chain on its way.
+ASTRAY = 5.0
 
 
 class Adaptation:
     """Step size and metric of one kernel at one level; adapted until it is frozen.
 
     The step size follows a stochastic approximation to a target acceptance, with steps that are large again when the
-    metric has changed. The metric is the covariance of the level's own points, shrunk towards a multiple of the
-    identity while they are few.
+    metric has changed. The metric is taken from the gradients at all points that trajectories of the level have passed
+    or, of a kernel without gradients, from the covariance of where its moves ended.
 
     Parameters
     ----------
@@ -30,6 +38,8 @@ class Adaptation:
     step_size : float
     factor : ndarray of shape (n_parameters, n_parameters) or None
         Cholesky factor of the metric; None: the identity.
+    learning : bool
+        True until it is frozen.
 
     References
     ----------
@@ -42,6 +52,8 @@ class Adaptation:
         self._points: list[NDArray] = []
         self._older: list[NDArray] = []
         self.recent: list[NDArray] = []
+        self._passed: list[tuple[NDArray, NDArray, float]] = []
+        self.learning = True
         self._n_parameters = n_parameters
         self._restart()
 
@@ -51,6 +63,14 @@ class Adaptation:
     def update(self, theta: NDArray, acceptance: float) -> None:
         """Record that a move ended at ``theta``, and that its probability of acceptance was this."""
         self.update_all([theta], acceptance)
+
+    def look(self, level: Level) -> None:
+        """Record the gradients at the points that a move has ``seen`` at its level, which forgets them."""
+        for point in level.seen or ():
+            gradient = level.gradient(point)
+            if np.isfinite(gradient).all():
+                self._passed.append((point.theta, gradient, level.log_density(point)))
+        level.seen = None
 
     def update_all(self, thetas, acceptance: float) -> None:
         """Record where the moves of several chains ended, and their mean probability of acceptance."""
@@ -72,14 +92,27 @@ class Adaptation:
     def next_window(self) -> None:
         """Take the metric from the points since the last call, and begin a new window."""
         if self.metric != "unit" and len(self._points) > 1:
-            # Few points would make a poor metric: those of the window before, or of the level below, count as well.
-            fresh = self.factor is None
-            self.factor = metric_factor(np.array(self._older + self._points), self.metric)
+            found, fresh = self._scored(), self.factor is None
+            if found is None:
+                # Few points make a poor metric: those of the window before, or of the level below, count as well.
+                self.factor = metric_factor(np.array(self._older + self._points), self.metric)
+            else:
+                self.factor, fresh = found, True
             self.recent, self._older, self._points = self._points, self._points, []
             if self.adapt and fresh:
                 self.step_size = self._first_step()
         if self.adapt:
             self._restart()
+
+    def _scored(self):
+        """The metric from the gradients of this window, None if there are too few."""
+        passed, self._passed = self._passed, []
+        best = max((height for *_, height in passed), default=0.0)
+        passed = [seen for seen in passed if seen[2] >= best - ASTRAY * (self._n_parameters + 1)]
+        if len(passed) < FEWEST:
+            return None
+        thetas, gradients, _ = map(np.array, zip(*passed, strict=True))
+        return scored_metric_factor(thetas, gradients, self.metric)
 
     def _first_step(self) -> float:
         """A step size for a metric that has just been found: in its units a good one is near 1."""
@@ -87,7 +120,8 @@ class Adaptation:
 
     def freeze(self) -> None:
         """End the adaptation."""
-        self._points, self._older, self.recent, self.adapt = [], [], [], False
+        self._points, self._older, self.recent, self._passed = [], [], [], []
+        self.adapt = self.learning = False
 
     def get_state(self) -> dict:
         """Of a frozen adaptation, as arrays and numbers."""
@@ -105,29 +139,3 @@ class Adaptation:
     def pulled_back(self, gradient: NDArray) -> NDArray:
         """The transposed factor times a gradient."""
         return gradient if self.factor is None else self.factor.T @ gradient
-
-
-def metric_factor(points: NDArray, metric: str, weights: NDArray | None = None) -> NDArray:
-    """Cholesky factor of the covariance of points, shrunk towards the mean variance while few of them count.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_subanneal.tempering.adaptation import metric_factor
-    >>> points = np.random.default_rng(0).normal(size=(5000, 2)) * [1.0, 3.0]
-    >>> metric_factor(points, "diagonal").round(1)
-    array([[1., 0.],
-           [0., 3.]])
-    """
-    n, n_parameters = points.shape
-    if weights is not None:
-        n = weights.sum() ** 2 / (weights @ weights)
-    covariance = np.atleast_2d(np.cov(points, rowvar=False, aweights=weights))
-    variances = np.diagonal(covariance)
-    # The points of a chain that has not moved have no variance.
-    variances = np.where(variances > 0.0, variances, 1e-6)
-    if metric == "diagonal":
-        share = n / (n + 5.0)
-        return np.diag(np.sqrt(share * variances + (1.0 - share) * variances.mean()))
-    share = n / (n + n_parameters + 5.0)
-    return cholesky(share * covariance + (1.0 - share) * np.diag(variances) + 1e-12 * np.eye(n_parameters), lower=True)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq, solve_triangular
 
-from sklearn_subanneal.tempering.adaptation import metric_factor
 from sklearn_subanneal.tempering.levels import Level, Point
+from sklearn_subanneal.tempering.metrics import metric_factor
 
 # Where the quadratic levels off, in units of how far posterior points are from their mean.
 REACH = 2.0

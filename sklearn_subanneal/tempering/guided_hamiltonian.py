@@ -98,7 +98,7 @@ class GuidedHamiltonianMonteCarlo(HamiltonianMonteCarlo):
     def move(self, level: Level, point: Point, adaptation: GuidedAdaptation, generator) -> tuple[Point, float]:
         """Follow the guide, or the density itself, and accept the end or not; see :meth:`TransitionKernel.move`."""
         adaptation.prepare(level, self.share, generator)
-        guide, learning = adaptation.guide, adaptation.seen is not None
+        guide, learning = adaptation.guide, adaptation.learning
         if guide is None or generator.random() < (UNGUIDED if learning else self.unguided):
             moved, adaptation.error = super().move(level, point, adaptation, generator)
             return moved, adaptation.error
@@ -122,8 +122,8 @@ class GuidedAdaptation(Adaptation):
 
     Attributes
     ----------
-    seen : list of Point or None
-        Points at which the level has been evaluated with its gradient; None after warm-up.
+    seen : list of Point
+        Points at which the level has been evaluated with its gradient; none after warm-up.
     guide : CorrectedLevel or None
         None before it is fitted, and after it has been dropped.
     error : float
@@ -134,10 +134,15 @@ class GuidedAdaptation(Adaptation):
 
     def __init__(self, start: Adaptation, n_parameters: int):
         super().__init__(n_parameters, start.step_size, start.target, start.metric, start.adapt)
-        self.seen: list[Point] | None = []
+        self.seen: list[Point] = []
         self.guide: CorrectedLevel | None = None
         self.error, self.worth = 1.0, WORTH
         self._enough = POINTS * n_parameters
+
+    def look(self, level: Level) -> None:
+        """Keep the points that a move has seen, from all windows, for the guide."""
+        self.seen += level.seen or ()
+        super().look(level)
 
     def update_all(self, thetas, acceptance: float) -> None:
         """Record where moves ended; the step size is adapted to the error of the integrator alone."""
@@ -146,7 +151,7 @@ class GuidedAdaptation(Adaptation):
     def freeze(self) -> None:
         """End the adaptation, and drop a guide that does not pay."""
         super().freeze()
-        self.seen = None
+        self.seen = []
         if self.worth < WORTH:
             self.guide = None
 
@@ -166,8 +171,7 @@ class GuidedAdaptation(Adaptation):
 
     def prepare(self, level: Level, share: float, generator) -> None:
         """Fit the guide to the points that were evaluated with gradients, if there are enough of them."""
-        level.seen = self.seen
-        if self.seen is None or len(self.seen) < self._enough:
+        if not self.learning or len(self.seen) < self._enough:
             return
         if self.guide is None:
             rows = np.arange(level.model.n_observations) if level.rows is None else level.rows

@@ -140,7 +140,10 @@ class Replicas:
     def move(self, adapt: bool = False) -> None:
         """Move the point of each level by the inner kernel; that of a level without rows is drawn from the prior."""
 
+        looks = adapt and self.kernel.needs_gradients
+
         def one(m):
+            self.levels[m].seen = [] if looks else None
             if self._is_prior(m):
                 return self.levels[m].point(np.array(self.model.sample_prior(self.streams[m]), dtype=float)), 1.0
             return self.kernel.move(self.levels[m], self.points[m], self.adaptations[m], self.streams[m])
@@ -152,6 +155,7 @@ class Replicas:
             self.points[m] = point
             self.accepted[m] += acceptance
             if adapt and not self._is_prior(m):
+                self.adaptations[m].look(self.levels[m])
                 self.adaptations[m].update(point.theta, acceptance)
 
     def _is_prior(self, m):
@@ -261,9 +265,11 @@ class Replicas:
             if at < len(steps) - 1:
                 adaptation.inherit(steps[at + 1][1])
             for number in turns(n_each, 0.5 / len(steps)):
+                level.seen = [] if self.kernel.needs_gradients else None
                 point, acceptance = self.kernel.move(
                     level, point, adaptation, self.streams[min(at, len(self.streams) - 1)]
                 )
+                adaptation.look(level)
                 adaptation.update(point.theta, acceptance)
                 if number + 1 == n_each // 2 and at < len(steps) - 1:
                     adaptation.next_window()

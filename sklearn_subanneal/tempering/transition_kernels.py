@@ -92,12 +92,15 @@ class TransitionKernel(BaseEstimator):
         def one(place):
             level = Level(ensemble.model, float(ensemble.inverse_temperatures[place[1]]))
             adaptation = ensemble.adaptations[place[1]]
+            if self.needs_gradients and adaptation.learning:
+                level.seen = []
             return level, *self.move(level, ensemble.point(*place), adaptation, ensemble.streams[place])
 
         places = list(np.ndindex(ensemble.n_chains, ensemble.n_moving))
         acceptance = np.empty((ensemble.n_chains, ensemble.n_moving))
         for place, (level, point, accepted) in zip(places, ensemble.map(one, places), strict=True):
             ensemble.put(*place, point)
+            ensemble.adaptations[place[1]].look(level)
             ensemble.n_values[place] += level.n_values
             ensemble.n_gradients[place] += level.n_gradients
             acceptance[place] = accepted

@@ -209,7 +209,7 @@ SUITABLE = {
     "swaps": lambda rng, n: chosen(rng, ["even-odd", "systematic"]),
     "transform": lambda rng, n: chosen(rng, ["default", "pandas", "polars", None]),
     "n_components": lambda rng, n: chosen(rng, [1, 2, 3, 7, "learn"]),
-    "kernel": lambda rng, n: None,
+    "kernel": lambda rng, n: rng.choice(["auto", "squared-exponential", "matern-3/2", "matern-5/2"]),
 }  # fmt: skip
 FLAGS = (
     "keep_missing return_uncertainty seen sub_sampling normalize return_std return_cov learn_hyperparameters "

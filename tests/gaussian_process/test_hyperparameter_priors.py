@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from sklearn_subanneal.gaussian_process import KernelModel, SquaredExponentialModel, TotalAndRatio
+from sklearn_subanneal.gaussian_process import KernelModel, StationaryModel, TotalAndRatio
 
 X, Y = np.random.default_rng(0).normal(size=(6, 2)), np.zeros(6)
 KERNEL = ConstantKernel(1.7) * RBF([0.6, 2.0])
@@ -19,7 +19,7 @@ def squared_exponential():
     A length scale is log-normal, the deviations of signal and noise have gamma distributions: densities by the
     variables themselves, times their derivatives by the logarithms, which are the variables.
     """
-    model = SquaredExponentialModel(X, Y, (0.3, 0.8), (4.5, 1.5), (2.5, 3.0))
+    model = StationaryModel(X, Y, (0.3, 0.8), (4.5, 1.5), (2.5, 3.0))
     lengths = stats.lognorm(0.8, scale=np.exp(0.3))
     signal, noise = stats.gamma(4.5, scale=1.0 / 1.5), stats.gamma(2.5, scale=1.0 / 3.0)
     return model, [of_logarithm(law) for law in (lengths, lengths, signal, noise)]

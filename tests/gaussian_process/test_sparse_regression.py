@@ -10,21 +10,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, RationalQuadratic
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
-from sklearn_subanneal.gaussian_process import KernelModel, SparseRegression, SquaredExponentialModel
+from sklearn_subanneal.gaussian_process import KernelModel, SparseRegression, StationaryModel
 from sklearn_subanneal.gaussian_process.sparse_regression import explaining_rows
+from sklearn_subanneal.gaussian_process.stationary_model import STATIONARY
 
 
 def exact(kind, n=150):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
     y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + rng.normal(scale=0.2, size=n)
-    if kind == "squared exponential":
-        return SquaredExponentialModel(X, y - y.mean())
+    if kind in STATIONARY:
+        return StationaryModel(X, y - y.mean(), kernel=kind)
     kernel = ConstantKernel(1.0) * Matern([1.0, 2.0, 1.0], nu=1.5) + RationalQuadratic()
     return KernelModel(kernel, X, y - y.mean())
 
 
-KINDS = ["squared exponential", "kernel"]
+KINDS = [*STATIONARY, "kernel"]
 
 
 def hyperparameters(model):
@@ -74,7 +75,7 @@ def test_with_all_rows_it_is_exact(kind):
 
 
 def test_predictions_are_those_of_the_best_distribution_at_the_points():
-    model = exact("squared exponential")
+    model = exact("squared-exponential")
     sparse, theta = SparseRegression(model, model.X[::5]), hyperparameters(model)
     points, noise = sparse.points, model.noise_variance(theta)
     own = model.covariance(theta, points) + 1e-8 * model.variance(theta, points).mean() * np.eye(len(points))
@@ -88,14 +89,14 @@ def test_predictions_are_those_of_the_best_distribution_at_the_points():
 
 
 def test_points():
-    model = exact("squared exponential")
+    model = exact("squared-exponential")
     points = explaining_rows(model, 30)
     assert len(points) == 30 and len(np.unique(points, axis=0)) == 30
     theta = model.typical()
     by_chance = np.median([SparseRegression(model, model.X[k::5]).log_likelihood(theta) for k in range(5)])
     assert SparseRegression(model, points).log_likelihood(theta) > by_chance
     # Where all rows are alike one explains them.
-    assert len(explaining_rows(SquaredExponentialModel(np.zeros((50, 2)), np.arange(50.0)), 10)) == 1
+    assert len(explaining_rows(StationaryModel(np.zeros((50, 2)), np.arange(50.0)), 10)) == 1
 
 
 def test_a_fit_of_many_rows():

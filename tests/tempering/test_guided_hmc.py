@@ -195,7 +195,7 @@ def test_a_guide_that_does_not_pay_is_dropped():
     adaptation = GuidedHamiltonianMonteCarlo().start_adaptation(2, 1.0)
     adaptation.guide, adaptation.worth = object(), WORTH - 0.01
     adaptation.freeze()
-    assert adaptation.guide is None and adaptation.seen is None
+    assert adaptation.guide is None and not adaptation.learning and not adaptation.seen
     adaptation = GuidedHamiltonianMonteCarlo().start_adaptation(2, 1.0)
     adaptation.guide, adaptation.worth = object(), WORTH + 0.01
     adaptation.freeze()

@@ -1,4 +1,4 @@
-"""Gaussian-process regression with a squared-exponential kernel: priors, marginal likelihood and its gradient."""
+"""Gaussian-process regression with a stationary kernel: priors, marginal likelihood and its gradient."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import gammaln
 
-from sklearn_subanneal.gaussian_process._squared_exponential import exponentiate, weigh
+from sklearn_subanneal.gaussian_process._stationary import evaluate, weigh
 from sklearn_subanneal.gaussian_process.regression_model import Conditioned, GaussianProcessModel, log_density
 
+# Kernels by name, with the numbers by which their passes know them.
+STATIONARY = {"squared-exponential": 0, "matern-3/2": 3, "matern-5/2": 5}
 
-class SquaredExponentialModel(GaussianProcessModel):
-    """Gaussian-process regression with a squared-exponential kernel, one length scale for each feature.
+
+class StationaryModel(GaussianProcessModel):
+    """Gaussian-process regression with a squared-exponential or Matern kernel, one length scale for each feature.
 
     theta holds the logarithms of the length scales, of the signal's standard deviation and of the noise's.
 
@@ -22,20 +25,22 @@ class SquaredExponentialModel(GaussianProcessModel):
     X : array-like of shape (n_observations, n_features)
     y : array-like of shape (n_observations,)
         Of mean 0.
-    length_scale_prior : (float, float), default=(0.5, 1.0)
+    length_scale_prior : (float, float), default=(1.0, 1.5)
         Mean and standard deviation of the logarithm of a length scale.
     signal_prior, noise_prior : (float, float), default=(4.0, 1.0) and (2.0, 2.0)
         Shape and rate of the gamma distributions of the two standard deviations.
+    kernel : {"squared-exponential", "matern-3/2", "matern-5/2"}, default="squared-exponential"
 
     References
     ----------
+    C. E. Rasmussen, C. K. I. Williams (2006), Gaussian Processes for Machine Learning, equations 4.9 and 4.17.
     J.-W. van de Meent, B. Paige, F. Wood (2014), Tempering by subsampling, section 4.2.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.gaussian_process import SquaredExponentialModel
-    >>> model = SquaredExponentialModel([[0.0], [1.0]], [0.5, -0.5])
+    >>> from sklearn_subanneal.gaussian_process import StationaryModel
+    >>> model = StationaryModel([[0.0], [1.0]], [0.5, -0.5])
     >>> round(model.log_likelihood(np.zeros(3)), 3)
     -2.662
     """
@@ -43,9 +48,16 @@ class SquaredExponentialModel(GaussianProcessModel):
     has_signal = True
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, length_scale_prior=(0.5, 1.0), signal_prior=(4.0, 1.0), noise_prior=(2.0, 2.0)
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        length_scale_prior=(1.0, 1.5),
+        signal_prior=(4.0, 1.0),
+        noise_prior=(2.0, 2.0),
+        kernel: str = "squared-exponential",
     ):
         super().__init__(X, y)
+        self.kernel, self._smoothness = kernel, STATIONARY[kernel]
         self.n_parameters = self.n_features + 2
         self.length_scale_prior, self.signal_prior, self.noise_prior = length_scale_prior, signal_prior, noise_prior
 
@@ -75,21 +87,24 @@ class SquaredExponentialModel(GaussianProcessModel):
 
     def covariance(self, theta: NDArray, X: NDArray, Y: NDArray | None = None) -> NDArray:
         """Prior covariance of the function between rows of X, and of Y if it is given; without noise."""
+        return self._with_slopes(theta, X, Y)[0]
+
+    def _with_slopes(self, theta, X, Y=None):
+        """The covariance, and its slopes by half the squared distances, times -1."""
         scaled, halves = scale_rows(theta, X)
         if Y is None:
-            upper = self._upper(theta, scaled, halves)
-            return np.triu(upper) + np.triu(upper, 1).T
+            return tuple(np.triu(upper) + np.triu(upper, 1).T for upper in self._upper(theta, scaled, halves))
         others, other_halves = scale_rows(theta, Y)
-        out = scaled @ others.T
-        exponentiate(out, halves, other_halves, np.exp(2.0 * theta[-2]), False)
-        return out
+        return self._evaluated(theta, scaled @ others.T, halves, other_halves, False)
 
-    @staticmethod
-    def _upper(theta, scaled, halves):
-        """The covariance between scaled rows in its upper triangle; the lower one is not used."""
-        out = dsyrk(1.0, scaled.T, trans=1, lower=1).T
-        exponentiate(out, halves, halves, np.exp(2.0 * theta[-2]), True)
-        return out
+    def _upper(self, theta, scaled, halves):
+        """As ``_with_slopes``, between scaled rows in upper triangles; the lower ones are not used."""
+        return self._evaluated(theta, dsyrk(1.0, scaled.T, trans=1, lower=1).T, halves, halves, True)
+
+    def _evaluated(self, theta, products, halves, other_halves, symmetric):
+        slopes = np.empty_like(products) if self._smoothness else products
+        evaluate(products, slopes, halves, other_halves, np.exp(2.0 * theta[-2]), self._smoothness, symmetric)
+        return products, slopes
 
     def variance(self, theta: NDArray, X: NDArray) -> NDArray:
         """Prior variance of the function at rows of X, without noise."""
@@ -104,12 +119,13 @@ class SquaredExponentialModel(GaussianProcessModel):
         """Gradient of the weighted sum of ``covariance`` in all parameters but the noise's."""
         scaled, _ = scale_rows(theta, X)
         others = scaled if Y is None else scale_rows(theta, Y)[0]
-        terms = weights * self.covariance(theta, X, Y)
+        covariance, slopes = self._with_slopes(theta, X, Y)
+        terms = weights * slopes
         # sum_ab t_ab (x_ad - y_bd)^2, squares multiplied out
         out = np.empty(self.n_features + 1)
         out[:-1] = terms.sum(axis=1) @ scaled**2 + terms.sum(axis=0) @ others**2
         out[:-1] -= 2.0 * np.einsum("ij,ij->j", scaled, terms @ others)
-        out[-1] = 2.0 * terms.sum()
+        out[-1] = 2.0 * np.vdot(weights, covariance)
         return out
 
     def variance_slopes(self, theta: NDArray, X: NDArray) -> NDArray:
@@ -122,18 +138,17 @@ class SquaredExponentialModel(GaussianProcessModel):
         return Conditioned(self.X, dpotrs(factor, self.y, lower=1)[0], np.tril(factor))
 
     def _factor(self, theta, X):
-        """(scaled rows, upper triangle of their covariance without noise, Cholesky factor with noise), or None."""
+        """(scaled rows, upper triangle of the slopes, Cholesky factor of the covariance with noise), or None."""
         with np.errstate(over="ignore", invalid="ignore"):
             scaled, halves = scale_rows(theta, X)
             signal, noise = np.exp(2.0 * theta[-2]), self.noise_variance(theta)
         if not (np.isfinite(halves).all() and np.isfinite(signal + noise)):
             return None
-        K = self._upper(theta, scaled, halves)
-        diagonal = K.reshape(-1)[:: len(X) + 1]
-        diagonal += noise
-        factor, failed = dpotrf(K.T, lower=1, clean=0)
-        diagonal[:] = signal
-        return None if failed else (scaled, K, factor)
+        K, slopes = self._upper(theta, scaled, halves)
+        K.reshape(-1)[:: len(X) + 1] += noise
+        # The slopes of the squared exponential are K itself, and what lies on their diagonal does not matter.
+        factor, failed = dpotrf(K.T, lower=1, clean=0, overwrite_a=slopes is not K)
+        return None if failed else (scaled, slopes, factor)
 
     def log_likelihood(self, theta: NDArray, rows=None) -> float:
         """Log marginal likelihood of some rows, or all; -inf where the covariance is singular to rounding."""
@@ -149,17 +164,19 @@ class SquaredExponentialModel(GaussianProcessModel):
         found = self._factor(theta, X)
         if found is None:
             return -np.inf, np.zeros(self.n_parameters)
-        scaled, K, factor = found
+        scaled, slopes, factor = found
         weights = dpotrs(factor, y, lower=1)[0]
         value = log_density(factor, y, weights)
         inverse = dpotri(factor, lower=1, overwrite_c=1)[0]
-        weigh(K, weights, inverse.T)
+        weigh(slopes, weights, inverse.T)
         # sum_ab A_ab (x_ad - x_bd)^2 = 2 sum_a x_ad (x_ad sum_b A_ab - sum_b A_ab x_bd).
-        sums = dsymm(1.0, K.T, np.column_stack([scaled, np.ones(len(y))]), lower=1)
+        sums = dsymm(1.0, slopes.T, np.column_stack([scaled, np.ones(len(y))]), lower=1)
         gradient = np.empty(self.n_parameters)
         gradient[:-2] = np.einsum("ij,ij->j", scaled, scaled * sums[:, -1:] - sums[:, :-1])
-        gradient[-2] = sums[:, -1].sum()
-        gradient[-1] = np.exp(2.0 * theta[-1]) * (weights @ weights - inverse.trace())
+        noise, trace = self.noise_variance(theta), inverse.trace()
+        # The covariance of the function is that of the data without the noise, so no product with it is needed.
+        gradient[-2] = weights @ (y - noise * weights) - (len(y) - noise * trace)
+        gradient[-1] = np.exp(2.0 * theta[-1]) * (weights @ weights - trace)
         return value, gradient
 
 
