@@ -104,7 +104,7 @@ class GaussianProcessModel(DifferentiableModel):
         return max(tops, key=lambda top: top[1])[0]
 
     def summit(self) -> tuple[NDArray, float]:
-        """The maximum of the posterior of some rows that is reached from the middle of the prior, and its log density."""
+        """The maximum of the posterior of some rows reached from the middle of the prior, and its log density."""
         return self.climbed(self.typical(), self.some_rows())
 
     def some_rows(self) -> NDArray:

@@ -191,8 +191,9 @@ class SparseRegression(GaussianProcessModel):
 def explaining_rows(model: GaussianProcessModel, n_points: int) -> NDArray:
     """Rows that explain the most of the function at all others, chosen one after the other.
 
-    Each is the row at which the variance given those before is largest: a pivoted Cholesky factorisation, under the most
-    probable hyperparameters of some rows. Where few points explain all under these, more are chosen under typical ones.
+    Each is the row at which the variance given those before is largest: a pivoted Cholesky factorisation, under the
+    most probable hyperparameters of some rows. Where few points explain all under these, more are chosen under typical
+    ones.
 
     Returns
     -------
