@@ -11,6 +11,7 @@ import sklearn
 
 from sklearn_subanneal._core.version import __version__
 from sklearn_subanneal.portable import save
+from sklearn_subanneal.report import types_file
 from sklearn_subanneal.report.anomalies import find_anomalies
 from sklearn_subanneal.report.clusters import ViewSummary, find_views
 from sklearn_subanneal.report.contradictions import find_contradictions
@@ -26,6 +27,7 @@ from sklearn_subanneal.report.structure import find_structure
 FILES = {
     "page": "report.html",
     "model": "model.npz",
+    "types": types_file.NAME,
     "clusters": "clusters.csv",
     "imputed": "imputed.csv",
     "uncertainty": "uncertainty.csv",
@@ -84,11 +86,12 @@ def write_report(
     ...     pd.DataFrame({"a": [0.1, 5.2, None, 4.9] * 9, "b": list("xyxy") * 9}).to_csv(path, index=False)
     ...     source, plan = read_source(path), Plan(n_chains=1, n_draws=2)
     ...     [path.name for path in write_report(source, plan, learn(source, plan), folder, plots=False)]
-    ['report.html', 'model.npz', 'clusters.csv', 'imputed.csv', 'uncertainty.csv']
+    ['report.html', 'model.npz', 'types.toml', 'clusters.csv', 'imputed.csv', 'uncertainty.csv']
     """
     folder, model = Path(folder), learned.model
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / FILES["model"])
+    types_file.write_types(source, folder / FILES["types"])
     views = find_views(model, source, MOST_VIEWS, MOST_CLUSTERS)
     marked = (lambda table: table) if raw else marked_table
     marked(_clusters(source, views)).to_csv(folder / FILES["clusters"], index=False)

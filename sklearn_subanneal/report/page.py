@@ -13,9 +13,9 @@ from sklearn_subanneal.report.sections import (
     describe_dependence,
     describe_making,
     describe_missing,
-    describe_table,
     describe_views,
 )
+from sklearn_subanneal.report.table_section import describe_table
 
 
 def page(found: Findings) -> str:
@@ -70,6 +70,7 @@ def _facts(found: Findings) -> Markup:
     facts = {
         "rows": f"{n_rows:,}",
         "columns modelled": f"{len(found.source.modelled):,}",
+        "columns set aside": f"{len(found.source.set_aside):,}",
         "cells missing": f"{n_missing:,} ({n_missing / found.imputation.missing.size:.1%})",
         "views": str(len(found.views)),
         "clusters in the largest view": str(found.views[0].n_clusters),

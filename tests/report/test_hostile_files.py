@@ -85,13 +85,13 @@ def test_marked_tables_keep_their_other_cells():
 def test_folders_with_files_are_kept(path, tmp_path, capsys):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "report.html").write_text("mine")
-    assert main(["report", str(path), "-o", str(tmp_path / "own"), *QUICK]) == 1
+    assert main(["report", str(path), "-o", str(tmp_path / "own"), *QUICK]) == 2
     assert "pass --force to write over them" in capsys.readouterr().err
     assert (tmp_path / "own" / "report.html").read_text() == "mine"
     assert main(["report", str(path), "-o", str(tmp_path / "own"), "--force", *QUICK]) == 0
     assert (tmp_path / "own" / "report.html").read_text(encoding="utf-8") != "mine"
     (tmp_path / "file").write_text("")
-    assert main(["report", str(path), "-o", str(tmp_path / "file"), *QUICK]) == 1
+    assert main(["report", str(path), "-o", str(tmp_path / "file"), *QUICK]) == 2
     assert "is a file" in capsys.readouterr().err
 
 
@@ -114,7 +114,7 @@ def test_files_that_unfold_too_far(tmp_path, name, capsys):
     PACKED[name](tmp_path / name, b"a,b\n" + b"1.5,x\n2.5,y\n" * 400_000)
     with pytest.raises(ValueError, match=r"unfolds to more than 0.000977 GiB, the limit.*raise --max-gib"):
         read_source(tmp_path / name, max_bytes=2**20)
-    assert main(["report", str(tmp_path / name), "-o", str(tmp_path / "out"), "--max-gib", "0.001", *QUICK]) == 1
+    assert main(["report", str(tmp_path / name), "-o", str(tmp_path / "out"), "--max-gib", "0.001", *QUICK]) == 2
     assert "unfolds to more than 0.001 GiB" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

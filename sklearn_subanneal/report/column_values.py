@@ -1,0 +1,296 @@
+"""ColumnValues: a column of a file as numbers, dates, booleans or texts, and the cells that were taken for missing."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.tables.cells import pandas_cells
+from sklearn_subanneal.tables.dates import parse_datetimes
+from sklearn_subanneal.tables.missing_texts import OF_NUMBERS, missing_texts
+from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
+from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
+from sklearn_subanneal.tables.spelling import NEARLY_ALL, NUMBER, TIME_OF_DAY, Spelling, find_spelling, spelled_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Texts of booleans, and marks in boxes that are otherwise left empty.
+TRUE, FALSE = ("true", "wahr", "vrai"), ("false", "falsch", "faux")
+TICKS = ("x", "X", "✓", "✔", "☑")
+# Distinct texts by which a mark before decimals is sought.
+MOST_LOOKED_AT = 2000
+# A leading zero and another digit: a code, not a number.
+LEADING_ZERO = r"[+-]?0[0-9]"
+
+
+@dataclass(eq=False)
+class ColumnValues:
+    """A column as read.
+
+    Attributes
+    ----------
+    series : pandas.Series
+        Numbers, dates, booleans or texts, NA where missing.
+    spelling : Spelling or None
+        How texts spelled these numbers, if not as programs do.
+    reading : str
+        What the texts spelled, in words; empty if that is plain.
+    marks : dict of str to int
+        What was taken for a missing cell, and in how many cells.
+    problem : str
+        Why the column is of less use than it could be, and what to do; empty if it is not.
+    """
+
+    series: pd.Series
+    spelling: Spelling | None = None
+    reading: str = ""
+    marks: dict[str, int] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def are_hours(self) -> bool:
+        """Whether the numbers are hours of the day."""
+        return self.spelling is not None and self.spelling.meaning == TIME_OF_DAY
+
+
+def common_decimal(frame: pd.DataFrame, separator: str | None = None) -> str | None:
+    """The mark before decimals that the columns of texts of a file show together; None if they show none.
+
+    Where nothing is shown, a file whose cells semicolons separate is of people who write decimal commas.
+    """
+    votes: Counter[str] = Counter()
+    some_commas = False
+    for at, dtype in enumerate(frame.dtypes):
+        if _is_text(dtype):
+            texts = frame.iloc[:, at].drop_duplicates().iloc[:MOST_LOOKED_AT].tolist()
+            votes[decimal_mark(texts)] += 1
+            some_commas = some_commas or any(parse_number(text, COMMA) is not None and COMMA in text for text in texts)
+    if votes[COMMA] != votes[POINT]:
+        return COMMA if votes[COMMA] > votes[POINT] else POINT
+    return COMMA if separator == ";" and some_commas else None
+
+
+def read_values(
+    series: pd.Series, options: ReadingOptions, decimal: str | None = None, as_text: bool = False
+) -> ColumnValues:
+    """Read the cells of a column of a file.
+
+    Parameters
+    ----------
+    series : pandas.Series
+        Of texts, as they are written, or of another dtype.
+    options : ReadingOptions
+    decimal : {".", ","} or None
+        The mark before decimals of the file, for columns that do not show it.
+    as_text : bool, default=False
+        Whether texts stay texts.
+
+    Returns
+    -------
+    ColumnValues
+    """
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return ColumnValues(series)
+    if series.dtype == object:
+        series = _of_objects(series)
+    if pd.api.types.is_timedelta64_dtype(series.dtype):
+        return ColumnValues(series.dt.total_seconds(), reading="durations, in seconds")
+    if not _is_text(series.dtype):
+        return _without_sentinels(ColumnValues(series), options)
+    counts = series.value_counts()
+    missing = missing_texts(counts.index, options.missing, options.keep)
+    marks = {mark: int(counts[mark]) for mark in counts.index if mark in missing and mark}
+    series = series.mask(series.isin([*missing, ""]))
+    if as_text:
+        return ColumnValues(series, marks=marks)
+    found = _of_texts(series, options, options.decimal or decimal)
+    found.marks = marks | found.marks
+    return _without_sentinels(found, options)
+
+
+def _is_text(dtype) -> bool:
+    import pandas as pd
+
+    return isinstance(dtype, pd.StringDtype)
+
+
+def _of_objects(series: pd.Series) -> pd.Series:
+    """Objects as numbers, dates or durations if they are all such, and as texts if all can be written so."""
+    import pandas as pd
+
+    seen = series.dropna()
+    kinds = {type(cell) for cell in seen}
+    if kinds and kinds <= {Decimal, int, float}:
+        return pd.to_numeric(series.map(float, na_action="ignore"))
+    if kinds <= {bool, np.bool_}:
+        return series.astype("boolean")
+    if kinds and all(issubclass(kind, datetime.date) for kind in kinds):
+        return series
+    if kinds and all(issubclass(kind, datetime.timedelta) for kind in kinds):
+        return pd.to_timedelta(series)
+    if kinds & {bytes, str, datetime.time, bool, Decimal}:
+        texts = series.map(lambda cell: cell.decode("latin-1") if isinstance(cell, bytes) else str(cell), "ignore")
+        return texts.astype("str").str.strip()
+    return series
+
+
+def _of_texts(series: pd.Series, options: ReadingOptions, decimal: str | None) -> ColumnValues:
+    """Texts without the usual marks of missing cells, as what they spell."""
+    import pandas as pd
+
+    seen = series.dropna()
+    if not len(seen):
+        return ColumnValues(series.astype(object))
+    if (plain := _plain_numbers(series, seen, options, decimal)) is not None:
+        return ColumnValues(plain)
+    distinct = seen.drop_duplicates()
+    lowered = set(distinct.str.lower()) if len(distinct) <= 4 else set()
+    if lowered & {*TRUE} and lowered & {*FALSE} and lowered <= {*TRUE, *FALSE}:
+        cells = series.str.lower().isin(TRUE).astype("boolean").mask(series.isna())
+        return ColumnValues(cells if series.isna().any() else cells.astype(bool))
+    if len(distinct) == 1 and distinct.iloc[0] in TICKS and len(seen) < len(series):
+        return ColumnValues(series.notna(), reading=f"{distinct.iloc[0]!r} or empty")
+    if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
+        return dates
+    cells = pandas_cells(series.name, series)
+    spelling = find_spelling(cells, decimal)
+    if spelling is None:
+        spelling = _with_words(cells, decimal)
+    if spelling is None or set(spelling.marks) & set(options.keep):
+        return ColumnValues(series)
+    numbers = pd.Series(spelled_cells(cells, spelling).values, series.index, name=series.name)
+    if not numbers.notna().any():
+        return ColumnValues(series)
+    counts = seen.value_counts()
+    return ColumnValues(numbers, spelling, spelling.words, {mark: int(counts[mark]) for mark in spelling.marks})
+
+
+def _with_words(cells, decimal) -> Spelling | None:
+    """A spelling of numbers beside words for missing cells, however many these are."""
+    words = [value for value in cells.values if value.lower() in OF_NUMBERS]
+    if not words:
+        return None
+    codes = {value: code for code, value in enumerate(cells.values)}
+    left = np.isin(cells.codes, [codes[word] for word in words])
+    rest = type(cells)(cells.name, cells.dtype, cells.values, np.where(left, -1, cells.codes))
+    spelling = find_spelling(rest, decimal)
+    return spelling
+
+
+def _plain_numbers(series, seen, options, decimal) -> pd.Series | None:
+    """The numbers of texts that all spell numbers as programs do; None if they do not."""
+    import pandas as pd
+
+    head = seen.iloc[:100]
+    if head.str.contains(r"[^0-9.eE+\-]").any() and not head.str.fullmatch(r"[+-]?inf(?:inity)?", case=False).any():
+        return None
+    if seen.str.match(LEADING_ZERO).any():
+        return None
+    numbers = pd.to_numeric(series, errors="coerce")
+    if numbers.isna().sum() > series.isna().sum() or seen.str.contains("x|_", case=False).any():
+        return None
+    if decimal == COMMA and seen.str.contains(".", regex=False).any():
+        # Points between thousands, unless they cannot be.
+        texts = seen.drop_duplicates().tolist()
+        if decimal_mark(texts[:MOST_LOOKED_AT]) != POINT and all(parse_number(own, COMMA) is not None for own in texts):
+            return None
+    return numbers.astype("float64") if numbers.dtype.kind not in "iuf" else numbers
+
+
+def _dates(series, distinct: list[str], options, decimal) -> ColumnValues | None:
+    """The dates that nearly all texts spell, missing where others are; None if they do not."""
+    import pandas as pd
+
+    orders = (options.day_first,) if options.day_first is not None else (True, False)
+    look = distinct[:300]
+    if sum(_is_date(text, orders) for text in look) < 0.5 * len(look):
+        return None
+    marks = [] if _are_dates(distinct, orders) else [text for text in distinct if not _is_date(text, orders)]
+    counts = series.value_counts()
+    n_marked = sum(int(counts[mark]) for mark in marks)
+    words = all(mark.lower() in OF_NUMBERS for mark in marks)
+    if (n_marked > (1.0 - NEARLY_ALL) * counts.sum() and not words) or set(marks) & set(options.keep):
+        return None
+    dated = [text for text in distinct if text not in set(marks)]
+    try:
+        dates = parse_datetimes(dated, series.name, options.day_first)
+    except ValueError as error:
+        if "day first" not in str(error):
+            return ColumnValues(series, problem=str(error))
+        if (order := _chronological(series, dated, decimal)) is None:
+            problem = (
+                "dates whose numbers may be day or month first, since none before the year is above 12: pass "
+                "--day-first or --month-first"
+            )
+            return ColumnValues(series, problem=problem)
+        dates = parse_datetimes(dated, series.name, order)
+    if dates is None:
+        return None
+    found = series.map(dict(zip(dated, dates, strict=True)))
+    cells = pd.Series(pd.to_datetime(found), series.index, name=series.name)
+    return ColumnValues(cells, reading="dates", marks={mark: int(counts[mark]) for mark in marks})
+
+
+def _is_date(text: str, orders: Sequence[bool]) -> bool:
+    return _are_dates([text], orders)
+
+
+def _are_dates(texts: list[str], orders: Sequence[bool]) -> bool:
+    try:
+        return any(parse_datetimes(texts, day_first=order) is not None for order in orders)
+    except ValueError:
+        # Some have a time zone: all are dates.
+        return True
+
+
+def _chronological(series, dated: list[str], decimal: str | None) -> bool | None:
+    """Whether the day comes first in dates that are in order of time only so; None if nobody can tell."""
+    orders = {}
+    for day_first in (True, False):
+        dates = parse_datetimes(dated, series.name, day_first)
+        if dates is None:
+            continue
+        values = series.map(dict(zip(dated, dates, strict=True))).dropna().to_numpy("M8[us]")
+        orders[day_first] = bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
+    if orders.get(True) != orders.get(False):
+        return bool(orders.get(True))
+    return True if decimal == COMMA else None
+
+
+def _without_sentinels(found: ColumnValues, options: ReadingOptions) -> ColumnValues:
+    """Numbers and dates without those that stand for missing cells."""
+    import pandas as pd
+
+    series = found.series
+    is_date = pd.api.types.is_datetime64_any_dtype(series.dtype)
+    is_number = pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype)
+    if not (is_date or is_number) or (found.spelling is not None and found.spelling.meaning != NUMBER):
+        return found
+    keep = {number for text in options.keep if (number := parse_number(text)) is not None}
+    seen = series.dropna()
+    if is_date:
+        sentinels = [day for day in date_sentinels(seen.to_numpy("M8[us]")) if str(day) not in options.keep]
+        days = seen.dt.tz_localize(None) if getattr(seen.dt, "tz", None) is not None else seen
+        wrong = days.dt.floor("D").isin(sentinels)
+    else:
+        values = seen.to_numpy(np.float64)
+        declared = {number for text in options.missing if (number := parse_number(text)) is not None}
+        sentinels = [number for number in number_sentinels(values[np.isfinite(values)]) if number not in keep]
+        wrong = seen.astype(np.float64).isin([*sentinels, *declared])
+    if not wrong.any():
+        return found
+    for mark, count in seen[wrong].value_counts().items():
+        text = str(mark.date()) if is_date else f"{mark:.15g}"
+        found.marks[text] = found.marks.get(text, 0) + int(count)
+    found.series = series.mask(series.index.isin(wrong.index[wrong]))
+    return found
