@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Lines after a table, of remarks, are so many at most.
 MOST_AFTER = 20
+_TOTAL = re.compile(r"(?:grand )?totals?|sum|summe|gesamt|insgesamt|somme|totale|suma", re.IGNORECASE)
 
 
 def text_table(
@@ -80,7 +81,7 @@ def text_table(
     names = _names(frame, dialect, notes)
     if dialect.has_names:
         frame = frame.iloc[1:]
-    frame = _without_remarks(frame, notes).reset_index(drop=True)
+    frame = _without_total(_without_remarks(frame, notes), notes).reset_index(drop=True)
     frame.columns = names
     return _without_empty_end(frame, notes), dialect.separator
 
@@ -141,6 +142,16 @@ def _without_remarks(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
         return frame
     notes.append(f"{n_remarks} lines after the table were left out, the first is {texts.iloc[0][:60]!r}")
     return frame.iloc[: len(frame) - n_remarks]
+
+
+def _without_total(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Without a last line of sums, whose first cell says so."""
+    if frame.shape[1] < 2 or len(frame) < 3 or not _TOTAL.fullmatch(frame.iloc[-1, 0]):
+        return frame
+    if frame.iloc[:-1, 0].str.fullmatch(_TOTAL.pattern, case=False).any():
+        return frame
+    notes.append(f"the last line, {frame.iloc[-1, 0]!r}, was left out")
+    return frame.iloc[:-1]
 
 
 def _without_empty_end(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:

@@ -19,8 +19,8 @@ MOST_LINES, MOST_BEFORE = 300, 40
 # Share of the lines that have the same number of cells where a separator is the right one, and share of the cells of a
 # line of the table that are not empty.
 LEAST_EQUAL, LEAST_FULL = 0.6, 0.6
-# Of cells that spaces separate, so many are numbers.
-MOSTLY_NUMBERS = 0.5
+# Where spaces separate, so many lines have the same number of cells, and of one column so many cells are numbers.
+LEAST_SPACED = 0.9
 _DECLARED = re.compile(r"sep=(.)\r?\n?")
 
 
@@ -158,10 +158,14 @@ def _separator(lines: list[str]) -> str:
         return found
     rows = [line.split() for line in lines if line.strip()]
     usual = _usual(rows)
-    cells = [cell for row in rows for cell in row]
-    numbers = sum(parse_number(cell) is not None for cell in cells)
-    is_spaced = usual > 1 and sum(len(row) == usual for row in rows) >= 0.9 * len(rows)
-    return SPACES if is_spaced and numbers >= MOSTLY_NUMBERS * len(cells) else ","
+    rows = [row for row in rows if len(row) == usual]
+    if usual < 2 or len(rows) < LEAST_SPACED * sum(bool(line.strip()) for line in lines):
+        return ","
+    numbers = [sum(parse_number(row[at]) is not None for row in rows) for at in range(usual)]
+    first = next(line.split() for line in lines if line.strip())
+    # Sentences of as many words are no table.
+    is_table = len(first) in (usual, usual - 1) or 2 * sum(numbers) >= usual * len(rows)
+    return SPACES if is_table and len(rows) > 1 and max(numbers) >= LEAST_SPACED * (len(rows) - 1) else ","
 
 
 def _start(rows: list[list[str]], n_cells: int) -> int:
@@ -170,8 +174,10 @@ def _start(rows: list[list[str]], n_cells: int) -> int:
         return next(at for at, row in enumerate(rows) if any(row))
     for at, row in enumerate(rows[:MOST_BEFORE]):
         full = sum(map(bool, row))
-        # Names of rows may have no name themselves, and trailing separators make an empty column.
-        if full >= max(2, LEAST_FULL * n_cells) or (n_cells > 2 and full == n_cells - 1):
+        below = rows[at + 1] if at + 1 < len(rows) else []
+        # Names of rows may have no name themselves.
+        is_name_short = len(row) == full == n_cells - 1 and len(below) == n_cells
+        if is_name_short or (len(row) >= n_cells and full >= max(2, LEAST_FULL * n_cells)):
             return at
     return next(at for at, row in enumerate(rows) if any(row))
 

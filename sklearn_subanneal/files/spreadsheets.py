@@ -47,12 +47,18 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
 
     engine, package = ENGINES[kind]
     try:
-        book = pd.ExcelFile(io.BytesIO(content), engine=engine)
+        with pd.ExcelFile(io.BytesIO(content), engine=engine) as book:
+            name = _sheet(book, options.sheet, notes)
+            cells = pd.read_excel(
+                book, sheet_name=name, header=None, dtype=object, keep_default_na=False, na_values=[""]
+            )
     except ImportError as error:
         raise ImportError(f".{kind} is read by {package}, which is not installed: pip install {package}") from error
-    with book:
-        name = _sheet(book, options.sheet, notes)
-        cells = book.parse(name, header=None, dtype=object, keep_default_na=False, na_values=[""])
+    except ValueError:
+        raise
+    except Exception as error:
+        # Parts of a damaged archive are missed with whatever error they give.
+        raise ValueError(f"{type(error).__name__}: {error}") from error
     cells = cells.dropna(axis=1, how="all")
     filled = cells.notna().to_numpy().sum(axis=1)
     width = cells.shape[1]
@@ -63,7 +69,8 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
     if filled[:start].any():
         first = cells.iloc[int(np.flatnonzero(filled)[0])].dropna().iloc[0]
         notes.append(f"{int((filled[:start] > 0).sum())} rows before the table were left out, the first is {first!r}")
-    cells = cells.iloc[start:].dropna(axis=0, how="all")
+    cells = cells.iloc[start:].dropna(axis=0, how="all").dropna(axis=1, how="all")
+    width = cells.shape[1]
     is_named = has_names(cells.to_numpy().tolist()[:120]) if options.header is None else options.header
     names = column_names(cells.iloc[0].tolist() if is_named else [None] * width, notes)
     if not is_named:
@@ -74,6 +81,8 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
 
 def _sheet(book, wanted: str | None, notes: list[str]) -> str:
     """The name of the sheet: the one that is asked for, or the one with most cells."""
+    import pandas as pd
+
     names = [str(name) for name in book.sheet_names]
     if wanted is not None:
         if wanted in names:
@@ -83,7 +92,9 @@ def _sheet(book, wanted: str | None, notes: list[str]) -> str:
         raise ValueError(f"it has no sheet {wanted!r}: pass --sheet with one of {', '.join(map(repr, names))}")
     if len(names) == 1:
         return names[0]
-    sizes = [int(book.parse(name, header=None, dtype=object).notna().to_numpy().sum()) for name in names]
+    sizes = [
+        int(pd.read_excel(book, sheet_name=name, header=None, dtype=object).notna().to_numpy().sum()) for name in names
+    ]
     found = names[int(np.argmax(sizes))]
     notes.append(f"the sheet {found!r}, the largest of {len(names)}; for another, pass --sheet NAME")
     return found

@@ -19,6 +19,14 @@ _SINGLE = ("cp1252", "cp1250", "cp850", "mac_roman", "latin-1")
 _LOOK, _MOST_ZEROS = 2**20, 0.2
 # A text in UTF-8 has so many letters beyond ASCII for each byte that is damaged.
 MOST_DAMAGE, REPLACEMENT = 10, "\ufffd"
+# Signs between letters, as in "Gr\u00c3\u0178e", but for quotes, dashes and degrees; and signs of money and accents
+# beside letters.
+_LETTER = r"[^\W\d_]"
+_SIGNS = re.compile(
+    rf"(?<={_LETTER})[\u00a1-\u00a9\u00ab-\u00af\u00b1-\u00b6\u00b8-\u00bf\u201c-\u201e\u2020-\u2030\u2500-\u25ff]"
+    rf"(?={_LETTER})|[\u00a2-\u00a6\u00a8\u00ac\u00af\u00b4\u00b8](?={_LETTER})"
+    rf"|(?<={_LETTER})[\u00a2-\u00a6\u00a8\u00ac\u00af\u00b8]"
+)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -115,18 +123,12 @@ def _in(look: bytes, encoding: str) -> str | None:
 def _oddities(text: str) -> int:
     """Characters that do not stand where they would in words of a language with Latin letters."""
     strange = sum(unicodedata.category(char) in ("Cc", "Co", "Cn") for char in text if char > "\x7f")
-    # Signs beside letters, as in "Gr\u00c3\u0178e", but for quotes, dashes and degrees.
-    strange += len(
-        re.findall(
-            r"(?<=[^\W\d_])[\u00a1-\u00a9\u00ab-\u00af\u00b1-\u00b6\u00b8-\u00bf\u201c-\u201e\u2020-\u2030\u2500-\u25ff](?=[^\W\d_])",
-            text,
-        )
-    )
+    strange += len(_SIGNS.findall(text))
     for word in _WORD.findall(text):
         high = sum(char > "\x7f" for char in word)
         if not high:
             continue
-        # More than half, in words of some length; and capitals within.
-        strange += high if 2 * high > len(word) > 2 else 0
+        # Words without a letter of ASCII, of some length; and capitals within.
+        strange += high if high == len(word) > 2 else 0
         strange += sum(b > "\x7f" and a.islower() and b.isupper() for a, b in pairwise(word))
     return strange

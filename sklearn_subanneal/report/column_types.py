@@ -28,7 +28,8 @@ MOSTLY = 0.8
 WORDS_OF_TEXT = 4.0
 # Names of columns of keys.
 KEY = re.compile(
-    r"(?:^|[_\W])(?:id|ids|key|uuid|guid|nr|no|kennung|kundennummer|number|rowid|index|ean|isbn|iban|ssn)$|[a-z]I[dD]$",
+    r"(?:^|[_\W])(?:id|ids|key|uuid|guid|rowid|ean|isbn|iban|ssn|(?:tele)?phone|mobile|fax)$|kennung$|kundennummer$"
+    r"|(?-i:[a-z]I[dD]$)",
     re.IGNORECASE,
 )
 HOURS = 24.0
@@ -133,8 +134,12 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:
         return LABEL, "it numbers the rows"
     if chosen.warning and n_distinct == len(series):
         return LABEL, chosen.reason
-    if _are_whole(seen) and KEY.search(name) and n_distinct == len(seen) and len(seen) > FEW_TEXTS:
-        return LABEL, "whole numbers, different in each row, whose name is that of a key"
+    if _are_whole(seen) and KEY.search(name) and n_distinct > FEW_TEXTS:
+        if n_distinct == len(series):
+            return LABEL, "whole numbers, different in each row, whose name is that of a key"
+        if n_distinct > MOST_TEXTS or n_distinct > len(seen) / 2:
+            return IGNORED, "whole numbers, mostly different in each row, whose name is that of a key"
+        return "categorical", f"{n_distinct:,} whole numbers whose name is that of a key"
     return chosen.kind, reason
 
 

@@ -70,7 +70,7 @@ def common_decimal(frame: pd.DataFrame, separator: str | None = None) -> str | N
     some_commas = False
     for at, dtype in enumerate(frame.dtypes):
         if _is_text(dtype):
-            texts = frame.iloc[:, at].drop_duplicates().iloc[:MOST_LOOKED_AT].tolist()
+            texts = frame.iloc[:, at].dropna().drop_duplicates().iloc[:MOST_LOOKED_AT].tolist()
             votes[decimal_mark(texts)] += 1
             some_commas = some_commas or any(parse_number(text, COMMA) is not None and COMMA in text for text in texts)
     if votes[COMMA] != votes[POINT]:

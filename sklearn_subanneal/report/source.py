@@ -133,9 +133,7 @@ def read_source(path: str | Path, types: Mapping[str, str] | str | Path | None =
     if decimal == ",":
         notes.append("commas before decimals")
     # What is not modelled stays as it is written.
-    frame = table.frame.assign(
-        **{column.name: read[column.name].series for column in columns if column.is_modelled or column.kind == LABEL}
-    )
+    frame = table.frame.assign(**{column.name: read[column.name].series for column in columns if column.is_modelled})
     source = Source(table.name, frame, columns, notes, replace(given, max_bytes=ReadingOptions.max_bytes))
     if len(frame) < 2 or not source.modelled:
         left_out = "; ".join(f"{column.name}: {column.reason}" for column in source.columns[:5])

@@ -48,22 +48,33 @@ def number_sentinels(values: np.ndarray) -> list[float]:
     distinct, counts = np.unique(values, return_counts=True)
     found: list[float] = []
     while len(distinct) > FEWEST_OTHERS:
-        for at in (0, -1):
-            others = np.delete(distinct, at)
-            if _is_candidate(distinct[at]) and _is_far(distinct[at], int(counts[at]), others):
-                break
-        else:
+        group = next((group for group in _groups(distinct) if _is_apart(group, distinct, counts)), None)
+        if group is None:
             break
-        sentinel = distinct[at]
-        found.append(float(sentinel))
-        distinct, counts = others, np.delete(counts, at)
-        if at == -1:
-            while len(distinct) > FEWEST_OTHERS and sentinel - MOST_REASONS < distinct[-1] < sentinel:
-                if not _is_far(distinct[-1], LEAST_COUNT, distinct[:-1]):
-                    break
-                found.append(float(distinct[-1]))
-                distinct, counts = distinct[:-1], counts[:-1]
+        found += distinct[group].tolist()
+        distinct, counts = np.delete(distinct, group), np.delete(counts, group)
     return sorted(found)
+
+
+def _groups(distinct: np.ndarray):
+    """Places of the numbers that may stand for missing cells: a candidate, with the reasons beside it and without."""
+    for at, step in ((0, 1), (len(distinct) - 1, -1)):
+        if not _is_candidate(distinct[at]):
+            continue
+        beside = [at + step * k for k in range(1, MOST_REASONS) if 0 <= at + step * k < len(distinct)]
+        beside = [place for place in beside if abs(distinct[place] - distinct[at]) in range(1, MOST_REASONS)]
+        # All of the neighbours, then the candidate alone.
+        if beside:
+            yield [at, *beside]
+        yield [at]
+
+
+def _is_apart(group: list[int], distinct: np.ndarray, counts: np.ndarray) -> bool:
+    others = np.delete(distinct, group)
+    if len(others) < FEWEST_OTHERS:
+        return False
+    nearest = min(distinct[group], key=lambda number: np.abs(others - number).min())
+    return _is_far(float(nearest), int(counts[group].sum()), others)
 
 
 def date_sentinels(dates: np.ndarray) -> list[np.datetime64]:

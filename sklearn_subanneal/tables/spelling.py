@@ -23,6 +23,7 @@ MOST_CELLS, MOST_MARKS, FEWEST_NUMBERS = 0.5, 3, 10
 FIRST_LOOK, LEAST_OF_LOOK = 300, 0.5
 # A unit behind each number: two letters, or one after a space.
 _UNIT = re.compile(r"(?<=[0-9.,])(?:\s*(?P<long>[A-Za-zµΩ°][A-Za-z0-9²³/°]+)|\s+(?P<short>[A-Za-z]))\s*")
+_BOUNDS = "<>=≤≥~≈ "
 # Words in names of columns of durations.
 _DURATIONS = re.compile(r"duration|elapsed|runtime|lap|pace|dauer|laufzeit|durée|duracion", re.IGNORECASE)
 
@@ -39,6 +40,8 @@ class Spelling:
         The mark before decimals.
     unit : str
         The unit that stands behind each number; empty if there is none.
+    has_bounds : bool
+        Whether some are bounds, such as "<0.5", which are read as the number.
     marks : tuple of str
         The strings that mean a missing cell.
     """
@@ -46,6 +49,7 @@ class Spelling:
     meaning: str = NUMBER
     decimal: str = POINT
     unit: str = ""
+    has_bounds: bool = False
     marks: tuple[str, ...] = ()
 
     def read(self, text: str) -> float | None:
@@ -61,6 +65,8 @@ class Spelling:
             return parse_duration(text)
         if self.meaning == TIME_OF_DAY:
             return parse_time_of_day(text)
+        if self.has_bounds:
+            text = text.lstrip(_BOUNDS)
         if self.unit:
             text = text.strip().removesuffix(self.unit)
         return parse_number(text, self.decimal)
@@ -73,7 +79,8 @@ class Spelling:
         if self.meaning == TIME_OF_DAY:
             return "times of day, in hours"
         unit = f" of {self.unit}" if self.unit else ""
-        return f"numbers{unit}" + (" with decimal commas" if self.decimal != POINT else "")
+        decimals = " with decimal commas" if self.decimal != POINT else ""
+        return f"numbers{unit}{decimals}{', bounds such as <1 read as the number' if self.has_bounds else ''}"
 
 
 def find_spelling(cells: Cells, decimal: str | None = None) -> Spelling | None:
@@ -105,7 +112,9 @@ def find_spelling(cells: Cells, decimal: str | None = None) -> Spelling | None:
     if not any(re.search(r"\d", text) for text in texts[:FIRST_LOOK]):
         return None
     numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
-    for spelling in (numbers, *_of_clocks(cells.name, texts), replace(numbers, unit=_unit(texts))):
+    with_unit = replace(numbers, unit=_unit(texts))
+    of_bounds = [replace(with_unit, has_bounds=True)] if any(text[:1] in tuple(_BOUNDS) for text in texts) else []
+    for spelling in (numbers, *_of_clocks(cells.name, texts), with_unit, *of_bounds):
         look = cells.values[:FIRST_LOOK]
         if sum(_has(spelling, value) for value in look) < LEAST_OF_LOOK * len(look) and len(look) > MOST_MARKS * 2:
             continue
