@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,6 +52,10 @@ class ColumnDescription:
         What was taken for a missing cell, and in how many cells.
     period : float or None
         Of a cyclic column, where its values say it: 24 of hours of the day.
+    meaning : str
+        What its texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`; empty if that is plain.
+    day_first : bool or None
+        Which of two numbers before a year was read as the day.
     """
 
     name: str
@@ -62,6 +66,8 @@ class ColumnDescription:
     values: str
     marks: dict[str, int] = field(default_factory=dict)
     period: float | None = None
+    meaning: str = ""
+    day_first: bool | None = None
 
     @property
     def is_modelled(self) -> bool:
@@ -97,9 +103,9 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
         seen = values.series.dropna()
         period = HOURS if kind == "cyclic" and values.are_hours else None
         n_missing, n_distinct = int(values.series.isna().sum()), int(_hashable(seen).nunique())
-        columns.append(
-            ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
-        )
+        description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
+        meaning = "" if values.spelling is None else values.spelling.meaning
+        columns.append(replace(description, meaning=meaning, day_first=values.day_first))
     return columns
 
 

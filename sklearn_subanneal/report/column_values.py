@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.tables.cells import pandas_cells
-from sklearn_subanneal.tables.dates import parse_datetimes
+from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
 from sklearn_subanneal.tables.missing_texts import OF_NUMBERS, missing_texts
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
@@ -47,6 +47,8 @@ class ColumnValues:
         What was taken for a missing cell, and in how many cells.
     problem : str
         Why the column is of less use than it could be, and what to do; empty if it is not.
+    day_first : bool or None
+        Which of two numbers before a year was read as the day.
     """
 
     series: pd.Series
@@ -54,6 +56,7 @@ class ColumnValues:
     reading: str = ""
     marks: dict[str, int] = field(default_factory=dict)
     problem: str = ""
+    day_first: bool | None = None
 
     @property
     def are_hours(self) -> bool:
@@ -78,8 +81,30 @@ def common_decimal(frame: pd.DataFrame, separator: str | None = None) -> str | N
     return COMMA if separator == ";" and some_commas else None
 
 
+@dataclass(frozen=True)
+class ColumnHints:
+    """What is known of a column before it is read.
+
+    Attributes
+    ----------
+    as_text : bool
+        Whether texts stay texts.
+    meaning : str or None
+        What the texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`.
+    missing : tuple of str
+        Texts and numbers that mean a missing cell in this column.
+    is_new : bool
+        Whether the column belongs to a new table, of which nothing is guessed that a model does not know.
+    """
+
+    as_text: bool = False
+    meaning: str | None = None
+    missing: tuple[str, ...] = ()
+    is_new: bool = False
+
+
 def read_values(
-    series: pd.Series, options: ReadingOptions, decimal: str | None = None, as_text: bool = False
+    series: pd.Series, options: ReadingOptions, decimal: str | None = None, hints: ColumnHints = ColumnHints()
 ) -> ColumnValues:
     """Read the cells of a column of a file.
 
@@ -90,8 +115,7 @@ def read_values(
     options : ReadingOptions
     decimal : {".", ","} or None
         The mark before decimals of the file, for columns that do not show it.
-    as_text : bool, default=False
-        Whether texts stay texts.
+    hints : ColumnHints
 
     Returns
     -------
@@ -106,16 +130,16 @@ def read_values(
     if pd.api.types.is_timedelta64_dtype(series.dtype):
         return ColumnValues(series.dt.total_seconds(), reading="durations, in seconds")
     if not _is_text(series.dtype):
-        return _without_sentinels(ColumnValues(series), options)
+        return _without_sentinels(ColumnValues(series), options, hints)
     counts = series.value_counts()
-    missing = missing_texts(counts.index, options.missing, options.keep)
+    missing = missing_texts(counts.index, (*options.missing, *hints.missing), options.keep)
     marks = {mark: int(counts[mark]) for mark in counts.index if mark in missing and mark}
     series = series.mask(series.isin([*missing, ""]))
-    if as_text:
+    if hints.as_text:
         return ColumnValues(series, marks=marks)
-    found = _of_texts(series, options, options.decimal or decimal)
+    found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
     found.marks = marks | found.marks
-    return _without_sentinels(found, options)
+    return _without_sentinels(found, options, hints)
 
 
 def _is_text(dtype) -> bool:
@@ -144,7 +168,9 @@ def _of_objects(series: pd.Series) -> pd.Series:
     return series
 
 
-def _of_texts(series: pd.Series, options: ReadingOptions, decimal: str | None) -> ColumnValues:
+def _of_texts(
+    series: pd.Series, options: ReadingOptions, decimal: str | None, meaning: str | None = None
+) -> ColumnValues:
     """Texts without the usual marks of missing cells, as what they spell."""
     import pandas as pd
 
@@ -163,9 +189,7 @@ def _of_texts(series: pd.Series, options: ReadingOptions, decimal: str | None) -
     if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
         return dates
     cells = pandas_cells(series.name, series)
-    spelling = find_spelling(cells, decimal)
-    if spelling is None:
-        spelling = _with_words(cells, decimal)
+    spelling = find_spelling(cells, decimal, meaning) or _with_words(cells, decimal, meaning)
     if spelling is None or set(spelling.marks) & set(options.keep):
         return ColumnValues(series)
     numbers = pd.Series(spelled_cells(cells, spelling).values, series.index, name=series.name)
@@ -175,7 +199,7 @@ def _of_texts(series: pd.Series, options: ReadingOptions, decimal: str | None) -
     return ColumnValues(numbers, spelling, spelling.words, {mark: int(counts[mark]) for mark in spelling.marks})
 
 
-def _with_words(cells, decimal) -> Spelling | None:
+def _with_words(cells, decimal, meaning) -> Spelling | None:
     """A spelling of numbers beside words for missing cells, however many these are."""
     words = [value for value in cells.values if value.lower() in OF_NUMBERS]
     if not words:
@@ -183,8 +207,8 @@ def _with_words(cells, decimal) -> Spelling | None:
     codes = {value: code for code, value in enumerate(cells.values)}
     left = np.isin(cells.codes, [codes[word] for word in words])
     rest = type(cells)(cells.name, cells.dtype, cells.values, np.where(left, -1, cells.codes))
-    spelling = find_spelling(rest, decimal)
-    return spelling
+    spelling = find_spelling(rest, decimal, meaning)
+    return spelling and replace(spelling, marks=(*spelling.marks, *words))
 
 
 def _plain_numbers(series, seen, options, decimal) -> pd.Series | None:
@@ -222,23 +246,26 @@ def _dates(series, distinct: list[str], options, decimal) -> ColumnValues | None
     if (n_marked > (1.0 - NEARLY_ALL) * counts.sum() and not words) or set(marks) & set(options.keep):
         return None
     dated = [text for text in distinct if text not in set(marks)]
+    order = options.day_first
     try:
-        dates = parse_datetimes(dated, series.name, options.day_first)
-    except ValueError as error:
-        if "day first" not in str(error):
-            return ColumnValues(series, problem=str(error))
-        if (order := _chronological(series, dated, decimal)) is None:
+        order = comes_day_first(dated, series.name) if order is None else order
+    except ValueError:
+        order = _chronological(series, dated, decimal)
+        if order is None:
             problem = (
                 "dates whose numbers may be day or month first, since none before the year is above 12: pass "
                 "--day-first or --month-first"
             )
             return ColumnValues(series, problem=problem)
+    try:
         dates = parse_datetimes(dated, series.name, order)
+    except ValueError as error:
+        return ColumnValues(series, problem=str(error))
     if dates is None:
         return None
     found = series.map(dict(zip(dated, dates, strict=True)))
     cells = pd.Series(pd.to_datetime(found), series.index, name=series.name)
-    return ColumnValues(cells, reading="dates", marks={mark: int(counts[mark]) for mark in marks})
+    return ColumnValues(cells, reading="dates", marks={mark: int(counts[mark]) for mark in marks}, day_first=order)
 
 
 def _is_date(text: str, orders: Sequence[bool]) -> bool:
@@ -267,7 +294,7 @@ def _chronological(series, dated: list[str], decimal: str | None) -> bool | None
     return True if decimal == COMMA else None
 
 
-def _without_sentinels(found: ColumnValues, options: ReadingOptions) -> ColumnValues:
+def _without_sentinels(found: ColumnValues, options: ReadingOptions, hints: ColumnHints) -> ColumnValues:
     """Numbers and dates without those that stand for missing cells."""
     import pandas as pd
 
@@ -279,13 +306,17 @@ def _without_sentinels(found: ColumnValues, options: ReadingOptions) -> ColumnVa
     keep = {number for text in options.keep if (number := parse_number(text)) is not None}
     seen = series.dropna()
     if is_date:
-        sentinels = [day for day in date_sentinels(seen.to_numpy("M8[us]")) if str(day) not in options.keep]
+        guessed = [] if hints.is_new else date_sentinels(seen.to_numpy("M8[us]"))
+        sentinels = [np.datetime64(text) for text in hints.missing if _is_date(text, (True,))]
+        sentinels += [day for day in guessed if str(day) not in options.keep]
         days = seen.dt.tz_localize(None) if getattr(seen.dt, "tz", None) is not None else seen
         wrong = days.dt.floor("D").isin(sentinels)
     else:
         values = seen.to_numpy(np.float64)
-        declared = {number for text in options.missing if (number := parse_number(text)) is not None}
-        sentinels = [number for number in number_sentinels(values[np.isfinite(values)]) if number not in keep]
+        texts = (*options.missing, *hints.missing)
+        declared = {number for text in texts if (number := parse_number(text)) is not None} - keep
+        guessed = [] if hints.is_new else number_sentinels(values[np.isfinite(values)])
+        sentinels = [number for number in guessed if number not in keep]
         wrong = seen.astype(np.float64).isin([*sentinels, *declared])
     if not wrong.any():
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sklearn_subanneal.report.source import Source, read_source
@@ -27,17 +28,16 @@ def given_types(texts: Sequence[str]) -> TypesFile:
     OSError
         If there is no such file.
     """
-    types, reading = {}, {}
+    found = TypesFile()
     for text in texts:
         column, equals, kind = text.rpartition("=")
         if equals:
-            types[column] = kind
+            found = replace(found, types=found.types | {column: kind})
         elif text.lower().endswith(".toml") or Path(text).is_file():
-            of_file = read_types(text)
-            types, reading = types | of_file.types, reading | of_file.reading
+            found = read_types(text).over(found)
         else:
             raise ValueError(f"--types must be COLUMN=TYPE, or a file such as types.toml, got {text!r}")
-    return TypesFile(types, reading)
+    return found
 
 
 def given_source(path: Path, given: argparse.Namespace, types: TypesFile) -> Source:
@@ -48,8 +48,7 @@ def given_source(path: Path, given: argparse.Namespace, types: TypesFile) -> Sou
     ValueError
         If an argument or the file is not as it must be.
     """
-    options = reading_options(given, types)
-    return read_source(path, types.types, **options)
+    return read_source(path, types, **reading_options(given, types))
 
 
 def reading_options(given: argparse.Namespace, types: TypesFile) -> dict:

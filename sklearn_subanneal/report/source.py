@@ -11,8 +11,8 @@ import numpy as np
 
 from sklearn_subanneal.files import ReadingOptions, read_table_file
 from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescription, described_columns
-from sklearn_subanneal.report.column_values import common_decimal, read_values
-from sklearn_subanneal.report.types_file import read_types, with_given
+from sklearn_subanneal.report.column_values import ColumnHints, common_decimal, read_values
+from sklearn_subanneal.report.types_file import TypesFile, read_types
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +76,7 @@ class Source:
         return np.array([f"row {row}" for row in range(1, len(self.frame) + 1)], dtype=object)
 
 
-def read_source(path: str | Path, types: Mapping[str, str] | str | Path | None = None, **options) -> Source:
+def read_source(path: str | Path, types: Mapping[str, str] | TypesFile | str | Path | None = None, **options) -> Source:
     """Read a table from a file and give each of its columns a type.
 
     Parameters
@@ -87,7 +87,7 @@ def read_source(path: str | Path, types: Mapping[str, str] | str | Path | None =
     types : mapping of str to str, str or Path, default=None
         From column names to "real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed",
         "datetime", "label" (it names the rows) or "ignore"; the types of other columns are inferred. Or a types file
-        (:func:`~sklearn_subanneal.report.write_types`).
+        (:func:`~sklearn_subanneal.report.write_types`), or the path of one.
     **options
         How the file is read, where it is not to be found out, as :class:`~sklearn_subanneal.files.ReadingOptions` has
         it: ``encoding``, ``decimal``, ``sheet``, ``header``, ``day_first``, ``skip_bad_lines``; ``missing``, texts that
@@ -118,17 +118,17 @@ def read_source(path: str | Path, types: Mapping[str, str] | str | Path | None =
     >>> [(column.name, column.kind, column.n_missing) for column in source.columns]
     [('name', 'label', 0), ('weight', 'real', 1), ('indoors', 'categorical', 0)]
     """
-    given = ReadingOptions(**options)
-    if isinstance(types, str | Path):
-        of_file = read_types(types)
-        types, given = of_file.types, with_given(given, of_file.reading)
-    types = dict(types or {})
+    known = (
+        types
+        if isinstance(types, TypesFile)
+        else TypesFile(dict(types or {}))
+        if not isinstance(types, str | Path)
+        else read_types(types)
+    )
+    types, given = known.types, ReadingOptions(**(known.reading | options))
     table = read_table_file(path, given)
     decimal = given.decimal or common_decimal(table.frame, table.separator)
-    read = {
-        name: read_values(table.frame[name], given, decimal, as_text=types.get(name) in (LABEL, IGNORED))
-        for name in table.frame.columns
-    }
+    read = {name: read_values(table.frame[name], given, decimal, hints_of(name, known)) for name in table.frame.columns}
     columns, notes = described_columns(read, types), list(table.notes)
     if decimal == ",":
         notes.append("commas before decimals")
@@ -142,3 +142,9 @@ def read_source(path: str | Path, types: Mapping[str, str] | str | Path | None =
             f"and one column are needed. Left out are {left_out or 'none'}. Declare types by --types COLUMN=TYPE."
         )
     return source
+
+
+def hints_of(name: str, types: TypesFile) -> ColumnHints:
+    """What a types file says of a column before it is read."""
+    as_text = types.types.get(name) in (LABEL, IGNORED)
+    return ColumnHints(as_text, types.spelling.get(name), types.missing.get(name, ()))

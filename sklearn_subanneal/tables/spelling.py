@@ -83,7 +83,7 @@ class Spelling:
         return f"numbers{unit}{decimals}{', bounds such as <1 read as the number' if self.has_bounds else ''}"
 
 
-def find_spelling(cells: Cells, decimal: str | None = None) -> Spelling | None:
+def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None = None) -> Spelling | None:
     """How the strings of a column spell numbers, None if they do not.
 
     Strings spell numbers if at least 95 % of the cells do, or half of them, at least ten different ones, and the others
@@ -95,6 +95,8 @@ def find_spelling(cells: Cells, decimal: str | None = None) -> Spelling | None:
         A column of strings; cells that are numbers already stay as they are.
     decimal : {".", ","} or None, default=None
         The mark before decimals where the strings do not show it; None: a point.
+    meaning : {"number", "duration", "time of day"} or None, default=None
+        What the strings are to spell; None: what they do.
 
     Examples
     --------
@@ -114,7 +116,10 @@ def find_spelling(cells: Cells, decimal: str | None = None) -> Spelling | None:
     numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
     with_unit = replace(numbers, unit=_unit(texts))
     of_bounds = [replace(with_unit, has_bounds=True)] if any(text[:1] in tuple(_BOUNDS) for text in texts) else []
-    for spelling in (numbers, *_of_clocks(cells.name, texts), with_unit, *of_bounds):
+    clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
+    for spelling in (numbers, *clocks, with_unit, *of_bounds):
+        if meaning not in (None, spelling.meaning):
+            continue
         look = cells.values[:FIRST_LOOK]
         if sum(_has(spelling, value) for value in look) < LEAST_OF_LOOK * len(look) and len(look) > MOST_MARKS * 2:
             continue
