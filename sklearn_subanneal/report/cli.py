@@ -14,6 +14,11 @@ FINE, FOUND, WRONG, INTERRUPTED = 0, 1, 2, 130
 COMMANDS = {
     "report": ("report_command", "report_on_table"),
     "types": ("types_command", "show_types"),
+    "impute": ("impute_command", "impute_table"),
+    "check": ("check_command", "check_new_table"),
+    "sample": ("sample_command", "sample_rows"),
+    "ask": ("ask_command", "ask_model"),
+    "completion": ("completion_command", "print_completion"),
 }
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from sklearn_subanneal._core.version import __version__
+from sklearn_subanneal.report.completion import SHELLS
 
 _KINDS = "CSV and other text, JSON, xlsx, ods, Parquet, Feather, Stata or SAS; may be compressed"
 _CODES = "Exit codes: 0 fine, 1 something was found (check), 2 wrong arguments or files, 130 interrupted."
@@ -33,6 +34,11 @@ def command_parser() -> argparse.ArgumentParser:
     commands = out.add_subparsers(required=True, metavar="COMMAND", dest="command")
     _add_report(commands)
     _add_types(commands)
+    _add_impute(commands)
+    _add_check(commands)
+    _add_sample(commands)
+    _add_ask(commands)
+    _add_completion(commands)
     return out
 
 
@@ -62,6 +68,13 @@ def _add_report(commands) -> None:
     own.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: TABLE-report")
     _add_reading(own)
     _add_fit(own)
+    own.add_argument(
+        "--detector",
+        action="store_true",
+        default=None,
+        help="save what the command check needs (default: of tables of at most 10,000 rows without a time limit)",
+    )
+    own.add_argument("--no-detector", dest="detector", action="store_false", default=None, help="do not save it")
     own.add_argument("--force", action="store_true", help="write into a folder that has files already")
     _add_raw(own)
     own.add_argument("--no-plots", dest="plots", action="store_false", help="no pictures; matplotlib is not needed")
@@ -82,6 +95,103 @@ def _add_types(commands) -> None:
     _add_reading(own)
     own.add_argument("--force", action="store_true", help="write over an existing file")
     _add_quiet(own)
+
+
+def _add_impute(commands) -> None:
+    own = _command(
+        commands,
+        "impute",
+        "fill the missing cells of a table",
+        "Fill the missing cells of a table, by a model that is fitted to it, or by that of a report.",
+        "impute patients.csv complete.csv\nimpute patients.csv complete.xlsx --uncertainty uncertainty.csv\n"
+        "impute new.csv complete.csv --model patients-report\nimpute patients.csv drawn.csv --draws 20",
+        "The kind of the file that is written is that of its name.",
+    )
+    own.add_argument("table", type=Path, help=_KINDS)
+    own.add_argument("output", type=Path, help="to write: csv, tsv, json, jsonl, xlsx, ods, parquet, feather or dta")
+    own.add_argument("--model", type=Path, metavar="FOLDER", help="of a report (default: a new model is fitted)")
+    own.add_argument("--uncertainty", type=Path, metavar="FILE", help="write the uncertainty of each imputed cell")
+    own.add_argument(
+        "--draws", type=int, metavar="N", help="draw the cells from the posterior, and write N tables, OUTPUT-1, ..."
+    )
+    _add_reading(own)
+    _add_fit(own)
+    own.add_argument("--force", action="store_true", help="write over existing files")
+    _add_raw(own)
+    _add_quiet(own)
+
+
+def _add_check(commands) -> None:
+    own = _command(
+        commands,
+        "check",
+        "compare a new table with that of a report",
+        "Compare a new table with the one of a report: columns that drifted, odd rows, new categories, and cells that\n"
+        "are no values of their column.",
+        "check new.csv --model patients-report\ncheck new.csv --model patients-report -o odd.csv --level 0.001\n"
+        "check new.csv --model patients-report --quiet || echo 'the table differs'",
+    )
+    own.add_argument("table", type=Path, help=_KINDS)
+    own.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="the folder of a report")
+    own.add_argument(
+        "--level",
+        type=float,
+        default=0.01,
+        metavar="P",
+        help="probability of false alarms of each kind (default: 0.01)",
+    )
+    own.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the odd rows, with the reasons")
+    _add_reading(own)
+    own.add_argument("--force", action="store_true", help="write over an existing file")
+    _add_raw(own)
+    _add_quiet(own)
+
+
+def _add_sample(commands) -> None:
+    own = _command(
+        commands,
+        "sample",
+        "draw rows from the model of a report",
+        "Draw rows from the model of a report: synthetic rows with the types and dependence of the table.",
+        "sample patients-report -n 1000 -o synthetic.csv\n"
+        "sample patients-report --given \"smoker == 'yes' and age == 40\"",
+    )
+    own.add_argument("model", type=Path, help="the folder of a report")
+    own.add_argument("-n", "--rows", dest="n_rows", type=int, default=10, metavar="N", help="default: 10")
+    own.add_argument("--given", metavar="CELLS", help="cells that all rows have, as \"age == 40 and smoker == 'yes'\"")
+    own.add_argument("--keep-missing", action="store_true", help="with missing cells, as the table has them")
+    own.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same rows (default: 0)")
+    own.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: CSV on the screen")
+    own.add_argument("--force", action="store_true", help="write over an existing file")
+    _add_raw(own)
+    _add_quiet(own)
+
+
+def _add_ask(commands) -> None:
+    own = _command(
+        commands,
+        "ask",
+        "ask the model of a report",
+        "Ask the model of a report about a new row: for probabilities of events, and quantiles of columns of numbers.",
+        "ask patients-report \"probability of age > 60 and smoker == 'yes'\"\n"
+        "ask patients-report \"probability of income > 3000 given city in ['Bonn', 'Ulm']\"\n"
+        'ask patients-report "quantiles of income given age == 40"',
+        "Questions are parsed, and never evaluated.",
+    )
+    own.add_argument("model", type=Path, help="the folder of a report")
+    own.add_argument("question", nargs="+", help="each in quotes")
+    own.add_argument("-q", "--quiet", action="store_true", help="print numbers only")
+
+
+def _add_completion(commands) -> None:
+    own = _command(
+        commands,
+        "completion",
+        "print a script by which a shell completes commands and options",
+        "Print a script by which a shell completes commands and options; its first lines say how to use it.",
+        "completion bash\ncompletion zsh\ncompletion fish",
+    )
+    own.add_argument("shell", choices=SHELLS)
 
 
 def _add_reading(own: argparse.ArgumentParser) -> None:

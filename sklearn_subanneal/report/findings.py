@@ -32,7 +32,8 @@ class Findings:
     was_stopped : bool
         Whether the chains were interrupted.
     files : dict of str to str
-        Names of the other files: "model", "types", "clusters", and if cells are missing "imputed" and "uncertainty".
+        Names of the other files: "model", "types", "clusters", maybe "detector", and if cells are missing "imputed" and
+        "uncertainty".
     """
 
     source: Source

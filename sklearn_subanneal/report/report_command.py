@@ -36,7 +36,7 @@ def report_on_table(given: argparse.Namespace) -> int:
         else f"Fitted in {learned.seconds:.1f} s."
     )
     try:
-        paths = write_report(source, plan, learned, folder, given.plots, given.raw)
+        paths = write_report(source, plan, learned, folder, given.plots, given.raw, given.detector)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the model is in {folder}, the report is incomplete") from None
     say("\n  ".join([f"Wrote, {time.perf_counter() - started:.1f} s after the start:", *map(str, paths)]))

@@ -68,6 +68,11 @@ class Source:
         return {column.name: {"period": column.period} for column in self.modelled if column.period is not None}
 
     @property
+    def spelling(self) -> dict[str, str]:
+        """What the texts of columns spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`."""
+        return {column.name: column.meaning for column in self.modelled if column.meaning}
+
+    @property
     def row_names(self) -> np.ndarray:
         """A name for each row: its cell in the column of type "label", or its number from 1."""
         for column in self.columns:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from sklearn_subanneal.report.markup import counted, listed
+from sklearn_subanneal.report.new_table import NewTable
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.table_section import mark_text
 
 # Columns listed on the screen; the report has all.
 MOST_LISTED = 40
 WIDEST_NAME = 32
+MOST_UNREADABLE = 5
 
 
 def print_columns(source: Source, say) -> None:
@@ -36,3 +39,10 @@ def print_columns(source: Source, say) -> None:
         say("Taken for missing, beside empty cells (if one is a value, pass it by --keep):")
     for column in marked[:MOST_LISTED]:
         say(f"  {mark_text(column)}")
+
+
+def print_unreadable(new: NewTable, say) -> None:
+    """Print by ``say`` which cells of a new table are no values of their column."""
+    for name, wrong in new.unreadable.items():
+        texts = [f"{text!r} in {counted(count, 'cell')}" for text, count in wrong.items()]
+        say(f"No values of column {name}, and taken for missing: {listed(texts, MOST_UNREADABLE)}")

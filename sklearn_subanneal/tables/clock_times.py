@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 HOUR, DAY = 3600.0, 86_400.0
 _CLOCK = re.compile(
@@ -77,6 +78,28 @@ def is_time_of_day(texts: list[str]) -> bool:
     Of "7:30" alone nobody can tell, of a column in which "07:30" is written so, or hours from 13 to 23 are, one can.
     """
     return any(re.search("[ap]", text, re.IGNORECASE) or re.match(r"\s*(?:0\d|1[3-9]|2[0-3]):", text) for text in texts)
+
+
+def clock_texts(seconds: Sequence[float]) -> list[str | None]:
+    """Seconds as hours, minutes and, unless all are whole minutes, seconds; None where missing.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.clock_times import clock_texts
+    >>> clock_texts([25_200.0, 94_500.0, float("nan")]), clock_texts([59.7, -61.0])
+    (['07:00', '26:15', None], ['00:01:00', '-00:01:01'])
+    """
+    whole = [None if own != own else round(own) for own in seconds]
+    in_minutes = all(own is None or own % 60 == 0 for own in whole)
+    out: list[str | None] = []
+    for own in whole:
+        if own is None:
+            out.append(None)
+            continue
+        minutes, rest = divmod(abs(own), 60)
+        text = f"{minutes // 60:02d}:{minutes % 60:02d}" + ("" if in_minutes else f":{rest:02d}")
+        out.append(f"-{text}" if own < 0 else text)
+    return out
 
 
 def _below_the_hour(parts) -> float:

@@ -225,7 +225,7 @@ def test_whole_numbers_stay_whole(tmp_path):
         def impute(self, X, return_uncertainty):
             return X.fillna(1 / 3), np.zeros(X.shape)
 
-    assert impute_missing(Half(), source).table["a"].tolist()[3:6] == [30, 0.333333, 50]
+    assert impute_missing(Half(), source.frame, source.X).table["a"].tolist()[3:6] == [30, 0.333333, 50]
 
 
 def test_clusters_are_those_of_the_model(report, fitted):
