@@ -176,7 +176,7 @@ def _start(rows: list[list[str]], n_cells: int) -> int:
         full = sum(map(bool, row))
         below = rows[at + 1] if at + 1 < len(rows) else []
         # Names of rows may have no name themselves.
-        is_name_short = len(row) == full == n_cells - 1 and len(below) == n_cells
+        is_name_short = n_cells > 2 and len(row) == full == n_cells - 1 and len(below) == n_cells
         if is_name_short or (len(row) >= n_cells and full >= max(2, LEAST_FULL * n_cells)):
             return at
     return next(at for at, row in enumerate(rows) if any(row))

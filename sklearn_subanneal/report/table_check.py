@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import betabinom
 
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.markup import counted
@@ -96,8 +96,9 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
 
     A column has drifted if its p-value, times the number of columns, is at most ``level``. Rows are odd if the share of
     training rows that are as odd is at most ``level``; there are too many of them if so many or more have at most this
-    probability, by the binomial distribution. Categories that are new, and cells that are no values of their column,
-    are always findings.
+    probability. For rows that are like the training rows their number has a beta-binomial distribution: the share of
+    all rows that are below the score of rank r of n training rows is Beta(r, n + 1 - r). Categories that are new, and
+    cells that are no values of their column, are always findings.
 
     Parameters
     ----------
@@ -108,6 +109,11 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
     Returns
     -------
     TableCheck
+
+    References
+    ----------
+    V. Vovk (2012), Conditional validity of inductive conformal predictors, Proceedings of Machine Learning Research 25,
+    475-490, for the beta distribution.
     """
     X = new.X
     n_rows = len(X)
@@ -119,20 +125,20 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
     for reason in detector.reasons(X, rows=at) if at.size else []:
         reasons[int(reason.row)].append(reason)
     rows = [OddRow(row, float(p_values[row]), own) for row, own in reasons.items()]
-    # P-values are multiples of this: a level between two has the probability of the lower one.
-    step = 1.0 / (len(detector.training_scores_) + 1.0)
-    share = np.floor(level / step + 1e-9) * step
+    n_training = len(detector.training_scores_)
+    # A new row is odd if its score is below the training score of this rank, which has a beta distribution.
+    rank = int(np.floor(level * (n_training + 1.0) + 1e-9))
     new_values = _new_values(detector.crosscat_._table.columns, X)
     findings = []
     if drifts:
         findings.append(f"{counted(len(drifts), 'column')} with drift")
-    if len(rows) and binom.sf(len(rows) - 1, n_rows, share) <= level:
+    if rows and betabinom.sf(len(rows) - 1, n_rows, rank, n_training + 1 - rank) <= level:
         findings.append(f"{counted(len(rows), 'odd row')}, more than chance")
     if new_values:
         findings.append(f"new values in {counted(len(new_values), 'column')}")
     if new.unreadable:
         findings.append(f"unreadable cells in {counted(len(new.unreadable), 'column')}")
-    return TableCheck(level, drifts, rows, n_rows, n_rows * share, new_values, findings)
+    return TableCheck(level, drifts, rows, n_rows, n_rows * rank / (n_training + 1.0), new_values, findings)
 
 
 def _shown(value) -> str:

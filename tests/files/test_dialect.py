@@ -24,6 +24,7 @@ BODY = "".join(f"{row},{row / 2},w{row}\n" for row in range(20))
         ("a\tb\n" + "1,5\tx, y; z\n" * 20, "\t", 0, True),
         ("a,b\n" + '"x; y; z",1\n' * 20, ",", 0, True),
         ("word\n" + "".join(f"said so {row}\n" for row in range(20)), ",", 0, True),
+        ("Prices\nday;price\n" + "1;2,5\n" * 20, ";", 1, True),
         ("sep=|\na|b\n" + "1|2\n" * 20, "|", 1, True),
     ],
 )
