@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 from sklearn_subanneal.files.dialect import NAMES, SPACES, TAB, Dialect, find_dialect
 from sklearn_subanneal.files.header import column_names
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.files.table_end import without_end
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Lines after a table, of remarks, are so many at most.
-MOST_AFTER = 20
-_TOTAL = re.compile(r"(?:grand )?totals?|sum|summe|gesamt|insgesamt|somme|totale|suma", re.IGNORECASE)
 
 
 def text_table(
@@ -57,6 +54,7 @@ def text_table(
         "names": range(dialect.n_cells) if wider else None,
         "index_col": None,
         "dtype": str,
+        "quotechar": dialect.quote,
         "na_filter": False,
         "skipinitialspace": dialect.separator != TAB,
         "on_bad_lines": "warn" if options.skip_bad_lines else "error",
@@ -81,7 +79,7 @@ def text_table(
     names = _names(frame, dialect, notes)
     if dialect.has_names:
         frame = frame.iloc[1:]
-    frame = _without_total(_without_remarks(frame, notes), notes).reset_index(drop=True)
+    frame = without_end(frame, notes).reset_index(drop=True)
     frame.columns = names
     return _without_empty_end(frame, notes), dialect.separator
 
@@ -126,32 +124,6 @@ def _names(frame: pd.DataFrame, dialect: Dialect, notes: list[str]) -> list[str]
         notes.append("the first column has no name, since there is a name less than columns")
         names = ["row", *names[:-1]]
     return column_names(names, notes)
-
-
-def _without_remarks(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Without lines after the table, of which only the first cell has a text."""
-    if frame.shape[1] < 3 or len(frame) < 3:
-        return frame
-    full = (frame.iloc[-MOST_AFTER - 1 :] != "").to_numpy()
-    is_remark = full[:, 0] & (full.sum(axis=1) == 1)
-    n_remarks = 0
-    while n_remarks < len(is_remark) - 1 and is_remark[-1 - n_remarks]:
-        n_remarks += 1
-    texts = frame.iloc[len(frame) - n_remarks :, 0]
-    if not n_remarks or is_remark[: len(is_remark) - n_remarks].any() or texts.str.fullmatch(r"\S{0,12}").any():
-        return frame
-    notes.append(f"{n_remarks} lines after the table were left out, the first is {texts.iloc[0][:60]!r}")
-    return frame.iloc[: len(frame) - n_remarks]
-
-
-def _without_total(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Without a last line of sums, whose first cell says so."""
-    if frame.shape[1] < 2 or len(frame) < 3 or not _TOTAL.fullmatch(frame.iloc[-1, 0]):
-        return frame
-    if frame.iloc[:-1, 0].str.fullmatch(_TOTAL.pattern, case=False).any():
-        return frame
-    notes.append(f"the last line, {frame.iloc[-1, 0]!r}, was left out")
-    return frame.iloc[:-1]
 
 
 def _without_empty_end(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:

@@ -19,6 +19,8 @@ MOST_LINES, MOST_BEFORE = 300, 40
 # Share of the lines that have the same number of cells where a separator is the right one, and share of the cells of a
 # line of the table that are not empty.
 LEAST_EQUAL, LEAST_FULL = 0.6, 0.6
+# So many lines are looked at for quotes.
+MOST_QUOTED = 20
 # Where spaces separate, so many lines have the same number of cells, and of one column so many cells are numbers.
 LEAST_SPACED = 0.9
 _DECLARED = re.compile(r"sep=(.)\r?\n?")
@@ -44,6 +46,8 @@ class Dialect:
         Whether the first line of the table has the names of the columns.
     first : list of str
         The cells of the first line of the table.
+    quote : str
+        What stands around cells that hold a separator.
     """
 
     separator: str
@@ -53,6 +57,7 @@ class Dialect:
     names: list[str] | None
     has_names: bool
     first: list[str]
+    quote: str = '"'
 
 
 def find_dialect(text: str, header: bool | None = None, separator: str | None = None) -> Dialect:
@@ -95,6 +100,10 @@ def find_dialect(text: str, header: bool | None = None, separator: str | None = 
         raise ValueError("it has no lines")
     comment = _comment(comments[-1]) if comments else ""
     body = [line for line in body if not (comment and line.startswith(comment))]
+    full = [line.strip() for line in body if line.strip()][:MOST_QUOTED]
+    quote = "'" if all(len(line) > 1 and line[0] == line[-1] == "'" for line in full) else '"'
+    if quote == "'":
+        body = [line.replace('"', "\0").replace("'", '"') for line in body]
     separator = separator or declared or _separator(body)
     rows = _cells(body, separator)
     full = [row for row in rows if any(row)]
@@ -107,7 +116,7 @@ def find_dialect(text: str, header: bool | None = None, separator: str | None = 
     names = _cells([comments[-1].strip().removeprefix(comment)], separator)[0] if comments else []
     of_comment = len(names) == n_cells > 1 and header is None and not has_names(rows)
     is_named = not of_comment and (has_names(rows) if header is None else header)
-    return Dialect(separator, n_cells, n_before, comment, names if of_comment else None, is_named, rows[0])
+    return Dialect(separator, n_cells, n_before, comment, names if of_comment else None, is_named, rows[0], quote)
 
 
 def _first_lines(text: str) -> list[str]:

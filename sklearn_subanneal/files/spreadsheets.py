@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_subanneal.files.header import column_names, has_names
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.files.table_end import without_end
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,7 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
     names = column_names(cells.iloc[0].tolist() if is_named else [None] * width, notes)
     if not is_named:
         notes.append("no row of names was found, so columns have numbers; if there is one, pass --header yes")
-    cells = cells.iloc[int(is_named) :].reset_index(drop=True)
+    cells = without_end(cells.iloc[int(is_named) :], notes).reset_index(drop=True)
     return pd.DataFrame({own: _column(cells.iloc[:, at]) for at, own in enumerate(names)})
 
 

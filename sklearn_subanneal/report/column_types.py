@@ -28,7 +28,7 @@ MOSTLY = 0.8
 WORDS_OF_TEXT = 4.0
 # Names of columns of keys.
 KEY = re.compile(
-    r"(?:^|[_\W])(?:id|ids|key|uuid|guid|rowid|ean|isbn|iban|ssn|(?:tele)?phone|mobile|fax)$|kennung$|kundennummer$"
+    r"(?:^|[_\W])(?:id|ids|key|uuid|guid|rowid|ean|isbn|iban|ssn|zip|zipcode|plz|postcode|postalcode|(?:tele)?phone|mobile|fax)$|kennung$|kundennummer$"
     r"|(?-i:[a-z]I[dD]$)",
     re.IGNORECASE,
 )
@@ -119,7 +119,7 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:
     if values.problem:
         return IGNORED, values.problem
     if series.dtype.kind == "f" and np.isinf(seen).any():
-        raise ValueError(f"Column {name!r} holds infinity: correct it, or leave it empty.")
+        raise ValueError(f"Column {name!r} holds infinity: correct it, leave it empty, or pass --missing inf.")
     if values.are_hours:
         return "cyclic", "texts that spell times of day, in hours; the period is 24"
     try:

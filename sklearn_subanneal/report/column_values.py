@@ -29,6 +29,8 @@ TICKS = ("x", "X", "✓", "✔", "☑")
 MOST_LOOKED_AT = 2000
 # A leading zero and another digit: a code, not a number.
 LEADING_ZERO = r"[+-]?0[0-9]"
+# Numbers such as 20210304, so many different ones, are days.
+COMPACT_DAY, FEWEST_DAYS = r"(?:1[89]|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", 3
 
 
 @dataclass(eq=False)
@@ -177,9 +179,12 @@ def _of_texts(
     seen = series.dropna()
     if not len(seen):
         return ColumnValues(series.astype(object))
+    distinct = seen.drop_duplicates()
+    if len(distinct) >= FEWEST_DAYS and distinct.str.fullmatch(COMPACT_DAY).all():
+        if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
+            return dates
     if (plain := _plain_numbers(series, seen, options, decimal)) is not None:
         return ColumnValues(plain)
-    distinct = seen.drop_duplicates()
     lowered = set(distinct.str.lower()) if len(distinct) <= 4 else set()
     if lowered & {*TRUE} and lowered & {*FALSE} and lowered <= {*TRUE, *FALSE}:
         cells = series.str.lower().isin(TRUE).astype("boolean").mask(series.isna())

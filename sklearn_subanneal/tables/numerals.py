@@ -24,7 +24,9 @@ def _pattern(decimal: str) -> re.Pattern:
     mark = re.escape(decimal)
     # A number does not begin with 0 and another digit: "01067" is a postcode.
     digits = rf"(?:(?:0|{grouped}|[1-9][0-9]*)(?:{mark}[0-9]*)?|{mark}[0-9]+)"
-    return re.compile(rf"{_BEFORE}(?P<number>{digits}(?:[eE][+-]?[0-9]+)?){_AFTER}")
+    # Some programs write the sign of an amount after it.
+    sign = rf"(?:(?<=[{mark}][0-9])|(?<=[{mark}][0-9]{{2}}))(?P<after>[-\u2212])"
+    return re.compile(rf"{_BEFORE}(?P<number>{digits}(?:[eE][+-]?[0-9]+)?)(?:{sign})?{_AFTER}")
 
 
 _NUMERALS = {decimal: _pattern(decimal) for decimal in (POINT, COMMA)}
@@ -57,7 +59,7 @@ def parse_number(text: str, decimal: str = POINT) -> float | None:
     match = _NUMERALS[decimal].fullmatch(text)
     if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    signs = [sign for sign in (match["open"], match["sign"], match["inner"]) if sign]
+    signs = [sign for sign in (match["open"], match["sign"], match["inner"], match["after"]) if sign]
     if len(signs) > 1:
         return None
     digits = match["number"]

@@ -23,7 +23,7 @@ MOST_REASONS = 3
 def number_sentinels(values: np.ndarray) -> list[float]:
     """The numbers of a column that stand for missing cells.
 
-    They consist of nines (-9, 99, -999, 9999, ...) or are limits of integers, are the least or the largest number of
+    They consist of nines (-9, 99, -99.9, 9999, ...) or are limits of integers, are the least or the largest number of
     the column, lie far from all others, and are repeated. With 99 go 98 and 97, where they are as far.
 
     Parameters
@@ -102,7 +102,7 @@ def date_sentinels(dates: np.ndarray) -> list[np.datetime64]:
 def _is_candidate(number: float) -> bool:
     if number in _LIMITS:
         return True
-    return number == np.floor(number) and bool(re.fullmatch(r"-9+|99+", f"{number:.0f}"))
+    return bool(re.fullmatch(r"-9+(\.9+)?|99+(\.9+)?", np.format_float_positional(number, trim="-")))
 
 
 def _is_far(number: float, count: int, others: np.ndarray, least: float | None = None) -> bool:

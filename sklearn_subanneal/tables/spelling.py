@@ -24,6 +24,8 @@ FIRST_LOOK, LEAST_OF_LOOK = 300, 0.5
 # A unit behind each number: two letters, or one after a space.
 _UNIT = re.compile(r"(?<=[0-9.,])(?:\s*(?P<long>[A-Za-zµΩ°][A-Za-z0-9²³/°]+)|\s+(?P<short>[A-Za-z]))\s*")
 _BOUNDS = "<>=≤≥~≈ "
+_SCALES = {"k": 1e3, "K": 1e3, "Tsd": 1e3, "M": 1e6, "Mio": 1e6, "mio": 1e6, "bn": 1e9, "Mrd": 1e9}
+_SCALED = re.compile(rf"(?P<number>.*[0-9])\s*(?P<scale>{'|'.join(_SCALES)})\.?\s*(?:[$€£])?\s*")
 # Words in names of columns of durations.
 _DURATIONS = re.compile(r"duration|elapsed|runtime|lap|pace|dauer|laufzeit|durée|duracion", re.IGNORECASE)
 
@@ -41,7 +43,9 @@ class Spelling:
     unit : str
         The unit that stands behind each number; empty if there is none.
     has_bounds : bool
-        Whether some are bounds, such as "<0.5", which are read as the number.
+        Whether some are bounds, such as "<0.5" and "90+", which are read as the number.
+    has_scales : bool
+        Whether some have a scale behind them, such as "1.2k" and "3 Mio", which is 3,000,000.
     marks : tuple of str
         The strings that mean a missing cell.
     """
@@ -50,6 +54,7 @@ class Spelling:
     decimal: str = POINT
     unit: str = ""
     has_bounds: bool = False
+    has_scales: bool = False
     marks: tuple[str, ...] = ()
 
     def read(self, text: str) -> float | None:
@@ -65,8 +70,11 @@ class Spelling:
             return parse_duration(text)
         if self.meaning == TIME_OF_DAY:
             return parse_time_of_day(text)
+        if self.has_scales and (scaled := _SCALED.fullmatch(text)):
+            number = parse_number(scaled["number"], self.decimal)
+            return None if number is None else number * _SCALES[scaled["scale"]]
         if self.has_bounds:
-            text = text.lstrip(_BOUNDS)
+            text = text.lstrip(_BOUNDS).rstrip("+ ")
         if self.unit:
             text = text.strip().removesuffix(self.unit)
         return parse_number(text, self.decimal)
@@ -80,7 +88,8 @@ class Spelling:
             return "times of day, in hours"
         unit = f" of {self.unit}" if self.unit else ""
         decimals = " with decimal commas" if self.decimal != POINT else ""
-        return f"numbers{unit}{decimals}{', bounds such as <1 read as the number' if self.has_bounds else ''}"
+        bounds = ", bounds such as <1 read as the number" if self.has_bounds else ""
+        return f"numbers{unit}{decimals}{bounds}{' with scales such as k' if self.has_scales else ''}"
 
 
 def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None = None) -> Spelling | None:
@@ -115,9 +124,11 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
         return None
     numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
     with_unit = replace(numbers, unit=_unit(texts))
-    of_bounds = [replace(with_unit, has_bounds=True)] if any(text[:1] in tuple(_BOUNDS) for text in texts) else []
+    are_bounds = any(text[:1] in tuple(_BOUNDS) or text.endswith("+") for text in texts)
+    of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
+    of_scales = [replace(numbers, has_scales=True)] if any(_SCALED.fullmatch(text) for text in texts) else []
     clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
-    for spelling in (numbers, *clocks, with_unit, *of_bounds):
+    for spelling in (numbers, *clocks, *of_scales, with_unit, *of_bounds):
         if meaning not in (None, spelling.meaning):
             continue
         look = cells.values[:FIRST_LOOK]

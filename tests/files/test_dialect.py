@@ -42,6 +42,12 @@ def test_cells_of_several_lines_before_the_table():
     assert any("before the table" in note for note in notes)
 
 
+def test_single_quotes():
+    text = "'a','b'\n" + "".join(f"'{row}.5','x, \"{row}\"'\n" for row in range(20))
+    frame, _ = text_table(text, ReadingOptions(), [])
+    assert frame["a"].tolist()[:2] == ["0.5", "1.5"] and frame["b"][1] == 'x, "1"'
+
+
 def test_remarks_and_sums_after_the_table():
     notes: list[str] = []
     frame, _ = text_table(f"a,b,c\n{BODY}Source: the office of weather,,\n", ReadingOptions(), notes)

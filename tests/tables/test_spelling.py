@@ -33,7 +33,7 @@ def test_decimal_commas(text, number):
     ("text", "number"),
     [
         ("(1,200)", -1200.0), ("\u22123.5", -3.5), ("$ -3", -3.0), ("CHF 1'200.50", 1200.5), ("1 234.5", 1234.5),
-        ("US$4", 4.0), ("1,23,456", None), ("3.5-", None), ("--3", None), ("+(3)", None),
+        ("US$4", 4.0), ("1,23,456", None), ("3.5-", -3.5), ("-3.5-", None), ("3-", None), ("--3", None), ("+(3)", None),
     ],
 )  # fmt: skip
 def test_signs(text, number):
@@ -91,6 +91,12 @@ def test_spellings_of_columns():
     bounds = find_spelling(cells(["<0.5", "1.5", "0.7"]))
     np.testing.assert_allclose(spelled_cells(cells(["<0.5", "1.5"]), bounds).values, [0.5, 1.5])
     assert "bounds" in bounds.words
+    scales = find_spelling(cells(["€1.2M", "900k", "1,100 k"]))
+    np.testing.assert_allclose(spelled_cells(cells(["€1.2M", "900k", "3"]), scales).values, [1.2e6, 9e5, 3.0])
+    assert spelled_cells(cells(["90+", "12"]), find_spelling(cells(["90+", "12", "15"]))).values.tolist() == [
+        90.0,
+        12.0,
+    ]
 
 
 def test_few_marks_are_missing_cells():
@@ -126,6 +132,7 @@ def test_frames_with_decimal_commas(package):
         ([18.0, 40.0, 70.0, 85.0], [99.0, 99.0], []),
         ([-30.0, -10.0, 5.0, 40.0], [-99.0, -99.0], [-99.0]),
         ([-30.0, -10.0, 5.0, 40.0], [-9.0, -9.0], []),
+        ([-30.5, -10.5, 5.0, 20.0], [-99.9, -99.9], [-99.9]),
         ([0.0, 3.0, 7.0, 50.0], [-9.0, -9.0], [-9.0]),
         ([99.0, 199.0, 299.0, 349.0], [9999.0, 9999.0], []),
         ([100.0, 210.0, 320.0, 430.0], [9999.0], [9999.0]),
