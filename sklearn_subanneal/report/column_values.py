@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Texts of booleans, and marks in boxes that are otherwise left empty.
 TRUE, FALSE = ("true", "wahr", "vrai"), ("false", "falsch", "faux")
 TICKS = ("x", "X", "✓", "✔", "☑")
-# Distinct texts by which a mark before decimals is sought.
-MOST_LOOKED_AT = 2000
+# Rows by which a mark before decimals is sought.
+MOST_LOOKED_AT = 300
 # A leading zero and another digit: a code, not a number.
 LEADING_ZERO = r"[+-]?0[0-9]"
 # Numbers such as 20210304, so many different ones, are days.
@@ -71,16 +71,18 @@ def common_decimal(frame: pd.DataFrame, separator: str | None = None) -> str | N
 
     Where nothing is shown, a file whose cells semicolons separate is of people who write decimal commas.
     """
-    votes: Counter[str] = Counter()
-    some_commas = False
-    for at, dtype in enumerate(frame.dtypes):
-        if _is_text(dtype):
-            texts = frame.iloc[:, at].dropna().drop_duplicates().iloc[:MOST_LOOKED_AT].tolist()
-            votes[decimal_mark(texts)] += 1
-            some_commas = some_commas or any(parse_number(text, COMMA) is not None and COMMA in text for text in texts)
+    votes: Counter[str | None] = Counter()
+    looked_at = []
+    for at in (at for at, dtype in enumerate(frame.dtypes) if _is_text(dtype)):
+        texts = frame.iloc[:MOST_LOOKED_AT, at].dropna().drop_duplicates().tolist()
+        votes[decimal_mark(texts)] += 1
+        looked_at.append(texts)
     if votes[COMMA] != votes[POINT]:
         return COMMA if votes[COMMA] > votes[POINT] else POINT
-    return COMMA if separator == ";" and some_commas else None
+    if separator != ";":
+        return None
+    has_commas = any(COMMA in text and parse_number(text, COMMA) is not None for texts in looked_at for text in texts)
+    return COMMA if has_commas else None
 
 
 @dataclass(frozen=True)

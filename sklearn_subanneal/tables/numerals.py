@@ -91,17 +91,18 @@ def decimal_mark(texts: Iterable[str]) -> str | None:
     """
     votes = {POINT: 0, COMMA: 0}
     for text in texts:
-        if (COMMA not in text and POINT not in text) or all(parse_number(text, mark) is None for mark in votes):
-            continue
-        found = _MARKED.search(text)
+        found = _MARKED.search(text) if COMMA in text or POINT in text else None
         if found is None:
             continue
         mark, head, tail = found["mark"], found["head"], found["tail"]
         other = COMMA if mark == POINT else POINT
         if mark in head:
-            votes[other] += 1
+            shown = other
         elif other in head or len(tail) != 3 or head in ("", "0") or len(head) > 3:
-            votes[mark] += 1
+            shown = mark
+        else:
+            continue
+        votes[shown] += parse_number(text, shown) is not None
     if votes[POINT] == votes[COMMA]:
         return None
     return max(votes, key=votes.get)
