@@ -21,7 +21,8 @@ def has_names(rows: Sequence[Sequence]) -> bool:
     """Whether the first row has the names of the columns.
 
     It has if a column of numbers or dates begins with a word, or if no column is of numbers and the words of the first
-    row occur nowhere below. It has not if all columns of numbers begin with a number, unless these are years.
+    row occur nowhere below. It has not if all columns of numbers begin with a number, unless these are years, or count
+    the columns.
 
     Parameters
     ----------
@@ -49,7 +50,8 @@ def has_names(rows: Sequence[Sequence]) -> bool:
     if words:
         return True
     if numbers:
-        return len(texts) > 2 and _are_years([cell for cell in texts if _is_value(cell)])
+        values = [parse_number(str(cell), POINT) for cell in texts if _is_value(cell)]
+        return len(texts) > 2 and (_are_years(values) or values in [list(range(k, k + len(values))) for k in (0, 1)])
     recurs = any(
         str(cell).strip() == str(row[at]).strip()
         for at, cell in enumerate(first)
@@ -108,9 +110,8 @@ def _is_value(cell) -> bool:
     return bool(re.search(r"\d", cell)) and parse_datetimes([cell], day_first=True) is not None
 
 
-def _are_years(cells) -> bool:
+def _are_years(numbers: list[float | None]) -> bool:
     """Whether numbers are years that follow one another."""
-    numbers = [parse_number(str(cell), POINT) for cell in cells]
     if any(number is None or not FIRST_YEAR <= number <= LAST_YEAR for number in numbers):
         return False
     return len(numbers) > 1 and all(b > a for a, b in pairwise(numbers))
