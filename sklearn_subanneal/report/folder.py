@@ -21,6 +21,7 @@ from sklearn_subanneal.report.contradictions import find_contradictions
 from sklearn_subanneal.report.figures import draw_pictures
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.imputation import impute_missing
+from sklearn_subanneal.report.key_findings import find_key_findings
 from sklearn_subanneal.report.learning import LearnedModel, Plan
 from sklearn_subanneal.report.model_folder import DETECTOR, MODEL
 from sklearn_subanneal.report.page import page
@@ -118,15 +119,18 @@ def write_report(
         marked(imputation.uncertainty).to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
     else:
         del files["imputed"], files["uncertainty"]
+    structure = find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
+    contradictions = find_contradictions(model, source.X, MOST_TESTED_COLUMNS)
+    deadline = learned.deadline - SECONDS_OF_PICTURES
+    anomalies = find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, deadline)
     found = Findings(
         source=source,
         views=views,
-        structure=find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed),
-        contradictions=find_contradictions(model, source.X, MOST_TESTED_COLUMNS),
-        anomalies=find_anomalies(
-            model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, learned.deadline - SECONDS_OF_PICTURES
-        ),
+        structure=structure,
+        contradictions=contradictions,
+        anomalies=anomalies,
         imputation=imputation,
+        key_findings=find_key_findings(model, source, views, structure, contradictions, anomalies),
         pictures=draw_pictures(model, source) if plots else {},
         facts=_facts(plan, learned),
         was_stopped=learned.was_stopped,

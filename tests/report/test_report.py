@@ -27,7 +27,7 @@ from sklearn_subanneal.report.progress_line import ProgressLine
 
 EVIL = "<script>alert('x')</script> & \"co\""
 VOID = {"meta", "img", "br"}
-SECTIONS = ["table", "views", "clusters", "dependence", "anomalies", "missing", "convergence", "making"]
+SECTIONS = ["findings", "table", "views", "clusters", "dependence", "anomalies", "missing", "convergence", "making"]
 
 
 class Page(HTMLParser):
