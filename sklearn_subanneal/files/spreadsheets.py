@@ -114,7 +114,7 @@ def _column(cells: pd.Series) -> pd.Series:
         return pd.to_numeric(cells)
     if seen.map(lambda cell: isinstance(cell, datetime.datetime)).all():
         return pd.to_datetime(cells)
-    return cells.map(_text, na_action="ignore").astype("str").fillna("")
+    return cells.map(_text, na_action="ignore").fillna("").astype("str")
 
 
 def _text(cell) -> str:

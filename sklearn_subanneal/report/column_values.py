@@ -73,8 +73,8 @@ def common_decimal(frame: pd.DataFrame, separator: str | None = None) -> str | N
     """
     votes: Counter[str | None] = Counter()
     looked_at = []
-    for at in (at for at, dtype in enumerate(frame.dtypes) if _is_text(dtype)):
-        texts = frame.iloc[:MOST_LOOKED_AT, at].dropna().drop_duplicates().tolist()
+    for name in (name for name in frame if _is_text(frame[name])):
+        texts = frame[name].iloc[:MOST_LOOKED_AT].dropna().drop_duplicates().tolist()
         votes[decimal_mark(texts)] += 1
         looked_at.append(texts)
     if votes[COMMA] != votes[POINT]:
@@ -129,11 +129,11 @@ def read_values(
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         return ColumnValues(series)
-    if series.dtype == object:
+    if series.dtype.kind == "O" and not _is_text(series):
         series = _of_objects(series)
     if pd.api.types.is_timedelta64_dtype(series.dtype):
         return ColumnValues(series.dt.total_seconds(), reading="durations, in seconds")
-    if not _is_text(series.dtype):
+    if not _is_text(series):
         return _without_sentinels(ColumnValues(series), options, hints)
     counts = series.value_counts()
     missing = missing_texts(counts.index, (*options.missing, *hints.missing), options.keep)
@@ -146,10 +146,13 @@ def read_values(
     return _without_sentinels(found, options, hints)
 
 
-def _is_text(dtype) -> bool:
+def _is_text(series: pd.Series) -> bool:
+    """Whether all cells are texts; before version 3 of pandas these are objects."""
     import pandas as pd
 
-    return isinstance(dtype, pd.StringDtype)
+    if isinstance(series.dtype, pd.StringDtype):
+        return True
+    return series.dtype.kind == "O" and pd.api.types.infer_dtype(series, skipna=True) == "string"
 
 
 def _of_objects(series: pd.Series) -> pd.Series:
@@ -168,7 +171,7 @@ def _of_objects(series: pd.Series) -> pd.Series:
         return pd.to_timedelta(series)
     if kinds & {bytes, str, datetime.time, bool, Decimal}:
         texts = series.map(lambda cell: cell.decode("latin-1") if isinstance(cell, bytes) else str(cell), "ignore")
-        return texts.astype("str").str.strip()
+        return texts.where(series.notna(), "").astype("str").str.strip()
     return series
 
 

@@ -116,7 +116,7 @@ def _conformed(series: pd.Series, column: Column) -> tuple[pd.Series, dict[str, 
 
     is_text = isinstance(series.dtype, pd.StringDtype) or series.dtype == object
     if _has_texts(column):
-        return (series if is_text else series.map(_as_typed, na_action="ignore").astype("str")), {}
+        return (series if is_text else series.map(_as_typed, na_action="ignore").astype(object)), {}
     if column.kind == "boolean" and is_text:
         ticked = series.isin(TICKS)
         return (ticked, {}) if ticked.sum() == series.notna().sum() else _without(series, series.notna())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pandas as pd
 import pytest
@@ -80,3 +81,37 @@ def test_order_of_dates_is_asked_for(tmp_path):
     for day_first in (True, False):
         days = read_source(path, day_first=day_first).frame["day"]
         assert days[1] == (pd.Timestamp(2020, 6, 2) if day_first else pd.Timestamp(2020, 2, 6))
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "command"),
+    [
+        ("sheet.xlsx", "openpyxl", "pip install openpyxl"),
+        ("sheet.ods", "odf", "pip install odfpy"),
+        ("packed.csv.zst", "zstandard", "pip install zstandard"),
+        ("table.parquet", "pyarrow", "pip install pyarrow"),
+        ("table.feather", "pyarrow", "pip install pyarrow"),
+    ],
+)
+def test_packages_that_are_not_installed_are_named(name, module, command, tmp_path, monkeypatch):
+    pytest.importorskip(module)
+    file = next(file for file in FILES if file.name == name)
+    file.write(tmp_path / name)
+    for loaded in [own for own in sys.modules if own == module or own.startswith(f"{module}.")]:
+        monkeypatch.setitem(sys.modules, loaded, None)
+    with pytest.raises(ImportError, match=command):
+        read_source(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["semicolons.csv", "iso.csv", "flags.csv", "cp1252.csv", "errors.csv", "times.csv"])
+def test_texts_without_pyarrow(name, tmp_path):
+    """Pandas holds texts otherwise if pyarrow is not installed."""
+    file = next(file for file in FILES if file.name == name)
+    file.write(tmp_path / name)
+    with pd.option_context("mode.string_storage", "python"):
+        source = read_source(tmp_path / name, **file.options)
+    same = read_source(tmp_path / name, **file.options)
+    assert [(own.name, own.kind, own.marks) for own in source.columns] == [
+        (own.name, own.kind, own.marks) for own in same.columns
+    ]
+    assert source.X.shape == same.X.shape
