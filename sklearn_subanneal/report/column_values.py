@@ -14,7 +14,7 @@ import numpy as np
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
-from sklearn_subanneal.tables.missing_texts import OF_NUMBERS, missing_texts
+from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
 from sklearn_subanneal.tables.spelling import NEARLY_ALL, NUMBER, TIME_OF_DAY, Spelling, find_spelling, spelled_cells
@@ -211,7 +211,7 @@ def _of_texts(
 
 def _with_words(cells, decimal, meaning) -> Spelling | None:
     """A spelling of numbers beside words for missing cells, however many these are."""
-    words = [value for value in cells.values if value.lower() in OF_NUMBERS]
+    words = [value for value in cells.values if is_missing_word(value)]
     if not words:
         return None
     codes = {value: code for code, value in enumerate(cells.values)}
@@ -252,7 +252,7 @@ def _dates(series, distinct: list[str], options, decimal) -> ColumnValues | None
     marks = [] if _are_dates(distinct, orders) else [text for text in distinct if not _is_date(text, orders)]
     counts = series.value_counts()
     n_marked = sum(int(counts[mark]) for mark in marks)
-    words = all(mark.lower() in OF_NUMBERS for mark in marks)
+    words = all(is_missing_word(mark, of_dates=True) for mark in marks)
     if (n_marked > (1.0 - NEARLY_ALL) * counts.sum() and not words) or set(marks) & set(options.keep):
         return None
     dated = [text for text in distinct if text not in set(marks)]

@@ -12,7 +12,7 @@ from sklearn_subanneal.files import ReadingOptions, read_table_file
 from sklearn_subanneal.report.column_values import TICKS, ColumnHints, common_decimal, read_values
 from sklearn_subanneal.report.model_folder import ModelFolder
 from sklearn_subanneal.tables.column import Column
-from sklearn_subanneal.tables.missing_texts import OF_NUMBERS, missing_texts
+from sklearn_subanneal.tables.missing_texts import is_missing_word
 from sklearn_subanneal.tables.numerals import parse_number
 
 if TYPE_CHECKING:
@@ -92,11 +92,10 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
         values = read_values(table.frame[name], given, decimal, hints)
         read[name], wrong = _conformed(values.series, column)
         known = {*given.missing, *hints.missing}
-        usual = missing_texts(values.marks)
         wrong |= {
             mark: count
             for mark, count in values.marks.items()
-            if mark not in known and mark not in usual and mark.lower() not in OF_NUMBERS
+            if mark not in known and not is_missing_word(mark, column.kind == "datetime")
         }
         if wrong:
             unreadable[name] = wrong

@@ -10,7 +10,7 @@ import pytest
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.tables.cells import object_cells
 from sklearn_subanneal.tables.clock_times import parse_duration, parse_time_of_day
-from sklearn_subanneal.tables.missing_texts import missing_texts
+from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numerals import decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
 from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
@@ -161,3 +161,7 @@ def test_texts_of_missing_cells():
     codes = "DE FR US GB ES IT PL SE".split()
     assert missing_texts([*codes, "NA", "n/a"]) == {"n/a"}
     assert missing_texts([*codes[:3], "NA"]) == {"NA"}
+    # Sodium, names, ratings and the number zero.
+    assert missing_texts(["Na", "Nan", "Null", "*", "none", "None", "x", "unknown"]) == set()
+    assert is_missing_word("Unknown") and is_missing_word("nan") and not is_missing_word("none")
+    assert is_missing_word("None", of_dates=True)
