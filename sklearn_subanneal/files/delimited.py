@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from sklearn_subanneal.files.dialect import NAMES, SPACES, TAB, Dialect, find_dialect
-from sklearn_subanneal.files.header import column_names
+from sklearn_subanneal.files.header import MOST_ROWS, column_names, note_on_names
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.files.table_end import without_end
 
@@ -76,6 +76,8 @@ def text_table(
     if left_out:
         notes.append(f"{len(left_out)} lines with too many cells were left out, the first is line {left_out[0]}")
     frame = _stripped(frame)
+    if dialect.has_names and options.header is None:
+        notes += note_on_names(frame.iloc[:MOST_ROWS].to_numpy().tolist())
     names = _names(frame, dialect, notes)
     if dialect.has_names:
         frame = frame.iloc[1:]

@@ -41,12 +41,7 @@ def has_names(rows: Sequence[Sequence]) -> bool:
     texts = [cell for cell in first if not _is_empty(cell)]
     if not body:
         return not any(_is_value(cell) for cell in texts)
-    numbers = words = 0
-    for at, cell in enumerate(first):
-        below = [row[at] for row in body if at < len(row) and not _is_empty(row[at])]
-        if not below or sum(map(_is_value, below)) < MOSTLY * len(below) or _is_empty(cell):
-            continue
-        numbers, words = numbers + _is_value(cell), words + (not _is_value(cell))
+    numbers, words = _starts(first, body)
     if words:
         return True
     if numbers:
@@ -60,6 +55,13 @@ def has_names(rows: Sequence[Sequence]) -> bool:
         if at < len(row)
     )
     return not recurs
+
+
+def note_on_names(rows: Sequence[Sequence]) -> list[str]:
+    """What is to be said if the first row was taken for names, and no column of numbers shows it."""
+    if len(rows) < 2 or any(_starts(list(rows[0]), rows[1 : MOST_ROWS + 1])):
+        return []
+    return ["the first line was taken for names, though no column of numbers shows it; if not, pass --header no"]
 
 
 def column_names(names: Sequence, notes: list[str]) -> list[str]:
@@ -89,6 +91,16 @@ def column_names(names: Sequence, notes: list[str]) -> list[str]:
     if unnamed and len(unnamed) < len(out):
         notes.append(f"columns without a name were called {', '.join(unnamed)}")
     return out
+
+
+def _starts(first: Sequence, body: Sequence[Sequence]) -> tuple[int, int]:
+    """How many columns of numbers or dates begin with such a value, and how many with a word."""
+    numbers = words = 0
+    for at, cell in enumerate(first):
+        below = [row[at] for row in body if at < len(row) and not _is_empty(row[at])]
+        if below and not _is_empty(cell) and sum(map(_is_value, below)) >= MOSTLY * len(below):
+            numbers, words = numbers + _is_value(cell), words + (not _is_value(cell))
+    return numbers, words
 
 
 def _label(name) -> str:

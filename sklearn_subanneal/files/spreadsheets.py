@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.files.header import column_names, has_names
+from sklearn_subanneal.files.header import MOST_ROWS, column_names, has_names, note_on_names
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.files.table_end import without_end
 
@@ -73,6 +73,8 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
     cells = cells.iloc[start:].dropna(axis=0, how="all").dropna(axis=1, how="all")
     width = cells.shape[1]
     is_named = has_names(cells.to_numpy().tolist()[:120]) if options.header is None else options.header
+    if is_named and options.header is None:
+        notes += note_on_names(cells.iloc[:MOST_ROWS].to_numpy().tolist())
     names = column_names(cells.iloc[0].tolist() if is_named else [None] * width, notes)
     if not is_named:
         notes.append("no row of names was found, so columns have numbers; if there is one, pass --header yes")

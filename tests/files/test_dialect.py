@@ -81,6 +81,16 @@ def test_names_are_recognised(rows, expected):
     assert has_names(rows) is expected
 
 
+def test_names_that_nothing_shows_are_told():
+    notes: list[str] = []
+    frame, _ = text_table("kind,town\n" + "x,Bonn\ny,Ulm\n" * 9, ReadingOptions(), notes)
+    assert list(frame) == ["kind", "town"] and any("pass --header no" in note for note in notes)
+    for text, header in (("kind,size\n" + "x,1.5\ny,2.5\n" * 9, None), ("kind,town\n" + "x,Bonn\ny,Ulm\n" * 9, True)):
+        notes = []
+        text_table(text, ReadingOptions(header=header), notes)
+        assert not any("--header" in note for note in notes)
+
+
 def test_names_differ():
     notes: list[str] = []
     assert column_names(["a", "a", None, "a (2)", " b\nc "], notes) == ["a", "a (2)", "column 3", "a (2) (2)", "b c"]
