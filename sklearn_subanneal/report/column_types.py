@@ -132,7 +132,7 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:
         left = f"; missing where they are not: {marks}" if marks else ""
         reason = f"texts that spell {values.spelling.words}{left}; {reason}"
     elif values.reading:
-        reason = f"{values.reading}; {reason}" if chosen.kind != "datetime" else "all texts are dates"
+        reason = f"{values.reading}; {reason}" if values.reading != "dates" else "all texts are dates"
     if chosen.kind == "categorical" and series.dtype.kind not in "iuf":
         return _of_text(chosen.kind, seen, len(series), n_distinct)
     is_numbering = series.dtype.kind in "iu" and seen.iloc[0] in (0, 1) and len(seen) > 2

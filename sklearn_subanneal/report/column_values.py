@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.report.common_decimal import is_text_column
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
+from sklearn_subanneal.tables.numbered_dates import numbered_dates
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
 from sklearn_subanneal.tables.spelling import NEARLY_ALL, NUMBER, TIME_OF_DAY, Spelling, find_spelling, spelled_cells
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 # Texts of booleans, and marks in boxes that are otherwise left empty.
 TRUE, FALSE = ("true", "wahr", "vrai"), ("false", "falsch", "faux")
 TICKS = ("x", "X", "✓", "✔", "☑")
-# Rows by which a mark before decimals is sought.
-MOST_LOOKED_AT = 300
 # A leading zero and another digit: a code, not a number.
 LEADING_ZERO = r"[+-]?0[0-9]"
 # Numbers such as 20210304, so many different ones, are days.
@@ -66,25 +65,6 @@ class ColumnValues:
         return self.spelling is not None and self.spelling.meaning == TIME_OF_DAY
 
 
-def common_decimal(frame: pd.DataFrame, separator: str | None = None) -> str | None:
-    """The mark before decimals that the columns of texts of a file show together; None if they show none.
-
-    Where nothing is shown, a file whose cells semicolons separate is of people who write decimal commas.
-    """
-    votes: Counter[str | None] = Counter()
-    looked_at = []
-    for name in (name for name in frame if _is_text(frame[name])):
-        texts = frame[name].iloc[:MOST_LOOKED_AT].dropna().drop_duplicates().tolist()
-        votes[decimal_mark(texts)] += 1
-        looked_at.append(texts)
-    if votes[COMMA] != votes[POINT]:
-        return COMMA if votes[COMMA] > votes[POINT] else POINT
-    if separator != ";":
-        return None
-    has_commas = any(COMMA in text and parse_number(text, COMMA) is not None for texts in looked_at for text in texts)
-    return COMMA if has_commas else None
-
-
 @dataclass(frozen=True)
 class ColumnHints:
     """What is known of a column before it is read.
@@ -97,6 +77,8 @@ class ColumnHints:
         What the texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`.
     missing : tuple of str
         Texts and numbers that mean a missing cell in this column.
+    as_numbers : bool
+        Whether numbers stay numbers, though they may be dates.
     is_new : bool
         Whether the column belongs to a new table, of which nothing is guessed that a model does not know.
     """
@@ -104,6 +86,7 @@ class ColumnHints:
     as_text: bool = False
     meaning: str | None = None
     missing: tuple[str, ...] = ()
+    as_numbers: bool = False
     is_new: bool = False
 
 
@@ -129,12 +112,12 @@ def read_values(
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         return ColumnValues(series)
-    if series.dtype.kind == "O" and not _is_text(series):
+    if series.dtype.kind == "O" and not is_text_column(series):
         series = _of_objects(series)
     if pd.api.types.is_timedelta64_dtype(series.dtype):
         return ColumnValues(series.dt.total_seconds(), reading="durations, in seconds")
-    if not _is_text(series):
-        return _without_sentinels(ColumnValues(series), options, hints)
+    if not is_text_column(series):
+        return _dated(_without_sentinels(ColumnValues(series), options, hints), hints)
     counts = series.value_counts()
     missing = missing_texts(counts.index, (*options.missing, *hints.missing), options.keep)
     marks = {mark: int(counts[mark]) for mark in counts.index if mark in missing and mark}
@@ -143,16 +126,21 @@ def read_values(
         return ColumnValues(series, marks=marks)
     found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
     found.marks = marks | found.marks
-    return _without_sentinels(found, options, hints)
+    return _dated(_without_sentinels(found, options, hints), hints)
 
 
-def _is_text(series: pd.Series) -> bool:
-    """Whether all cells are texts; before version 3 of pandas these are objects."""
+def _dated(found: ColumnValues, hints: ColumnHints) -> ColumnValues:
+    """Numbers that are dates, by the name of the column and their range, as dates."""
     import pandas as pd
 
-    if isinstance(series.dtype, pd.StringDtype):
-        return True
-    return series.dtype.kind == "O" and pd.api.types.infer_dtype(series, skipna=True) == "string"
+    series = found.series
+    if hints.as_numbers or found.spelling is not None or series.dtype.kind not in "iuf":
+        return found
+    dates = numbered_dates(series.to_numpy(np.float64, na_value=np.nan), str(series.name))
+    if dates is None:
+        return found
+    cells = pd.Series(dates[0], series.index, name=series.name)
+    return replace(found, series=cells, reading=f"dates as {dates[1]}")
 
 
 def _of_objects(series: pd.Series) -> pd.Series:
@@ -236,7 +224,7 @@ def _plain_numbers(series, seen, options, decimal) -> pd.Series | None:
     if decimal == COMMA and seen.str.contains(".", regex=False).any():
         # Points between thousands, unless they cannot be.
         texts = seen.drop_duplicates().tolist()
-        if decimal_mark(texts[:MOST_LOOKED_AT]) != POINT and all(parse_number(own, COMMA) is not None for own in texts):
+        if decimal_mark(texts) != POINT and all(parse_number(own, COMMA) is not None for own in texts):
             return None
     return numbers.astype("float64") if numbers.dtype.kind not in "iuf" else numbers
 

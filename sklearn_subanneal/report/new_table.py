@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sklearn_subanneal.files import ReadingOptions, read_table_file
-from sklearn_subanneal.report.column_values import TICKS, ColumnHints, common_decimal, read_values
+from sklearn_subanneal.report.column_values import TICKS, ColumnHints, read_values
+from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.model_folder import ModelFolder
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.missing_texts import is_missing_word
@@ -88,7 +89,9 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
     read, unreadable = {}, {}
     for name, column in columns.items():
         texts = _has_texts(column)
-        hints = ColumnHints(texts, folder.types.spelling.get(name), folder.types.missing.get(name, ()), is_new=True)
+        hints = ColumnHints(
+            texts, folder.types.spelling.get(name), folder.types.missing.get(name, ()), column.kind != "datetime", True
+        )
         values = read_values(table.frame[name], given, decimal, hints)
         read[name], wrong = _conformed(values.series, column)
         known = {*given.missing, *hints.missing}

@@ -11,7 +11,8 @@ import numpy as np
 
 from sklearn_subanneal.files import ReadingOptions, read_table_file
 from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescription, described_columns
-from sklearn_subanneal.report.column_values import ColumnHints, common_decimal, read_values
+from sklearn_subanneal.report.column_values import ColumnHints, read_values
+from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.types_file import TypesFile, read_types
 
 if TYPE_CHECKING:
@@ -151,5 +152,6 @@ def read_source(path: str | Path, types: Mapping[str, str] | TypesFile | str | P
 
 def hints_of(name: str, types: TypesFile) -> ColumnHints:
     """What a types file says of a column before it is read."""
-    as_text = types.types.get(name) in (LABEL, IGNORED)
-    return ColumnHints(as_text, types.spelling.get(name), types.missing.get(name, ()))
+    declared = types.types.get(name)
+    as_numbers = declared not in (None, "datetime")
+    return ColumnHints(declared in (LABEL, IGNORED), types.spelling.get(name), types.missing.get(name, ()), as_numbers)

@@ -117,6 +117,9 @@ FILES_OF_COLUMNS = [
     column("day", dates("%B %d, %Y"), "datetime", "long-dates"),
     column("when", [f"{own.isoformat()}+02:00" for own in DAY_TIMES], "datetime", "zones"),
     column("month", dates("%Y-%m"), "datetime", "months"),
+    column("date", (DAYS - np.datetime64("1899-12-30")).astype(int), "datetime", "serial-days"),
+    column("timestamp", DAY_TIMES.astype("datetime64[s]").astype(np.int64), "datetime", "epoch"),
+    column("day", dates("%Y%m%d"), "datetime", "compact"),
     column(
         "day",
         [f"{day.day}. {MONTHS[day.month - 1]} {day.year}" for day in pd.to_datetime(DAYS)],
