@@ -118,7 +118,7 @@ def test_texts_without_pyarrow(name, tmp_path):
 
 
 def test_the_other_columns_show_the_mark_before_decimals(tmp_path):
-    """Points before three digits are between thousands where another column has decimal commas, and decimals elsewhere."""
+    """Points before three digits are between thousands where another column has decimal commas."""
     path = tmp_path / "towns.csv"
     for size, population in (("1,5", 2730.0), ("1.5", 2.73)):
         path.write_text("town;size;population\n" + f"Ulm;{size};2.730\nBonn;{size[:-1]}7;3.150\n" * 9)
