@@ -24,8 +24,8 @@ TYPES = (*DECLARED, LABEL, IGNORED)
 MOST_TEXTS, FEW_TEXTS = 1000, 20
 # Text of which this share can be read as numbers is probably a number with a mark for missing cells.
 MOSTLY = 0.8
-# Free text has so many words on average.
-WORDS_OF_TEXT = 4.0
+# Free text has so many words on average; so many are no name of a row.
+WORDS_OF_TEXT, WORDS_OF_SENTENCE = 4.0, 7.0
 # Names of columns of keys.
 KEY = re.compile(
     r"(?:^|[_\W])(?:id|ids|key|uuid|guid|rowid|ean|isbn|iban|ssn|zip|zipcode|plz|postcode|postalcode|(?:tele)?phone|mobile|fax)$|kennung$|kundennummer$"
@@ -151,9 +151,10 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:
 
 def _of_text(kind: str, seen: pd.Series, n_rows: int, n_distinct: int) -> tuple[str, str]:
     texts = seen.astype(str)
-    what = "free text" if texts.str.count(r"\s+").mean() + 1.0 >= WORDS_OF_TEXT else "text"
+    n_words = texts.str.count(r"\s+").mean() + 1.0
+    what = "free text" if n_words >= WORDS_OF_TEXT else "text"
     if n_distinct == n_rows:
-        return (LABEL if what == "text" else IGNORED), f"{what}, different in each row"
+        return (LABEL if n_words < WORDS_OF_SENTENCE else IGNORED), f"{what}, different in each row"
     if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):
         return IGNORED, f"{what}, mostly different in each row{_marks(seen)}"
     return kind, what.removeprefix("free ") + _marks(seen)

@@ -157,7 +157,7 @@ def _of_clusters(model, source, views) -> Iterator[KeyFinding]:
     traits = "; ".join(trait.text for trait in large[0].traits[:2])
     text = (
         f"By {listed(view.columns, MOST_NAMES)}, the rows form {counted(len(large), 'large group')}"
-        f"{f' and small ones of {counted(n_others, ROW)} together' if n_others else ''}; the largest has "
+        f"{f' and smaller ones of {counted(n_others, ROW)} together' if n_others else ''}; the largest has "
         f"{counted(len(large[0].rows), ROW)} ({len(large[0].rows) / n_rows:.0%})" + (f": {traits}." if traits else ".")
     )
     sure = min(cluster.confidence for cluster in large)

@@ -99,7 +99,7 @@ def _taken_for_missing(columns: list[ColumnDescription]) -> list[Markup]:
 
 
 def _role(column: ColumnDescription) -> str:
-    return "name of the rows" if column.kind == "label" else "nothing"
+    return "name of the rows" if column.kind == "label" else "not used"
 
 
 def _shell(text: str) -> str:
