@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from sklearn_subanneal.estimators._drift import ColumnDrift
     from sklearn_subanneal.estimators._reasons import CellReason
 
-# New values of a column that are listed.
-MOST_VALUES = 20
+# New values of a column that are listed, and odd rows of which the reasons are computed.
+MOST_VALUES, MOST_REASONS = 20, 1000
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class OddRow:
         From 0.
     p_value : float
     reasons : list of CellReason
+        Empty beyond the thousand oddest rows.
     """
 
     number: int
@@ -122,7 +123,7 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
     at = np.flatnonzero(p_values <= level)
     at = at[np.argsort(p_values[at], kind="stable")]
     reasons: dict[int, list] = {int(row): [] for row in at}
-    for reason in detector.reasons(X, rows=at) if at.size else []:
+    for reason in detector.reasons(X, rows=at[:MOST_REASONS]) if at.size else []:
         reasons[int(reason.row)].append(reason)
     rows = [OddRow(row, float(p_values[row]), own) for row, own in reasons.items()]
     n_training = len(detector.training_scores_)
