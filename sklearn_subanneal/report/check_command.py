@@ -45,6 +45,9 @@ def _print_findings(found: TableCheck, say) -> None:
         tests = {"cells": drift.p_cells, "missing cells": drift.p_missing, "dependence": drift.p_given_others}
         what = min(tests, key=tests.get)
         say(f"Column {drift.column} differs, p = {brief(drift.p_value)} for it alone; most in its {what}")
+    if not found.n_expected:
+        say("Odd rows: of so few training rows none can tell at this level; raise --level to find any.")
+        return
     say(
         f"Odd rows: {counted(len(found.rows), 'row')} of {found.n_rows:,} with p of {found.level:g} or less; "
         f"{brief(found.n_expected)} are expected of a table that is like it."

@@ -78,6 +78,19 @@ FILES_OF_KINDS = [
         {"都市": "categorical", "身長": AMOUNT},
         options={"encoding": "shift_jis"},
     ),
+    AnalystFile(
+        "russian-unsaid.csv",
+        text(lines({"город": np.array(["Москва", "Казань", "Омск"])[GROUP], "рост": HEIGHT}), "cp1251"),
+        {"город": "categorical", "рост": AMOUNT},
+        noted="cp1251",
+        needs="charset_normalizer",
+    ),
+    AnalystFile(
+        "polish.csv",
+        text(lines({"miasto": np.array(["Łódź", "Gdańsk", "Kraków"])[GROUP], "wzrost": HEIGHT}), "cp1250"),
+        {"miasto": "categorical", "wzrost": AMOUNT},
+        noted="cp1250",
+    ),
     # Compression.
     AnalystFile("packed.csv.gz", packed(gzip.compress), PLAIN),
     AnalystFile("packed.csv.bz2", packed(bz2.compress), PLAIN),

@@ -197,6 +197,16 @@ def test_check_finds_what_differs_and_nothing_else(folder, tmp_path, capsys):
     assert main(["check", str(one), *model, "-q"]) == 0 and capsys.readouterr().out.count("Fine") == 1
 
 
+def test_few_training_rows_cannot_tell(tmp_path, capsys):
+    path = tmp_path / "few.csv"
+    path.write_text("size,kind\n" + "".join(f"{row / 7:.3f},{'xy'[row % 2]}\n" for row in range(40)))
+    assert main(["report", str(path), "-o", str(tmp_path / "few"), "-q", "--no-plots", *FIT]) == 0
+    assert main(["check", str(path), "--model", str(tmp_path / "few")]) == 0
+    assert "none can tell at this level; raise --level" in capsys.readouterr().out
+    assert main(["check", str(path), "--model", str(tmp_path / "few"), "--level", "0.1"]) == 0
+    assert "with p of 0.1 or less" in capsys.readouterr().out
+
+
 def test_new_tables_are_read_as_the_old_one(folder, tmp_path):
     """The order of dates, times of day, postcodes and marks are known, and not guessed from few rows."""
     from sklearn_subanneal.report.model_folder import open_model
