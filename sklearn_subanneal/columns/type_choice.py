@@ -13,10 +13,8 @@ from sklearn_subanneal.columns.type_evidence import TypeEvidence
 from sklearn_subanneal.tables.cells import Cells
 from sklearn_subanneal.tables.chosen_type import ChosenType
 from sklearn_subanneal.tables.dates import parse_datetimes
-from sklearn_subanneal.tables.numerals import numeric_cells
+from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
 
-# Strings are numbers if at least this share of the cells spell one.
-NEARLY_ALL = 0.95
 # Integers of at most so many values, each in so many cells on average, may be grades or codes.
 MOST_GRADES, FEWEST_CELLS_A_VALUE = 20, 5.0
 # Grades leave few places out between the least and the greatest: 14 of the numbers from 1 to 365 are amounts.
@@ -55,8 +53,9 @@ def choose_type(cells: Cells) -> ChosenType:
     """Choose the type of a column from its dtype, its values, and the evidence of these values.
 
     The dtype decides first: an ordered categorical is "ordinal", another categorical "categorical", bool "boolean", and
-    dates "datetime". Strings are "datetime" if all are dates, numbers if at least 95 % of them spell numbers that are
-    not codes, and else "categorical". For numbers see the parts of the guide on types; in short
+    dates "datetime". Strings are "datetime" if all are dates, numbers if nearly all spell numbers that are not codes
+    (:func:`~sklearn_subanneal.tables.spelling.find_spelling`), and else "categorical". For numbers see the
+    parts of the guide on types; in short
 
     - 0 and 1 are "boolean", two other values "categorical";
     - integers that repeat are "categorical" if the name of the column calls them codes, if they are equally frequent,
@@ -131,13 +130,14 @@ def _of_strings(cells):
         return ChosenType(
             "categorical", "dates of several readings", warning=f"{error} They are categories until then."
         )
-    numbers, marks = numeric_cells(cells)
-    missed = sum(counts[cells.values.index(mark)] for mark in marks)
-    if missed <= (1.0 - NEARLY_ALL) * n_cells:
-        of_numbers = _of_numbers(cells.name, numbers.values)
+    spelling = find_spelling(cells)
+    if spelling is not None:
+        of_numbers = _of_numbers(cells.name, spelled_cells(cells, spelling).values)
         if of_numbers.kind not in ("categorical", "boolean"):
-            left = f"; missing where they are not: {', '.join(map(repr, marks[:3]))}" if marks else ""
-            return of_numbers._replace(reason=f"strings that spell numbers{left}; {of_numbers.reason}", spelled=True)
+            marks = ", ".join(map(repr, spelling.marks[:3]))
+            left = f"; missing where they are not: {marks}" if marks else ""
+            reason = f"strings that spell {spelling.words}{left}; {of_numbers.reason}"
+            return of_numbers._replace(reason=reason, spelling=spelling)
     if n_values >= FEWEST_NAMES and n_values > MOST_NAMES_SHARE * n_cells:
         reason = f"strings, {n_values:,} different ones in {n_cells:,} cells"
         return ChosenType("categorical", reason, warning=_drop(cells.name, reason))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.estimators.crosscat import CrossCat
 
 
 def fitted_inner(outer, X, **of_rows):
-    """The model of ``outer.estimator``, cloned and fitted; ``outer`` gets its features.
+    """The model of ``outer.estimator``, cloned and fitted, or as it is if it is frozen; ``outer`` gets its features.
 
     Parameters
     ----------
@@ -17,11 +19,23 @@ def fitted_inner(outer, X, **of_rows):
     X : array-like or DataFrame of shape (n_samples, n_features)
     of_rows : array-like of shape (n_samples,)
         What else its ``fit`` is given, by name.
+
+    Raises
+    ------
+    ValueError
+        If a frozen model was not fitted to X, or weights or strata are given with it.
     """
-    model = CrossCat() if outer.estimator is None else clone(outer.estimator)
-    if outer.random_state is not None:
-        model.set_params(random_state=outer.random_state)
-    model.fit(X, **of_rows)
+    if isinstance(outer.estimator, FrozenEstimator):
+        model = outer.estimator.estimator
+        check_is_fitted(model)
+        if of_rows:
+            raise ValueError("estimator is frozen, and is not fitted again: pass neither sample_weight nor strata")
+        model._training_cells(X)
+    else:
+        model = CrossCat() if outer.estimator is None else clone(outer.estimator)
+        if outer.random_state is not None:
+            model.set_params(random_state=outer.random_state)
+        model.fit(X, **of_rows)
     outer.n_features_in_ = model.n_features_in_
     vars(outer).pop("feature_names_in_", None)
     if hasattr(model, "feature_names_in_"):

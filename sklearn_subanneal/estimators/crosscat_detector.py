@@ -42,7 +42,8 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : CrossCat, default=None
-        The model, which is cloned. None: ``CrossCat()``.
+        The model, which is cloned. None: ``CrossCat()``. A fitted model in a ``sklearn.frozen.FrozenEstimator`` is
+        taken as it is: ``fit`` must then be given its training table, without weights or strata.
     contamination : float, default=0.1
         Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
         rows, the same share are outliers.

@@ -27,7 +27,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     estimator : CrossCat, SubsampleAnnealedDPMM or TreeGuidedNRMM, default=None
-        The model, which is cloned. None: ``CrossCat()``.
+        The model, which is cloned. None: ``CrossCat()``. A fitted model in a ``sklearn.frozen.FrozenEstimator`` is
+        taken as it is: ``fit`` must then be given its training table, without weights or strata.
     sample_posterior : bool, default=False
         Whether ``transform`` draws missing cells from the posterior, in place of the mean or the most probable value.
     n_imputations : int, default=20

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.report.source import Source, brief
+from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:
     from sklearn_subanneal.estimators import CrossCat

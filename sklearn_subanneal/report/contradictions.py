@@ -75,12 +75,7 @@ def find_contradictions(model: CrossCat, X: pd.DataFrame, most_columns: int) -> 
         Only so many columns are tested, the first of the table.
     """
     names, dependence = list(model.feature_types_), model.dependence_
-    step = -(-len(X) // MOST_ROWS)
-    cells, kinds = model.typed_columns(X), list(model.part_types_.values())
-    # Of a column of several parts, the first.
-    parts = np.unique(model.part_columns_, return_index=True)[1]
-    columns = [_observed(cells[p][::step]) for p in parts]
-    kinds = [kinds[p] for p in parts]
+    columns, kinds = testable_columns(model, X)
     tested = [j for j, kind in enumerate(kinds) if kind in CATEGORICAL | ORDERED][:most_columns]
     pairs = [(i, j) for i, j in combinations(tested, 2) if dependence[i, j] < LEAST_SHARE]
     found = []
@@ -89,6 +84,17 @@ def find_contradictions(model: CrossCat, X: pd.DataFrame, most_columns: int) -> 
         if p_value * len(pairs) < LEVEL:
             found.append(Contradiction(names[i], names[j], test, p_value * len(pairs), float(dependence[i, j])))
     return Contradictions(sorted(found, key=lambda pair: pair.p_value), len(pairs))
+
+
+def testable_columns(model: CrossCat, X: pd.DataFrame) -> tuple[list[np.ndarray], list[str]]:
+    """The columns of a table as numbers or codes, NaN where missing, in at most 10,000 evenly spaced rows; their types.
+
+    Of a column of several parts, the first. Columns of other types than ``CATEGORICAL`` and ``ORDERED`` are not tested.
+    """
+    step = -(-len(X) // MOST_ROWS)
+    cells, kinds = model.typed_columns(X), list(model.part_types_.values())
+    parts = np.unique(model.part_columns_, return_index=True)[1]
+    return [_observed(cells[p][::step]) for p in parts], [kinds[p] for p in parts]
 
 
 def dependence_test(

@@ -9,6 +9,7 @@ from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.contradictions import Contradictions
 from sklearn_subanneal.report.figures import Picture
 from sklearn_subanneal.report.imputation import Imputation
+from sklearn_subanneal.report.key_findings import KeyFinding
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.structure import Structure
 
@@ -25,6 +26,7 @@ class Findings:
     contradictions : Contradictions
     anomalies : Anomalies
     imputation : Imputation
+    key_findings : list of KeyFinding
     pictures : dict of str to Picture
         Empty if no pictures are drawn.
     facts : dict of str to str
@@ -32,7 +34,8 @@ class Findings:
     was_stopped : bool
         Whether the chains were interrupted.
     files : dict of str to str
-        Names of the other files: "model", "clusters", and if cells are missing "imputed" and "uncertainty".
+        Names of the other files: "model", "types", "clusters", maybe "detector", and if cells are missing "imputed" and
+        "uncertainty".
     """
 
     source: Source
@@ -41,6 +44,7 @@ class Findings:
     contradictions: Contradictions
     anomalies: Anomalies
     imputation: Imputation
+    key_findings: list[KeyFinding]
     facts: dict[str, str]
     files: dict[str, str]
     pictures: dict[str, Picture] = field(default_factory=dict)

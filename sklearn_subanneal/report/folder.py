@@ -8,16 +8,22 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
+from sklearn.frozen import FrozenEstimator
 
 from sklearn_subanneal._core.version import __version__
+from sklearn_subanneal.estimators import CrossCat, CrossCatDetector
 from sklearn_subanneal.portable import save
+from sklearn_subanneal.report import types_file
 from sklearn_subanneal.report.anomalies import find_anomalies
+from sklearn_subanneal.report.clock_columns import with_clock_times
 from sklearn_subanneal.report.clusters import ViewSummary, find_views
 from sklearn_subanneal.report.contradictions import find_contradictions
 from sklearn_subanneal.report.figures import draw_pictures
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.imputation import impute_missing
+from sklearn_subanneal.report.key_findings import find_key_findings
 from sklearn_subanneal.report.learning import LearnedModel, Plan
+from sklearn_subanneal.report.model_folder import DETECTOR, MODEL
 from sklearn_subanneal.report.page import page
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
@@ -25,7 +31,9 @@ from sklearn_subanneal.report.structure import find_structure
 
 FILES = {
     "page": "report.html",
-    "model": "model.npz",
+    "model": MODEL,
+    "types": types_file.NAME,
+    "detector": DETECTOR,
     "clusters": "clusters.csv",
     "imputed": "imputed.csv",
     "uncertainty": "uncertainty.csv",
@@ -45,6 +53,7 @@ def write_report(
     folder: str | Path,
     plots: bool = True,
     raw: bool = False,
+    detector: bool | None = None,
 ) -> list[Path]:
     """Write the model, the tables and the page into a folder, in this order.
 
@@ -61,6 +70,9 @@ def write_report(
     raw : bool, default=False
         Whether the tables have texts as they are. Otherwise those that a spreadsheet would take for a formula, which
         may read files or ask the network, begin with an apostrophe.
+    detector : bool or None, default=None
+        Whether to save what is needed to check new tables; None: if the table has at most 10,000 rows, and there is no
+        time limit.
 
     Returns
     -------
@@ -84,30 +96,41 @@ def write_report(
     ...     pd.DataFrame({"a": [0.1, 5.2, None, 4.9] * 9, "b": list("xyxy") * 9}).to_csv(path, index=False)
     ...     source, plan = read_source(path), Plan(n_chains=1, n_draws=2)
     ...     [path.name for path in write_report(source, plan, learn(source, plan), folder, plots=False)]
-    ['report.html', 'model.npz', 'clusters.csv', 'imputed.csv', 'uncertainty.csv']
+    ['report.html', 'model.npz', 'types.toml', 'detector.npz', 'clusters.csv', 'imputed.csv', 'uncertainty.csv']
     """
     folder, model = Path(folder), learned.model
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / FILES["model"])
+    types_file.write_types(source, folder / FILES["types"])
+    if detector is None:
+        detector = len(source.X) <= MOST_SCORED_ROWS and plan.time_limit is None
+    if detector:
+        _save_detector(model, source, folder / FILES["detector"])
     views = find_views(model, source, MOST_VIEWS, MOST_CLUSTERS)
     marked = (lambda table: table) if raw else marked_table
     marked(_clusters(source, views)).to_csv(folder / FILES["clusters"], index=False)
-    imputation = impute_missing(model, source)
+    imputation = impute_missing(model, source.frame, source.X)
     files = dict(FILES)
+    if not detector:
+        del files["detector"]
     if imputation.missing.any():
-        marked(imputation.table).to_csv(folder / FILES["imputed"], index=False)
+        imputed = with_clock_times(imputation.table, source.spelling, source.X)
+        marked(imputed).to_csv(folder / FILES["imputed"], index=False)
         marked(imputation.uncertainty).to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
     else:
         del files["imputed"], files["uncertainty"]
+    structure = find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
+    contradictions = find_contradictions(model, source.X, MOST_TESTED_COLUMNS)
+    deadline = learned.deadline - SECONDS_OF_PICTURES
+    anomalies = find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, deadline)
     found = Findings(
         source=source,
         views=views,
-        structure=find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed),
-        contradictions=find_contradictions(model, source.X, MOST_TESTED_COLUMNS),
-        anomalies=find_anomalies(
-            model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, learned.deadline - SECONDS_OF_PICTURES
-        ),
+        structure=structure,
+        contradictions=contradictions,
+        anomalies=anomalies,
         imputation=imputation,
+        key_findings=find_key_findings(model, source, views, structure, contradictions, anomalies),
         pictures=draw_pictures(model, source) if plots else {},
         facts=_facts(plan, learned),
         was_stopped=learned.was_stopped,
@@ -115,6 +138,12 @@ def write_report(
     )
     (folder / FILES["page"]).write_text(page(found), encoding="utf-8")
     return [folder / name for name in files.values()]
+
+
+def _save_detector(model: CrossCat, source: Source, path: Path) -> None:
+    fitted = CrossCatDetector(FrozenEstimator(model)).fit(source.X)
+    # The model is in the fitted attributes, and a file holds no object of another package.
+    save(fitted.set_params(estimator=None), path)
 
 
 def _clusters(source: Source, views: list[ViewSummary]):

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.report.source import Source
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -41,14 +39,16 @@ class Imputation:
     missing: np.ndarray
 
 
-def impute_missing(model: CrossCat, source: Source) -> Imputation:
+def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame) -> Imputation:
     """Impute the missing cells of the modelled columns.
 
     Parameters
     ----------
     model : CrossCat
-        Fitted to the table.
-    source : Source
+    frame : DataFrame
+        All columns of the table.
+    X : DataFrame
+        Those that are modelled.
 
     Returns
     -------
@@ -56,26 +56,52 @@ def impute_missing(model: CrossCat, source: Source) -> Imputation:
     """
     import pandas as pd
 
-    X = source.X
-    missing = X.isna().to_numpy()
     values, uncertainty = model.impute(X, return_uncertainty=True)
-    table = source.frame.copy()
+    table = completed_table(frame, X, values)
+    return Imputation(table, values, pd.DataFrame(uncertainty, X.index, X.columns), X.isna().to_numpy())
+
+
+def completed_table(frame: pd.DataFrame, X: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """A table with its missing cells imputed; observed cells are unchanged.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All columns of the table.
+    X : DataFrame
+        Those that are modelled.
+    values : DataFrame
+        The same columns, complete.
+    """
+    missing, table = X.isna().to_numpy(), frame.copy()
     for j in np.flatnonzero(missing.any(axis=0)):
         table[X.columns[j]] = _completed(X.iloc[:, j], values.iloc[:, j], missing[:, j])
-    return Imputation(table, values, pd.DataFrame(uncertainty, X.index, X.columns), missing)
+    return table
 
 
 def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray) -> pd.Series:
     """A column with its missing cells imputed: numbers to six digits, whole ones without decimals."""
     cells = np.array(series, object)
     if series.dtype.kind in "iuf":
-        seen, guessed = series[~missing].to_numpy(), [float(f"{value:.6g}") for value in values[missing]]
-        whole, guessed = _are_whole(seen), np.array(guessed)
+        seen, guessed = series[~missing].to_numpy(), six_digits(values[missing])
+        whole = _are_whole(seen)
         cells[~missing] = _with_integers(seen, whole)
         cells[missing] = _with_integers(guessed, _are_whole(guessed) & whole.all())
     else:
         cells[missing] = values[missing].to_numpy(object)
     return type(series)(cells, series.index, dtype=object)
+
+
+def six_digits(numbers) -> np.ndarray:
+    """Numbers to six digits: those that a model made have no more to say.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.report.imputation import six_digits
+    >>> six_digits([3.14159265, 1234567.8]).tolist()
+    [3.14159, 1234570.0]
+    """
+    return np.array([float(f"{number:.6g}") for number in numbers])
 
 
 def _are_whole(numbers: np.ndarray) -> np.ndarray:

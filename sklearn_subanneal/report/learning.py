@@ -77,6 +77,7 @@ class Plan:
             a_chain = chains / ceil(n_chains / n_jobs)
         return CrossCat(
             feature_types=source.feature_types,
+            feature_params=source.feature_params or None,
             n_chains=n_chains,
             n_draws=n_draws,
             time_limit=a_chain,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from sklearn_subanneal.report.findings import Findings
-from sklearn_subanneal.report.markup import Markup, element, paragraph
+from sklearn_subanneal.report.markup import Markup, element, join_markup, paragraph
 from sklearn_subanneal.report.sections import (
     describe_anomalies,
     describe_clusters,
@@ -13,14 +13,15 @@ from sklearn_subanneal.report.sections import (
     describe_dependence,
     describe_making,
     describe_missing,
-    describe_table,
     describe_views,
 )
+from sklearn_subanneal.report.table_section import describe_table
 
 
 def page(found: Findings) -> str:
     """The page as HTML, with its style and pictures embedded."""
     sections = {
+        "findings": ("Key findings", _describe_findings(found)),
         "table": ("The table", describe_table(found)),
         "views": ("Views: groups of dependent columns", describe_views(found)),
         "clusters": ("Clusters: groups of similar rows", describe_clusters(found)),
@@ -65,11 +66,32 @@ def _cautions(found: Findings) -> list[Markup]:
     return [element("p", text, element("a", "More on convergence", href="#convergence"), ".", class_="warning")]
 
 
+def _describe_findings(found: Findings) -> Markup:
+    items = (
+        element(
+            "li",
+            element("a", own.text, href=f"#{own.section}"),
+            " ",
+            element("span", own.strength, class_=f"strength {own.strength.split()[-1]}"),
+        )
+        for own in found.key_findings
+    )
+    return join_markup(
+        element("ol", *items, class_="findings"),
+        paragraph(
+            "Certain: facts of the table, or what nearly all draws of every chain and a test that knows nothing of the "
+            "model say. Likely: what most draws of every chain say, but no proof. Chains disagree: take it as a hint. "
+            "No sentence says which column is the cause of another."
+        ),
+    )
+
+
 def _facts(found: Findings) -> Markup:
     n_rows, n_missing = len(found.source.frame), int(found.imputation.missing.sum())
     facts = {
         "rows": f"{n_rows:,}",
         "columns modelled": f"{len(found.source.modelled):,}",
+        "columns set aside": f"{len(found.source.set_aside):,}",
         "cells missing": f"{n_missing:,} ({n_missing / found.imputation.missing.size:.1%})",
         "views": str(len(found.views)),
         "clusters in the largest view": str(found.views[0].n_clusters),

@@ -5,45 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal.report.anomalies import prediction_text
+from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.contradiction_tables import describe_contradictions
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.markup import Markup, counted, element, figure, join_markup, listed, paragraph, table
-from sklearn_subanneal.report.source import brief
 from sklearn_subanneal.report.structure import LARGEST_RHAT
 
-MOST_IMPUTED_ROWS, MOST_IMPUTED_COLUMNS, MOST_COLUMNS_LISTED = 15, 10, 300
-
-
-def describe_table(found: Findings) -> Markup:
-    """The section on the columns of the table and their types."""
-    columns, n_rows = found.source.columns, len(found.source.frame)
-    rows = [
-        (
-            column.name,
-            column.kind,
-            column.reason,
-            _share(column.n_missing, n_rows),
-            f"{column.n_distinct:,}",
-            column.values,
-        )
-        for column in columns[:MOST_COLUMNS_LISTED]
-    ]
-    left_out = [column.name for column in columns if not column.is_modelled]
-    note = f"Not modelled: {listed(left_out, 8)}. " if left_out else "All columns are modelled. "
-    return join_markup(
-        paragraph(
-            note,
-            "If a type is wrong, run the command again with ",
-            element("code", "--types COLUMN=TYPE"),
-            "; codes and grades should be categorical, names of rows a label.",
-        ),
-        table(
-            "Columns, their types and the reasons" + _of(len(rows), len(columns)),
-            ("column", "type", "reason", "missing", "distinct", "values"),
-            rows,
-            (3, 4),
-        ),
-    )
+MOST_IMPUTED_ROWS, MOST_IMPUTED_COLUMNS = 15, 10
 
 
 def describe_views(found: Findings) -> Markup:
@@ -281,10 +249,9 @@ def describe_convergence(found: Findings) -> Markup:
 def describe_making(found: Findings) -> Markup:
     """The section on the model, the settings, and the use of the saved model."""
     code = (
-        "import pandas as pd\nimport sklearn_subanneal\n\n"
+        "import sklearn_subanneal\nfrom sklearn_subanneal.report import read_source\n\n"
         f"model = sklearn_subanneal.load({found.files['model']!r})\n"
-        f"table = {found.source.reading}\n"
-        "X = table[list(model.feature_names_in_)]\n"
+        f"X = read_source({found.source.name!r}, {found.files['types']!r}).X\n"
         "model.predict_views(X), model.impute(X), model.surprisal(X)"
     )
     return join_markup(
@@ -312,10 +279,6 @@ def _picture(found: Findings, name: str) -> Markup:
 
 def _link(found: Findings, name: str) -> Markup:
     return element("a", found.files[name], href=found.files[name])
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} ({part / whole:.1%})" if part else "0"
 
 
 def _of(shown: int, number: int, before: str = "the first", after: str = "shown") -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from sklearn_subanneal.tables.cells import Cells
+from sklearn_subanneal.tables.spelling import Spelling
 
 # Rules that give a column a type without declaring one, and the default of estimators: the rule of a column that a dict
 # does not mention.
@@ -23,8 +24,8 @@ class ChosenType(NamedTuple):
         The name of the type.
     reason : str
         One line in plain English.
-    spelled : bool
-        Whether the cells are strings that spell numbers, to be read as these numbers.
+    spelling : Spelling or None
+        If the cells are strings that spell numbers, to be read as these numbers, how they do.
     warning : str or None
         Advice that the user should see, for example to drop the column.
     revisable : bool
@@ -33,7 +34,7 @@ class ChosenType(NamedTuple):
 
     kind: str
     reason: str
-    spelled: bool = False
+    spelling: Spelling | None = None
     warning: str | None = None
     revisable: bool = False
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.cells import Cells, encoded
-from sklearn_subanneal.tables.numerals import numeric_cells
+from sklearn_subanneal.tables.spelling import Spelling, spelled_cells
 
 # Integer cells that say whether another cell is missing.
 PRESENT, ABSENT, UNKNOWN = 0, 1, -1
@@ -110,8 +110,8 @@ class Column:
         Whether the values of other columns may show that "real" suits better than the type chosen.
     inferred : bool
         Whether the values chose the type, so that later ones may not suit it.
-    marks : tuple of str or None
-        If its cells are strings that spell numbers, the strings that mean missing cells.
+    spelling : Spelling or None
+        If its cells are strings that spell numbers, how they do.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Column:
     reason: str = ""
     revisable: bool = False
     inferred: bool = False
-    marks: tuple[str, ...] | None = None
+    spelling: Spelling | None = None
 
     @property
     def kind(self) -> str:
@@ -148,8 +148,8 @@ class Column:
             Whether such a category has the code n_categories, and not that of a missing cell.
         """
         unknown: list = []
-        if self.marks is not None:
-            cells, _ = numeric_cells(cells, self.marks)
+        if self.spelling is not None:
+            cells = spelled_cells(cells, self.spelling)
         if self.split is not None:
             arrays = self.split.separate(cells)
         elif self.type.coded:

@@ -8,13 +8,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_MONTH_NAME = (
-    r"(?P<month_name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+# Names of months and their common abbreviations, in English, German, French, Spanish, Italian, Portuguese and Dutch.
+_MONTHS = {
+    name: month
+    for month, names in enumerate(
+        (
+            "january jan januar jänner januari janvier janv enero ene gennaio gen janeiro",
+            "february feb februar februari février fevrier févr fevr febrero febbraio fevereiro fev",
+            "march mar märz maerz mär mrz maart mrt mars marzo março marco",
+            "april apr avril avr abril abr aprile",
+            "may mai mei mayo maggio mag maio",
+            "june jun juni juin junio giugno giu junho",
+            "july jul juli juillet juil julio luglio lug julho",
+            "august aug augustus août aout agosto ago",
+            "september sept sep septembre septiembre settembre set setembro",
+            "october oct oktober okt octobre octubre ottobre ott outubro out",
+            "november nov novembre noviembre novembro",
+            "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_MONTH_NAME = rf"(?P<month_name>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})(?![^\W\d_])\.?"
 _WEEKDAY = r"(?:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?,?\s+)?"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_OF = r"(?:de\s+)?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?"
 _TIME = (
     r"(?:(?:t|,?\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
     r"(?:\s*(?P<half>[ap])\.?m\.?)?\s*(?P<zone>z|utc|gmt|[+-]\d\d(?::?\d\d)?)?)?"
@@ -24,10 +43,23 @@ _DATES = (
     r"(?P<compact>(?P<year>(?:1[89]|2[01])\d\d)(?P<month>\d\d)(?P<day>\d\d))",
     r"(?P<first>\d{1,2})(?P<mark>[-/])(?P<other>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)",
     r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
-    _WEEKDAY + _DAY + r"(?P<mark>\s+|-)" + _MONTH_NAME + r"(?:(?P=mark)|,\s*)(?P<year>\d{4}|\d\d)",
+    # With digits enough for no version of a program, which is written 1.2.10.
+    r"(?P<day>\d\d)\.(?P<month>\d\d)\.(?P<year>\d\d)",
+    _WEEKDAY + _DAY + r"(?P<mark>\s+|-)" + _OF + _MONTH_NAME + r"(?:(?P=mark)|,\s*)" + _OF + r"(?P<year>\d{4}|\d\d)",
     _WEEKDAY + _MONTH_NAME + r"\s+" + _DAY + r"(?:,\s*|\s+)(?P<year>\d{4})",
 )
-_SPELLINGS = [re.compile(r"\s*" + date + _TIME + r"\s*", re.IGNORECASE) for date in _DATES]
+# Months and quarters, which are read as their first days.
+_MONTHS_OF_YEARS = (
+    r"(?P<year>(?:1[89]|2[01])\d\d)[-/.](?P<month>0[1-9]|1[0-2])",
+    r"(?P<month>0?[1-9]|1[0-2])[-/.](?P<year>(?:1[89]|2[01])\d\d)",
+    _MONTH_NAME + r"[\s,-]+" + _OF + r"(?P<year>\d{4})",
+    r"(?P<year>\d{4})[\s-]?Q(?P<quarter>[1-4])",
+    r"Q(?P<quarter>[1-4])[\s/-](?P<year>\d{4})",
+)
+_SPELLINGS = [
+    *(re.compile(r"\s*" + date + _TIME + r"\s*", re.IGNORECASE) for date in _DATES),
+    *(re.compile(rf"\s*(?P<whole>{months})\s*", re.IGNORECASE) for months in _MONTHS_OF_YEARS),
+]
 
 
 def parse_datetimes(
@@ -40,13 +72,15 @@ def parse_datetimes(
 
     - 2021-03-04, 2021/03/04, 2021.03.04;
     - 20210304, where all values are of this spelling, for the years 1800 to 2199;
-    - 04/03/2021, 4-3-21, 04.03.2021;
+    - 04/03/2021, 4-3-21, 04.03.2021, 04.03.21;
     - 4 Mar 2021, 4-Mar-21, 4th March 2021, Thu, 4 Mar 2021;
-    - Mar 4, 2021, March 4 2021,
+    - Mar 4, 2021, March 4 2021;
+    - 2021-03, 03/2021, Mar 2021, 2021-Q1, Q1 2021, the first days of months and quarters, where all values are such,
 
-    each alone or with a time of day 14:05, 14:05:09, 14:05:09.123456 or 2:05 PM after "T", space or comma, and with the
-    time zone Z, UTC, GMT, +01:00, +0100 or +01 after that. Years of two digits are 1969 to 2068, as in POSIX. Times
-    with a zone are converted to UTC; times without are kept as they are.
+    the days alone or with a time of day 14:05, 14:05:09, 14:05:09.123456 or 2:05 PM after "T", space or comma, and with
+    the time zone Z, UTC, GMT, +01:00, +0100 or +01 after that. Months have their names or abbreviations in English,
+    German, French, Spanish, Italian, Portuguese or Dutch. Years of two digits are 1969 to 2068, as in POSIX. Times with
+    a zone are converted to UTC; times without are kept as they are.
 
     Of two numbers with slashes or hyphens before a year, the values together decide which is the day: the one that is
     above 12 somewhere. Numbers with dots are day, month, year.
@@ -158,9 +192,10 @@ def _read_texts(texts: set[str], name: str, day_first: bool | None) -> dict[str,
         matches[text] = _match(text)
         if matches[text] is None:
             return None
-    compact = ["compact" in groups for groups in matches.values()]
-    if any(compact) and not all(compact):
-        return None
+    for part in ("compact", "whole"):
+        has_part = [part in groups for groups in matches.values()]
+        if any(has_part) and not all(has_part):
+            return None
     if day_first is None:
         day_first = comes_day_first(texts, name)
     try:
@@ -176,25 +211,27 @@ def _datetime(groups: dict[str, str | None], day_first: bool) -> datetime.dateti
         year += 2000 if year < 69 else 1900
     if "first" in groups:
         month, day = (groups["other"], groups["first"]) if day_first else (groups["first"], groups["other"])
+    elif "quarter" in groups:
+        month, day = 3 * int(groups["quarter"]) - 2, 1
     elif "month_name" in groups:
-        month, day = _MONTHS.index(groups["month_name"][:3].lower()) + 1, groups["day"]
+        month, day = _MONTHS[groups["month_name"].lower()], groups.get("day", 1)
     else:
-        month, day = groups["month"], groups["day"]
-    hour = int(groups["hour"] or 0)
-    if groups["half"]:
+        month, day = groups["month"], groups.get("day", 1)
+    hour = int(groups.get("hour") or 0)
+    if groups.get("half"):
         if not 1 <= hour <= 12:
             raise ValueError("An hour before AM or PM is from 1 to 12.")
         hour = hour % 12 + (12 if groups["half"].lower() == "p" else 0)
-    micros = int((groups["fraction"] or "0").ljust(6, "0")[:6])
+    micros = int((groups.get("fraction") or "0").ljust(6, "0")[:6])
     return datetime.datetime(
         year,
         int(month),
         int(day),
         hour,
-        int(groups["minute"] or 0),
-        int(groups["second"] or 0),
+        int(groups.get("minute") or 0),
+        int(groups.get("second") or 0),
         micros,
-        tzinfo=_zone(groups["zone"]),
+        tzinfo=_zone(groups.get("zone")),
     )
 
 

@@ -25,9 +25,9 @@ from sklearn_subanneal.tables.cells import (
 from sklearn_subanneal.tables.chosen_type import AUTO, FROM_DTYPE, ChosenType, declared_types, typed_by
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
-from sklearn_subanneal.tables.numerals import numeric_cells
 from sklearn_subanneal.tables.ordinal_levels import ordered_levels
 from sklearn_subanneal.tables.series import pandas_series, polars_series
+from sklearn_subanneal.tables.spelling import spelled_cells
 from sklearn_subanneal.tables.unreadable import read_array, refuse_equal_labels
 
 
@@ -275,12 +275,12 @@ def read_table(
     declared = declared_types(feature_types, names, [kind for kind, model in types.items() if model.declared], choose)
     for name, given, cell in zip(names, declared, cells, strict=True):
         chosen = typed_by(given, cell, choose)
-        cell, marks = numeric_cells(cell) if chosen.spelled else (cell, None)
+        cell = cell if chosen.spelling is None else spelled_cells(cell, chosen.spelling)
         model, missing = types[chosen.kind], cell.gaps()
         if missing.all():
             raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
-        column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered, reason=chosen.reason, marks=marks)
-        column = replace(column, revisable=chosen.revisable, inferred=given == AUTO)
+        column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered, reason=chosen.reason)
+        column = replace(column, spelling=chosen.spelling, revisable=chosen.revisable, inferred=given == AUTO)
         if model.split is not None:
             column = replace(column, split=model.split(cell, types))
             parts = column.encode(cell)[0]

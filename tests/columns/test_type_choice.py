@@ -249,14 +249,14 @@ def test_skewed_only_if_it_matters():
 
 def test_strings():
     numbers = chosen(pd.Series(["1,200", "$3", "4 %", "-2.5e3", None]))
-    assert numbers.kind == "real" and numbers.spelled and numbers.reason.startswith("strings that spell numbers;")
+    assert numbers.kind == "real" and numbers.spelling and numbers.reason.startswith("strings that spell numbers;")
     marked = chosen(pd.Series([*map(str, np.random.default_rng(0).normal(size=200)), "unknown", "unknown"]))
-    assert marked.spelled and "missing where they are not: 'unknown'" in marked.reason
-    assert not chosen(pd.Series([*map(str, range(100, 180)), *["A 12"] * 20])).spelled
+    assert marked.spelling and "missing where they are not: 'unknown'" in marked.reason
+    assert not chosen(pd.Series([*map(str, range(100, 180)), *["A 12"] * 20])).spelling
     # Two strings, and codes, remain strings.
     assert chosen(pd.Series(["1", "2"] * 20)).kind == chosen(pd.Series(["0123", "0200"] * 9)).kind == "categorical"
     grades = chosen(pd.Series(list("1223334445") * 9))
-    assert grades.kind == "ordinal" and grades.spelled
+    assert grades.kind == "ordinal" and grades.spelling
     undecided = chosen(pd.Series(["01/02/2021", "03/04/2021"]))
     assert undecided.kind == "categorical" and "day first and month first" in undecided.warning
     names = chosen(pd.Series([f"case {i}" for i in range(30)]), "case")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kstest
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
@@ -58,6 +59,22 @@ def test_training_rows_are_judged_by_the_others_wherever_they_come(fitted):
     np.testing.assert_allclose(detector.score_samples(mixed)[:20], detector.score_samples(rows(20, 1)))
     # In the measure of rows as wholes an outlier is not explained by a cluster of its own.
     assert scores.argmin() == 3
+
+
+def test_a_fitted_model_is_taken_as_it_is(fitted):
+    detector, table = fitted
+    frozen = CrossCatDetector(FrozenEstimator(detector.crosscat_)).fit(table)
+    assert frozen.crosscat_ is detector.crosscat_
+    np.testing.assert_array_equal(frozen.training_scores_, detector.training_scores_)
+    new = rows(20, 1)
+    np.testing.assert_array_equal(frozen.score_samples(new), detector.score_samples(new))
+    assert frozen.drift(new) == detector.drift(new)
+    with pytest.raises(ValueError, match="X must be the very table that fit was given"):
+        CrossCatDetector(FrozenEstimator(detector.crosscat_)).fit(table.iloc[::-1].reset_index(drop=True))
+    with pytest.raises(ValueError, match="estimator is frozen, and is not fitted again"):
+        CrossCatDetector(FrozenEstimator(detector.crosscat_)).fit(table, sample_weight=np.full(300, 2))
+    imputer = BayesianImputer(FrozenEstimator(detector.crosscat_)).fit(table)
+    pd.testing.assert_frame_equal(imputer.transform(table), detector.crosscat_.impute(table))
 
 
 def test_scores_are_the_larger_of_two_measures():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import zipfile
 from pathlib import Path
@@ -86,6 +87,43 @@ def _packed(content: bytes, packing: str, rng) -> bytes:
     return content
 
 
+def _json(lines, rng) -> bytes:
+    """Records, in a list, in an object or one a line; numbers as numbers or as texts."""
+    names, *rows = lines
+    records = [
+        {
+            name: float(cell) if name == "height" and rng.random() < 0.9 else cell
+            for name, cell in zip(names, row, strict=True)
+        }
+        for row in rows
+    ]
+    kind = rng.integers(4)
+    if kind == 0:
+        return "".join(f"{json.dumps(own)}\n" for own in records).encode()
+    if kind == 1:
+        return json.dumps({name: [own[name] for own in records] for name in names}).encode()
+    return json.dumps(records if kind == 2 else {"meta": {}, "rows": records}).encode()
+
+
+def _other_kind(lines, rng) -> tuple[str, bytes | None]:
+    """The table in a file that is no text of lines; None without the package that writes it."""
+    kind = str(rng.choice(["parquet", "parquet", "json", "json", "xlsx"]))
+    if kind == "json":
+        return kind, _json(lines, rng)
+    return kind, _parquet(lines) if kind == "parquet" else _xlsx(lines)
+
+
+def _xlsx(lines) -> bytes | None:
+    """The table as a spreadsheet; None without openpyxl."""
+    names, *rows = lines
+    stream = io.BytesIO()
+    try:
+        pd.DataFrame(rows, columns=names).to_excel(stream, index=False)
+    except ImportError:
+        return None
+    return stream.getvalue()
+
+
 def _parquet(lines) -> bytes | None:
     """The table as Parquet; None without pyarrow."""
     names, *rows = lines
@@ -103,10 +141,12 @@ def _parquet(lines) -> bytes | None:
 def table_file(rng: np.random.Generator, folder: Path) -> tuple[Path, str]:
     """A file in the folder, and a description."""
     lines = _lines(rng)
-    if rng.random() < 0.15 and (content := _parquet(lines)) is not None:
-        path = folder / "t.parquet"
-        path.write_bytes(changed_bytes(content, rng))
-        return path, "parquet, bytes"
+    if rng.random() < 0.25:
+        kind, content = _other_kind(lines, rng)
+        if content is not None:
+            path = folder / f"t.{kind}"
+            path.write_bytes(changed_bytes(content, rng))
+            return path, f"{kind}, bytes"
     kind = str(
         rng.choice(["cells", "bytes", "packed bytes", "cells and bytes", "noise"], p=[0.5, 0.2, 0.15, 0.1, 0.05])
     )

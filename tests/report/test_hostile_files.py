@@ -85,13 +85,13 @@ def test_marked_tables_keep_their_other_cells():
 def test_folders_with_files_are_kept(path, tmp_path, capsys):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "report.html").write_text("mine")
-    assert main(["report", str(path), "-o", str(tmp_path / "own"), *QUICK]) == 1
+    assert main(["report", str(path), "-o", str(tmp_path / "own"), *QUICK]) == 2
     assert "pass --force to write over them" in capsys.readouterr().err
     assert (tmp_path / "own" / "report.html").read_text() == "mine"
     assert main(["report", str(path), "-o", str(tmp_path / "own"), "--force", *QUICK]) == 0
     assert (tmp_path / "own" / "report.html").read_text(encoding="utf-8") != "mine"
     (tmp_path / "file").write_text("")
-    assert main(["report", str(path), "-o", str(tmp_path / "file"), *QUICK]) == 1
+    assert main(["report", str(path), "-o", str(tmp_path / "file"), *QUICK]) == 2
     assert "is a file" in capsys.readouterr().err
 
 
@@ -100,12 +100,17 @@ def zipped(path, content):
         archive.writestr("a.csv", content)
 
 
+def by_zstd(path, content):
+    path.write_bytes(pytest.importorskip("zstandard").ZstdCompressor().compress(content))
+
+
 PACKED = {
     "t.csv": lambda path, content: path.write_bytes(content),
     "t.csv.gz": lambda path, content: path.write_bytes(gzip.compress(content)),
     "t.csv.bz2": lambda path, content: path.write_bytes(bz2.compress(content)),
     "t.csv.xz": lambda path, content: path.write_bytes(lzma.compress(content)),
     "t.csv.zip": zipped,
+    "t.csv.zst": by_zstd,
 }
 
 
@@ -114,7 +119,7 @@ def test_files_that_unfold_too_far(tmp_path, name, capsys):
     PACKED[name](tmp_path / name, b"a,b\n" + b"1.5,x\n2.5,y\n" * 400_000)
     with pytest.raises(ValueError, match=r"unfolds to more than 0.000977 GiB, the limit.*raise --max-gib"):
         read_source(tmp_path / name, max_bytes=2**20)
-    assert main(["report", str(tmp_path / name), "-o", str(tmp_path / "out"), "--max-gib", "0.001", *QUICK]) == 1
+    assert main(["report", str(tmp_path / name), "-o", str(tmp_path / "out"), "--max-gib", "0.001", *QUICK]) == 2
     assert "unfolds to more than 0.001 GiB" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -146,6 +151,39 @@ def test_parquet_of_one_value(tmp_path):
     assert (tmp_path / "t.parquet").stat().st_size < 2**20
     with pytest.raises(ValueError, match="unfolds to more than"):
         read_source(tmp_path / "t.parquet", max_bytes=2**20)
+
+
+def test_spreadsheets_that_unfold_too_far(tmp_path):
+    pytest.importorskip("openpyxl")
+    pd.DataFrame({"a": ["x" * 900] * 3000, "b": np.arange(3000)}).to_excel(tmp_path / "t.xlsx", index=False)
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/image.bin", bytes(2**21))
+    assert (tmp_path / "t.xlsx").stat().st_size < 2**20
+    with pytest.raises(ValueError, match="unfolds to more than"):
+        read_source(tmp_path / "t.xlsx", max_bytes=2**20)
+    (tmp_path / "t.xlsx").write_bytes((tmp_path / "t.xlsx").read_bytes()[:-200])
+    with pytest.raises(ValueError, match="cannot be read as a table"):
+        read_source(tmp_path / "t.xlsx")
+
+
+def test_compressed_twice(tmp_path):
+    """A small file in a small file may be large; beyond two layers it is no table."""
+    content = b"a,b\n" + b"1.5,x\n2.5,y\n" * 400
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(gzip.compress(content)))
+    assert read_source(tmp_path / "t.csv.gz").frame.shape == (800, 2)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(gzip.compress(content * 2000)))
+    with pytest.raises(ValueError, match="unfolds to more than"):
+        read_source(tmp_path / "t.csv.gz", max_bytes=2**20)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(gzip.compress(gzip.compress(content))))
+    with pytest.raises(ValueError, match="cannot be read as a table"):
+        read_source(tmp_path / "t.csv.gz")
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, '[{"a": 1e400}]', "[1, 2]", '{"a": 1}', "nul"])
+def test_hostile_json(tmp_path, content):
+    (tmp_path / "t.json").write_text(content)
+    with pytest.raises(ValueError, match=r"cannot be read as a table|at least two rows"):
+        read_source(tmp_path / "t.json")
 
 
 def test_damaged_parquet(tmp_path, monkeypatch):

@@ -18,15 +18,16 @@ from sklearn_subanneal import load
 from sklearn_subanneal.datasets import make_planted_views
 from sklearn_subanneal.report import read_source
 from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
-from sklearn_subanneal.report.cli import ProgressLine, main
+from sklearn_subanneal.report.cli import main
 from sklearn_subanneal.report.clusters import find_views
+from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.imputation import impute_missing
 from sklearn_subanneal.report.learning import LearningCallback
-from sklearn_subanneal.report.source import brief
+from sklearn_subanneal.report.progress_line import ProgressLine
 
 EVIL = "<script>alert('x')</script> & \"co\""
 VOID = {"meta", "img", "br"}
-SECTIONS = ["table", "views", "clusters", "dependence", "anomalies", "missing", "convergence", "making"]
+SECTIONS = ["findings", "table", "views", "clusters", "dependence", "anomalies", "missing", "convergence", "making"]
 
 
 class Page(HTMLParser):
@@ -104,7 +105,7 @@ def test_page_is_whole_and_stands_alone(report):
     assert not page.of("script") and not page.of("link") and "http" not in re.sub(r"base64,[^\"]*", "", text)
     assert "url(" not in text and "@import" not in text
     links = {attributes["href"] for attributes in page.of("a")} - {f"#{name}" for name in SECTIONS}
-    assert links == {"clusters.csv", "imputed.csv", "uncertainty.csv", "model.npz"}
+    assert links == {"clusters.csv", "imputed.csv", "uncertainty.csv", "model.npz", "types.toml"}
     assert all((report / link).is_file() for link in links)
     assert len(page.of("img")) == 3
     assert all(a["src"].startswith("data:image/png;base64,") and len(a["alt"]) > 30 for a in page.of("img"))
@@ -153,11 +154,13 @@ def test_types_of_numbers_and_marks(tmp_path):
     kinds = ["label", "boolean", "categorical", "ordinal", "count", "categorical", "categorical", "ignore"]
     kinds.append("ignore")
     assert [column.kind for column in columns.values()] == kinds
-    assert "--missing 'unknown'" in columns["marked"].reason
+    assert columns["marked"].marks == {"unknown": (frame["marked"] == "unknown").sum()}
+    assert "equally frequent, as classes are" in columns["marked"].reason
     assert "equally frequent" in columns["grade"].reason and "in steps of 0.5" in columns["half"].reason
     assert columns["gap"].n_missing == (frame["gap"] == "?").sum() > 0 and columns["gap"].n_distinct == 2
-    again = {column.name: column for column in read_source(path, missing=["unknown"]).columns}
-    assert again["marked"].kind == "categorical" and "equally frequent, as classes are" in again["marked"].reason
+    again = {column.name: column for column in read_source(path, keep=["unknown"]).columns}
+    assert again["marked"].kind == "categorical" and again["marked"].n_distinct == 9
+    assert "if 'unknown' means missing, pass --missing 'unknown'" in again["marked"].reason
 
 
 def test_views_clusters_and_their_differences(fitted):
@@ -222,7 +225,7 @@ def test_whole_numbers_stay_whole(tmp_path):
         def impute(self, X, return_uncertainty):
             return X.fillna(1 / 3), np.zeros(X.shape)
 
-    assert impute_missing(Half(), source).table["a"].tolist()[3:6] == [30, 0.333333, 50]
+    assert impute_missing(Half(), source.frame, source.X).table["a"].tolist()[3:6] == [30, 0.333333, 50]
 
 
 def test_clusters_are_those_of_the_model(report, fitted):
@@ -254,7 +257,7 @@ def test_limits_of_the_page_are_stated(tmp_path, capsys, plots):
     data.to_csv(path, sep="\t", index=False)
     assert main(["report", str(path), "-o", str(tmp_path / "out"), "--chains", "1", "--time-limit", "1", *plots]) == 0
     text = "".join(Page((tmp_path / "out" / "report.html").read_text(encoding="utf-8")).text)
-    assert "1 s: another run will give other numbers" in text and "sep='\\t'" in text
+    assert "1 s: another run will give other numbers" in text and "cells separated by tabs" in text
     assert (
         re.search(r"the first 15 of \d+ shown", text) and "the 10 of 24 columns, those with most missing cells" in text
     )
@@ -295,7 +298,7 @@ def test_errors_are_one_line_with_a_remedy(tmp_path, capsys, content, options, m
     path = tmp_path / "table.csv"
     if content is not None:
         path.write_text(content)
-    assert main(["report", str(path), "-o", str(tmp_path / "out"), "-q", *options]) == 1
+    assert main(["report", str(path), "-o", str(tmp_path / "out"), "-q", *options]) == 2
     error = capsys.readouterr().err
     assert message in error and error.startswith("sklearn-subanneal: ") and "Traceback" not in error
     assert not (tmp_path / "out").exists()
@@ -304,7 +307,7 @@ def test_errors_are_one_line_with_a_remedy(tmp_path, capsys, content, options, m
 @pytest.mark.parametrize(("module", "remedy"), [("matplotlib", "--no-plots"), ("pandas", "[report]")])
 def test_missing_extras_are_named(table, tmp_path, capsys, monkeypatch, module, remedy):
     monkeypatch.setitem(sys.modules, module, None)
-    assert main(["report", str(table[0]), "-o", str(tmp_path / "out")]) == 1
+    assert main(["report", str(table[0]), "-o", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert module in error and remedy in error and "pip install 'sklearn-subanneal[report]'" in error
 

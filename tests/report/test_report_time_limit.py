@@ -15,7 +15,7 @@ from sklearn_subanneal.report.anomalies import find_anomalies
 
 def plan_of(n_rows, n_columns=10, elapsed=0.0, **settings):
     """The limit and the number of draws of a chain, for a table of this size."""
-    source = SimpleNamespace(X=np.empty((n_rows, n_columns)), feature_types="auto")
+    source = SimpleNamespace(X=np.empty((n_rows, n_columns)), feature_types="auto", feature_params={})
     model = Plan(n_jobs=2, **settings).estimator(source, elapsed)
     return model.time_limit, model.n_draws
 
@@ -73,7 +73,7 @@ def test_a_limit_that_is_over_ends_in_a_whole_report(fitted, tmp_path):
     assert learned.model.log_joint_.shape == (2, 1)
     paths = write_report(source, plan, learned, tmp_path, plots=False)
     assert [path.name for path in paths] == [
-        "report.html", "model.npz", "clusters.csv", "imputed.csv", "uncertainty.csv"
+        "report.html", "model.npz", "types.toml", "clusters.csv", "imputed.csv", "uncertainty.csv"
     ]  # fmt: skip
     assert len(pd.read_csv(tmp_path / "imputed.csv").dropna()) == 200
     assert "among 7 of 200 evenly spaced rows" in (tmp_path / "report.html").read_text(encoding="utf-8")

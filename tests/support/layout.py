@@ -29,7 +29,7 @@ LEVELS = (
     ("partitions",),
     ("topics", "factorial", "gaussian_process"),
     ("variational", "tempering"),
-    ("annealing",),
+    ("annealing", "files"),
     ("tables",),
     ("datasets", "portable"),
     ("_core",),

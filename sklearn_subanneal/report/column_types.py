@@ -1,0 +1,202 @@
+"""The type of each column of a file: as declared, or inferred, with the reason; and which columns are set aside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal.columns.binding import DECLARED
+from sklearn_subanneal.columns.type_choice import choose_type
+from sklearn_subanneal.report.column_values import ColumnValues
+from sklearn_subanneal.tables.cells import pandas_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Types of columns that are not modelled: the one that names the rows, and ignored ones.
+LABEL, IGNORED = "label", "ignore"
+TYPES = (*DECLARED, LABEL, IGNORED)
+# Text is a category, unless it has more values than this, or more than some and these mostly different.
+MOST_TEXTS, FEW_TEXTS = 1000, 20
+# Text of which this share can be read as numbers is probably a number with a mark for missing cells.
+MOSTLY = 0.8
+# Free text has so many words on average; so many are no name of a row.
+WORDS_OF_TEXT, WORDS_OF_SENTENCE = 4.0, 7.0
+# Names of columns of keys.
+KEY = re.compile(
+    r"(?:^|[_\W])(?:id|ids|key|uuid|guid|rowid|ean|isbn|iban|ssn|zip|zipcode|plz|postcode|postalcode|(?:tele)?phone|mobile|fax)$|kennung$|kundennummer$"
+    r"|(?-i:[a-z]I[dD]$)",
+    re.IGNORECASE,
+)
+HOURS = 24.0
+
+
+@dataclass(frozen=True)
+class ColumnDescription:
+    """One column of the file.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"real", "categorical", "boolean", "count", "cyclic", "ordinal", "datetime", "label", "ignore"}
+    reason : str
+        Reason for the type.
+    n_missing, n_distinct : int
+    values : str
+        The range, or the most frequent values.
+    marks : dict of str to int
+        What was taken for a missing cell, and in how many cells.
+    period : float or None
+        Of a cyclic column, where its values say it: 24 of hours of the day.
+    meaning : str
+        What its texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`; empty if that is plain.
+    day_first : bool or None
+        Which of two numbers before a year was read as the day.
+    """
+
+    name: str
+    kind: str
+    reason: str
+    n_missing: int
+    n_distinct: int
+    values: str
+    marks: dict[str, int] = field(default_factory=dict)
+    period: float | None = None
+    meaning: str = ""
+    day_first: bool | None = None
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether the column is part of the model."""
+        return self.kind in DECLARED
+
+
+def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]) -> list[ColumnDescription]:
+    """The type of each column, and the reason for it.
+
+    Parameters
+    ----------
+    read : mapping of str to ColumnValues
+    types : mapping of str to str
+        The types that are declared.
+
+    Raises
+    ------
+    ValueError
+        If a declared type or its column is unknown, or a column holds infinity.
+    """
+    for name, kind in types.items():
+        if name not in read:
+            raise ValueError(f"--types names the column {name!r}, which the table does not have; it has {list(read)}.")
+        if kind not in TYPES:
+            raise ValueError(f"--types has {kind!r} for column {name!r}; types are {', '.join(TYPES)}.")
+    has_label, columns = LABEL in types.values(), []
+    for name, values in read.items():
+        kind, reason = (types[name], "as declared") if name in types else _inferred(name, values)
+        if kind == LABEL and name not in types:
+            kind = IGNORED if has_label else LABEL
+            has_label = True
+        seen = values.series.dropna()
+        period = HOURS if kind == "cyclic" and values.are_hours else None
+        n_missing, n_distinct = int(values.series.isna().sum()), int(_hashable(seen).nunique())
+        description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
+        meaning = "" if values.spelling is None else values.spelling.meaning
+        columns.append(replace(description, meaning=meaning, day_first=values.day_first))
+    return columns
+
+
+def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:
+    """The type of a column, and the reason."""
+    series = values.series
+    seen = series.dropna()
+    n_distinct = _hashable(seen).nunique()
+    if n_distinct < 2:
+        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no values"
+    if values.problem:
+        return IGNORED, values.problem
+    if series.dtype.kind == "f" and np.isinf(seen).any():
+        raise ValueError(f"Column {name!r} holds infinity: correct it, leave it empty, or pass --missing inf.")
+    if values.are_hours:
+        return "cyclic", "texts that spell times of day, in hours; the period is 24"
+    try:
+        chosen = choose_type(pandas_cells(name, series))
+    except (TypeError, ValueError) as error:
+        return IGNORED, str(error)
+    reason = chosen.reason
+    if values.spelling:
+        marks = ", ".join(map(repr, values.spelling.marks[:3]))
+        left = f"; missing where they are not: {marks}" if marks else ""
+        reason = f"texts that spell {values.spelling.words}{left}; {reason}"
+    elif values.reading:
+        reason = f"{values.reading}; {reason}" if values.reading != "dates" else "all texts are dates"
+    if chosen.kind == "categorical" and series.dtype.kind not in "iuf":
+        return _of_text(chosen.kind, seen, len(series), n_distinct)
+    is_numbering = series.dtype.kind in "iu" and seen.iloc[0] in (0, 1) and len(seen) > 2
+    if is_numbering and (np.diff(seen) == 1).all():
+        return LABEL, "it numbers the rows"
+    if chosen.warning and n_distinct == len(series):
+        return LABEL, chosen.reason
+    if _are_whole(seen) and KEY.search(name) and n_distinct > FEW_TEXTS:
+        if n_distinct == len(series):
+            return LABEL, "whole numbers, different in each row, whose name is that of a key"
+        if n_distinct > MOST_TEXTS or n_distinct > len(seen) / 2:
+            return IGNORED, "whole numbers, mostly different in each row, whose name is that of a key"
+        return "categorical", f"{n_distinct:,} whole numbers whose name is that of a key"
+    return chosen.kind, reason
+
+
+def _of_text(kind: str, seen: pd.Series, n_rows: int, n_distinct: int) -> tuple[str, str]:
+    texts = seen.astype(str)
+    n_words = texts.str.count(r"\s+").mean() + 1.0
+    what = "free text" if n_words >= WORDS_OF_TEXT else "text"
+    if n_distinct == n_rows:
+        return (LABEL if n_words < WORDS_OF_SENTENCE else IGNORED), f"{what}, different in each row"
+    if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):
+        return IGNORED, f"{what}, mostly different in each row{_marks(seen)}"
+    return kind, what.removeprefix("free ") + _marks(seen)
+
+
+def _are_whole(seen: pd.Series) -> bool:
+    return seen.dtype.kind in "iuf" and bool((seen == np.floor(seen)).all())
+
+
+def _marks(seen: pd.Series) -> str:
+    """A remark on text that consists of numbers and a few marks, else an empty string."""
+    import pandas as pd
+
+    is_text = pd.to_numeric(seen.astype(str), errors="coerce").isna()
+    if not is_text.any() or is_text.mean() > 1.0 - MOSTLY:
+        return ""
+    mark = seen[is_text].mode()[0]
+    return f", but mostly numbers: if {mark!r} means missing, pass --missing {mark!r}"
+
+
+def _values(seen: pd.Series) -> str:
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(seen) and not pd.api.types.is_bool_dtype(seen) and len(seen):
+        return f"{brief(seen.min())} to {brief(seen.max())}"
+    counts = seen.astype(str).value_counts()
+    # Values may contain commas.
+    return "; ".join(counts.index[:3]) + ("; ..." if len(counts) > 3 else "")
+
+
+def _hashable(seen: pd.Series) -> pd.Series:
+    """The cells, or texts of them where they are lists or the like."""
+    if seen.dtype == object and not all(getattr(type(cell), "__hash__", None) for cell in seen.iloc[:100]):
+        return seen.astype(str)
+    return seen
+
+
+def brief(value) -> str:
+    """A value as text, with about four digits of a number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return str(value)
+    size = abs(value)
+    if size < 1e15 and value == int(value):
+        return f"{int(value):,}" if size >= 1e4 else str(int(value))
+    return f"{value:,.0f}" if 1e4 <= size < 1e15 else f"{value:.4g}"

@@ -1,0 +1,325 @@
+"""ColumnValues: a column of a file as numbers, dates, booleans or texts, and the cells that were taken for missing."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.report.common_decimal import is_text_column
+from sklearn_subanneal.tables.cells import pandas_cells
+from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
+from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
+from sklearn_subanneal.tables.numbered_dates import numbered_dates
+from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
+from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
+from sklearn_subanneal.tables.spelling import NEARLY_ALL, NUMBER, TIME_OF_DAY, Spelling, find_spelling, spelled_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Texts of booleans, and marks in boxes that are otherwise left empty.
+TRUE, FALSE = ("true", "wahr", "vrai"), ("false", "falsch", "faux")
+TICKS = ("x", "X", "✓", "✔", "☑")
+# A leading zero and another digit: a code, not a number.
+LEADING_ZERO = r"[+-]?0[0-9]"
+# Numbers such as 20210304, so many different ones, are days.
+COMPACT_DAY, FEWEST_DAYS = r"(?:1[89]|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", 3
+
+
+@dataclass(eq=False)
+class ColumnValues:
+    """A column as read.
+
+    Attributes
+    ----------
+    series : pandas.Series
+        Numbers, dates, booleans or texts, NA where missing.
+    spelling : Spelling or None
+        How texts spelled these numbers, if not as programs do.
+    reading : str
+        What the texts spelled, in words; empty if that is plain.
+    marks : dict of str to int
+        What was taken for a missing cell, and in how many cells.
+    problem : str
+        Why the column is of less use than it could be, and what to do; empty if it is not.
+    day_first : bool or None
+        Which of two numbers before a year was read as the day.
+    """
+
+    series: pd.Series
+    spelling: Spelling | None = None
+    reading: str = ""
+    marks: dict[str, int] = field(default_factory=dict)
+    problem: str = ""
+    day_first: bool | None = None
+
+    @property
+    def are_hours(self) -> bool:
+        """Whether the numbers are hours of the day."""
+        return self.spelling is not None and self.spelling.meaning == TIME_OF_DAY
+
+
+@dataclass(frozen=True)
+class ColumnHints:
+    """What is known of a column before it is read.
+
+    Attributes
+    ----------
+    as_text : bool
+        Whether texts stay texts.
+    meaning : str or None
+        What the texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`.
+    missing : tuple of str
+        Texts and numbers that mean a missing cell in this column.
+    as_numbers : bool
+        Whether numbers stay numbers, though they may be dates.
+    is_new : bool
+        Whether the column belongs to a new table, of which nothing is guessed that a model does not know.
+    """
+
+    as_text: bool = False
+    meaning: str | None = None
+    missing: tuple[str, ...] = ()
+    as_numbers: bool = False
+    is_new: bool = False
+
+
+def read_values(
+    series: pd.Series, options: ReadingOptions, decimal: str | None = None, hints: ColumnHints = ColumnHints()
+) -> ColumnValues:
+    """Read the cells of a column of a file.
+
+    Parameters
+    ----------
+    series : pandas.Series
+        Of texts, as they are written, or of another dtype.
+    options : ReadingOptions
+    decimal : {".", ","} or None
+        The mark before decimals of the file, for columns that do not show it.
+    hints : ColumnHints
+
+    Returns
+    -------
+    ColumnValues
+    """
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return ColumnValues(series)
+    if series.dtype.kind == "O" and not is_text_column(series):
+        series = _of_objects(series)
+    if pd.api.types.is_timedelta64_dtype(series.dtype):
+        return ColumnValues(series.dt.total_seconds(), reading="durations, in seconds")
+    if not is_text_column(series):
+        return _dated(_without_sentinels(ColumnValues(series), options, hints), hints)
+    counts = series.value_counts()
+    missing = missing_texts(counts.index, (*options.missing, *hints.missing), options.keep)
+    marks = {mark: int(counts[mark]) for mark in counts.index if mark in missing and mark}
+    series = series.mask(series.isin([*missing, ""]))
+    if hints.as_text:
+        return ColumnValues(series, marks=marks)
+    found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
+    found.marks = marks | found.marks
+    return _dated(_without_sentinels(found, options, hints), hints)
+
+
+def _dated(found: ColumnValues, hints: ColumnHints) -> ColumnValues:
+    """Numbers that are dates, by the name of the column and their range, as dates."""
+    import pandas as pd
+
+    series = found.series
+    if hints.as_numbers or found.spelling is not None or series.dtype.kind not in "iuf":
+        return found
+    dates = numbered_dates(series.to_numpy(np.float64, na_value=np.nan), str(series.name))
+    if dates is None:
+        return found
+    cells = pd.Series(dates[0], series.index, name=series.name)
+    return replace(found, series=cells, reading=f"dates as {dates[1]}")
+
+
+def _of_objects(series: pd.Series) -> pd.Series:
+    """Objects as numbers, dates or durations if they are all such, and as texts if all can be written so."""
+    import pandas as pd
+
+    seen = series.dropna()
+    kinds = {type(cell) for cell in seen}
+    if kinds and kinds <= {Decimal, int, float}:
+        return pd.to_numeric(series.map(float, na_action="ignore"))
+    if kinds <= {bool, np.bool_}:
+        return series.astype("boolean")
+    if kinds and all(issubclass(kind, datetime.date) for kind in kinds):
+        return series
+    if kinds and all(issubclass(kind, datetime.timedelta) for kind in kinds):
+        return pd.to_timedelta(series)
+    if kinds & {bytes, str, datetime.time, bool, Decimal}:
+        texts = series.map(lambda cell: cell.decode("latin-1") if isinstance(cell, bytes) else str(cell), "ignore")
+        return texts.where(series.notna(), "").astype("str").str.strip()
+    return series
+
+
+def _of_texts(
+    series: pd.Series, options: ReadingOptions, decimal: str | None, meaning: str | None = None
+) -> ColumnValues:
+    """Texts without the usual marks of missing cells, as what they spell."""
+    import pandas as pd
+
+    seen = series.dropna()
+    if not len(seen):
+        return ColumnValues(series.astype(object))
+    distinct = seen.drop_duplicates()
+    if len(distinct) >= FEWEST_DAYS and distinct.str.fullmatch(COMPACT_DAY).all():
+        if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
+            return dates
+    if (plain := _plain_numbers(series, seen, options, decimal)) is not None:
+        return ColumnValues(plain)
+    lowered = set(distinct.str.lower()) if len(distinct) <= 4 else set()
+    if lowered & {*TRUE} and lowered & {*FALSE} and lowered <= {*TRUE, *FALSE}:
+        cells = series.str.lower().isin(TRUE).astype("boolean").mask(series.isna())
+        return ColumnValues(cells if series.isna().any() else cells.astype(bool))
+    if len(distinct) == 1 and distinct.iloc[0] in TICKS and len(seen) < len(series):
+        return ColumnValues(series.notna(), reading=f"{distinct.iloc[0]!r} or empty")
+    if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
+        return dates
+    cells = pandas_cells(series.name, series)
+    spelling = find_spelling(cells, decimal, meaning) or _with_words(cells, decimal, meaning)
+    if spelling is None or set(spelling.marks) & set(options.keep):
+        return ColumnValues(series)
+    numbers = pd.Series(spelled_cells(cells, spelling).values, series.index, name=series.name)
+    if not numbers.notna().any():
+        return ColumnValues(series)
+    counts = seen.value_counts()
+    return ColumnValues(numbers, spelling, spelling.words, {mark: int(counts[mark]) for mark in spelling.marks})
+
+
+def _with_words(cells, decimal, meaning) -> Spelling | None:
+    """A spelling of numbers beside words for missing cells, however many these are."""
+    words = [value for value in cells.values if is_missing_word(value)]
+    if not words:
+        return None
+    codes = {value: code for code, value in enumerate(cells.values)}
+    left = np.isin(cells.codes, [codes[word] for word in words])
+    rest = type(cells)(cells.name, cells.dtype, cells.values, np.where(left, -1, cells.codes))
+    spelling = find_spelling(rest, decimal, meaning)
+    return spelling and replace(spelling, marks=(*spelling.marks, *words))
+
+
+def _plain_numbers(series, seen, options, decimal) -> pd.Series | None:
+    """The numbers of texts that all spell numbers as programs do; None if they do not."""
+    import pandas as pd
+
+    head = seen.iloc[:100]
+    if head.str.contains(r"[^0-9.eE+\-]").any() and not head.str.fullmatch(r"[+-]?inf(?:inity)?", case=False).any():
+        return None
+    if seen.str.match(LEADING_ZERO).any():
+        return None
+    numbers = pd.to_numeric(series, errors="coerce")
+    if numbers.isna().sum() > series.isna().sum() or seen.str.contains("x|_", case=False).any():
+        return None
+    if decimal == COMMA and seen.str.contains(".", regex=False).any():
+        # Points between thousands, unless they cannot be.
+        texts = seen.drop_duplicates().tolist()
+        if decimal_mark(texts) != POINT and all(parse_number(own, COMMA) is not None for own in texts):
+            return None
+    return numbers.astype("float64") if numbers.dtype.kind not in "iuf" else numbers
+
+
+def _dates(series, distinct: list[str], options, decimal) -> ColumnValues | None:
+    """The dates that nearly all texts spell, missing where others are; None if they do not."""
+    import pandas as pd
+
+    orders = (options.day_first,) if options.day_first is not None else (True, False)
+    look = distinct[:300]
+    if sum(_is_date(text, orders) for text in look) < 0.5 * len(look):
+        return None
+    marks = [] if _are_dates(distinct, orders) else [text for text in distinct if not _is_date(text, orders)]
+    counts = series.value_counts()
+    n_marked = sum(int(counts[mark]) for mark in marks)
+    words = all(is_missing_word(mark, of_dates=True) for mark in marks)
+    if (n_marked > (1.0 - NEARLY_ALL) * counts.sum() and not words) or set(marks) & set(options.keep):
+        return None
+    dated = [text for text in distinct if text not in set(marks)]
+    order = options.day_first
+    try:
+        order = comes_day_first(dated, series.name) if order is None else order
+    except ValueError:
+        order = _chronological(series, dated, decimal)
+        if order is None:
+            problem = (
+                "dates whose numbers may be day or month first, since none before the year is above 12: pass "
+                "--day-first or --month-first"
+            )
+            return ColumnValues(series, problem=problem)
+    try:
+        dates = parse_datetimes(dated, series.name, order)
+    except ValueError as error:
+        return ColumnValues(series, problem=str(error))
+    if dates is None:
+        return None
+    found = series.map(dict(zip(dated, dates, strict=True)))
+    cells = pd.Series(pd.to_datetime(found), series.index, name=series.name)
+    return ColumnValues(cells, reading="dates", marks={mark: int(counts[mark]) for mark in marks}, day_first=order)
+
+
+def _is_date(text: str, orders: Sequence[bool]) -> bool:
+    return _are_dates([text], orders)
+
+
+def _are_dates(texts: list[str], orders: Sequence[bool]) -> bool:
+    try:
+        return any(parse_datetimes(texts, day_first=order) is not None for order in orders)
+    except ValueError:
+        # Some have a time zone: all are dates.
+        return True
+
+
+def _chronological(series, dated: list[str], decimal: str | None) -> bool | None:
+    """Whether the day comes first in dates that are in order of time only so; None if nobody can tell."""
+    orders = {}
+    for day_first in (True, False):
+        dates = parse_datetimes(dated, series.name, day_first)
+        if dates is None:
+            continue
+        values = series.map(dict(zip(dated, dates, strict=True))).dropna().to_numpy("M8[us]")
+        orders[day_first] = bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
+    if orders.get(True) != orders.get(False):
+        return bool(orders.get(True))
+    return True if decimal == COMMA else None
+
+
+def _without_sentinels(found: ColumnValues, options: ReadingOptions, hints: ColumnHints) -> ColumnValues:
+    """Numbers and dates without those that stand for missing cells."""
+    import pandas as pd
+
+    series = found.series
+    is_date = pd.api.types.is_datetime64_any_dtype(series.dtype)
+    is_number = pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype)
+    if not (is_date or is_number) or (found.spelling is not None and found.spelling.meaning != NUMBER):
+        return found
+    keep = {number for text in options.keep if (number := parse_number(text)) is not None}
+    seen = series.dropna()
+    if is_date:
+        guessed = [] if hints.is_new else date_sentinels(seen.to_numpy("M8[us]"))
+        sentinels = [np.datetime64(text) for text in hints.missing if _is_date(text, (True,))]
+        sentinels += [day for day in guessed if str(day) not in options.keep]
+        days = seen.dt.tz_localize(None) if getattr(seen.dt, "tz", None) is not None else seen
+        wrong = days.dt.floor("D").isin(sentinels)
+    else:
+        values = seen.to_numpy(np.float64)
+        texts = (*options.missing, *hints.missing)
+        declared = {number for text in texts if (number := parse_number(text)) is not None} - keep
+        guessed = [] if hints.is_new else number_sentinels(values[np.isfinite(values)])
+        sentinels = [number for number in guessed if number not in keep]
+        wrong = seen.astype(np.float64).isin([*sentinels, *declared])
+    if not wrong.any():
+        return found
+    for mark, count in seen[wrong].value_counts().items():
+        text = str(mark.date()) if is_date else f"{mark:.15g}"
+        found.marks[text] = found.marks.get(text, 0) + int(count)
+    found.series = series.mask(series.index.isin(wrong.index[wrong]))
+    return found

@@ -1,0 +1,236 @@
+"""KeyFinding: the sentences with which a report begins, each with how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from sklearn_subanneal.report.contradictions import (
+    CATEGORICAL,
+    LEVEL,
+    ORDERED,
+    Contradictions,
+    dependence_test,
+    testable_columns,
+)
+from sklearn_subanneal.report.markup import counted, listed
+
+if TYPE_CHECKING:
+    from sklearn_subanneal.estimators import CrossCat
+    from sklearn_subanneal.report.anomalies import Anomalies
+    from sklearn_subanneal.report.clusters import ViewSummary
+    from sklearn_subanneal.report.source import Source
+    from sklearn_subanneal.report.structure import Pair, Structure
+
+#: How sure a finding is.
+CERTAIN, LIKELY, DISPUTED = "certain", "likely", "chains disagree"
+# Two columns are together for certain if they are in such a share of the draws of every chain, and likely if in this.
+ALWAYS, MOSTLY = 0.95, 0.5
+# Columns that are with another one in so few draws are taken as alone.
+SELDOM, MOST_TESTED = 0.2, 100
+# Chains of less weight do not count.
+LEAST_WEIGHT = 0.05
+# Agreement of the draws on a cluster.
+SURE_OF_CLUSTER, FAIRLY_SURE = 0.9, 0.7
+# Surprisal in nats of a cell that is worth a sentence: a hundred times less probable than usual. Beyond so many times
+# the tails of the model decide, and the number says no more.
+LEAST_SURPRISAL, MOST_TIMES = 4.6, 1e6
+# A group has at least this share of the rows.
+LARGE, ROW = 0.05, "row"
+MOST_PAIRS, MOST_NAMES, MOST_SET_ASIDE = 2, 3, 8
+
+
+@dataclass(frozen=True)
+class KeyFinding:
+    """A sentence.
+
+    Attributes
+    ----------
+    text : str
+    strength : {"certain", "likely", "chains disagree"}
+    section : str
+        The section of the page that says more.
+    """
+
+    text: str
+    strength: str
+    section: str
+
+
+def find_key_findings(
+    model: CrossCat,
+    source: Source,
+    views: list[ViewSummary],
+    structure: Structure,
+    contradictions: Contradictions,
+    anomalies: Anomalies,
+) -> list[KeyFinding]:
+    """Five to seven sentences on what matters most; fewer if there is less.
+
+    A pair of columns depends on each other for certain if it does in nearly all draws of every chain that has weight,
+    of which there are at least two, and if a test, which knows nothing of the model, confirms it at the level 0.001 for
+    all pairs together. It is likely if most draws of every chain say so; otherwise the chains disagree.
+
+    Parameters
+    ----------
+    model : CrossCat
+    source : Source
+    views : list of ViewSummary
+    structure : Structure
+    contradictions : Contradictions
+    anomalies : Anomalies
+
+    Returns
+    -------
+    findings : list of KeyFinding
+    """
+    found = [
+        *pair_findings(model, source, structure.pairs),
+        *_of_clusters(model, source, views),
+        *_of_independent(model, contradictions),
+        *_of_contradictions(contradictions),
+        *_of_cells(source, anomalies),
+        *_of_missing(source),
+    ]
+    return [*found[:6], _of_reading(source)]
+
+
+def pair_findings(model: CrossCat, source: Source, pairs: list[Pair]) -> list[KeyFinding]:
+    """What the first pairs of columns are, and how sure it is that they depend on each other."""
+    names = list(model.feature_types_)
+    columns, kinds = testable_columns(model, source.X)
+    n_tests, found = max(len(names) * (len(names) - 1) // 2, 1), []
+    for pair in pairs[:MOST_PAIRS]:
+        i, j = names.index(pair.one), names.index(pair.other)
+        text = f"{pair.one} and {pair.other} depend on each other: relatedness {pair.relatedness:.2f} of at most 1"
+        are_testable = {kinds[i], kinds[j]} <= CATEGORICAL | ORDERED
+        p_value = 1.0
+        if are_testable:
+            _, p_value = dependence_test(columns[i], columns[j], kinds[i] in CATEGORICAL, kinds[j] in CATEGORICAL)
+        if {kinds[i], kinds[j]} <= ORDERED:
+            both = ~(np.isnan(columns[i]) | np.isnan(columns[j]))
+            text += f", rank correlation {stats.spearmanr(columns[i][both], columns[j][both]).statistic:.2f}"
+        strength = _strength_of_pair(model, i, j)
+        if strength == CERTAIN and not p_value * n_tests < LEVEL:
+            strength = LIKELY
+        found.append(KeyFinding(f"{text}, in one view in {pair.share:.0%} of the draws.", strength, "dependence"))
+    return found
+
+
+def _strength_of_pair(model, i: int, j: int) -> str:
+    shares = chain_shares(model, i, j)
+    if len(shares) > 1 and shares.min() >= ALWAYS:
+        return CERTAIN
+    return LIKELY if shares.min() >= MOSTLY else DISPUTED
+
+
+def chain_shares(model: CrossCat, i: int, j: int) -> np.ndarray:
+    """Share of the draws of each chain that has weight in which two columns are in one view.
+
+    Parameters
+    ----------
+    model : CrossCat
+    i, j : int
+        Indices of columns; of those of several parts, any part counts.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_chains_with_weight,)
+    """
+    labels = model.posterior_column_labels_[model.chain_weights_ >= LEAST_WEIGHT]
+    one, other = (labels[:, :, model.part_columns_ == at] for at in (i, j))
+    return (one[:, :, :, None] == other[:, :, None, :]).any(axis=(2, 3)).mean(axis=1)
+
+
+def _of_clusters(model, source, views) -> Iterator[KeyFinding]:
+    described = [view for view in views if view.clusters and view.n_clusters > 1]
+    if not described:
+        return
+    view, n_rows = described[0], len(source.frame)
+    # Of small ones their number is seldom sure.
+    large = [cluster for cluster in view.clusters if len(cluster.rows) >= LARGE * n_rows] or view.clusters[:1]
+    n_others = n_rows - sum(len(cluster.rows) for cluster in large)
+    traits = "; ".join(trait.text for trait in large[0].traits[:2])
+    text = (
+        f"By {listed(view.columns, MOST_NAMES)}, the rows form {counted(len(large), 'large group')}"
+        f"{f' and smaller ones of {counted(n_others, ROW)} together' if n_others else ''}; the largest has "
+        f"{counted(len(large[0].rows), ROW)} ({len(large[0].rows) / n_rows:.0%})" + (f": {traits}." if traits else ".")
+    )
+    sure = min(cluster.confidence for cluster in large)
+    is_settled = not any("clusters" in problem for problem in model.convergence_.problems)
+    strength = LIKELY if sure >= FAIRLY_SURE else DISPUTED
+    if sure >= SURE_OF_CLUSTER and is_settled and (model.chain_weights_ >= LEAST_WEIGHT).sum() > 1:
+        strength = CERTAIN
+    yield KeyFinding(text, strength, "clusters")
+
+
+def _of_independent(model, contradictions) -> Iterator[KeyFinding]:
+    names, dependence = list(model.feature_types_), model.dependence_.copy()
+    # Beyond, and of cyclic columns, no pairs are tested.
+    if not 2 <= len(names) <= MOST_TESTED:
+        return
+    np.fill_diagonal(dependence, 0.0)
+    dependent = {name for pair in contradictions.pairs for name in (pair.one, pair.other)}
+    shares = dict(zip(names, dependence.max(axis=1), strict=True))
+    alone = [name for name, most in shares.items() if most <= SELDOM and name not in dependent]
+    alone = [name for name in alone if model.feature_types_[name] != "cyclic"]
+    if alone:
+        most = max(shares[name] for name in alone)
+        share = f"with another column in one view in {most:.0%} of the draws at most" if most else "alone in all draws"
+        text = (
+            f"{listed(alone, MOST_NAMES)}: no dependence on another column was found; {share}, and no test shows any."
+        )
+        # That nothing was found is no proof.
+        yield KeyFinding(text, LIKELY, "dependence")
+
+
+def _of_contradictions(contradictions) -> Iterator[KeyFinding]:
+    if contradictions.pairs:
+        pair, n_pairs = contradictions.pairs[0], len(contradictions.pairs)
+        text = (
+            f"The model keeps {counted(n_pairs, 'pair')} of columns apart that a test finds dependent, such as "
+            f"{pair.one} and {pair.other} (p = {pair.p_value:.2g}): do not take them as independent."
+        )
+        yield KeyFinding(text, CERTAIN, "dependence")
+
+
+def _of_cells(source, anomalies) -> Iterator[KeyFinding]:
+    odd = [cell for cell in anomalies.cells if cell.nats >= LEAST_SURPRISAL]
+    if odd:
+        cell = max(odd, key=lambda own: own.nats)
+        name = source.row_names[cell.row]
+        times = min(float(np.exp(cell.nats)), MOST_TIMES)
+        text = (
+            f"Of {anomalies.n_scored * len(source.modelled):,} cells, the most improbable is {cell.column} in {name}: "
+            f"{cell.value}, where the rest of the row lets expect {cell.expected}; it is "
+            f"{'more than ' * (times >= MOST_TIMES)}{float(f'{times:.1g}'):,.0f} times less probable than is usual in "
+            "this column."
+        )
+        yield KeyFinding(text, LIKELY, "anomalies")
+
+
+def _of_missing(source) -> Iterator[KeyFinding]:
+    worst = max(source.modelled, key=lambda column: column.n_missing)
+    n_missing, n_cells = sum(column.n_missing for column in source.modelled), source.X.size
+    if n_missing:
+        text = (
+            f"{counted(n_missing, 'cell')} ({n_missing / n_cells:.1%}) are missing, most of them in {worst.name} "
+            f"({worst.n_missing:,}, {worst.n_missing / len(source.frame):.0%}); all are imputed."
+        )
+        yield KeyFinding(text, CERTAIN, "missing")
+
+
+def _of_reading(source) -> KeyFinding:
+    aside, marked = source.set_aside, [column for column in source.columns if column.marks]
+    text = f"{counted(len(source.frame), 'row')} and {counted(len(source.columns), 'column')} were read"
+    if aside:
+        names = listed([column.name for column in aside], MOST_SET_ASIDE)
+        text += f"; {counted(len(aside), 'column')} set aside: {names}"
+    if marked:
+        marks = [f"{mark!r} in {column.name}" for column in marked for mark in column.marks]
+        text += f"; taken for missing: {listed(marks, MOST_SET_ASIDE)}"
+    return KeyFinding(f"{text}.", CERTAIN, "table")

@@ -1,0 +1,152 @@
+"""The types file: types of columns and how the file is read, as TOML to be edited and passed to the command again."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sklearn_subanneal.report.column_types import TYPES
+from sklearn_subanneal.tables.spelling import DURATION, NUMBER, TIME_OF_DAY
+
+if TYPE_CHECKING:
+    from sklearn_subanneal.report.source import Source
+
+NAME = "types.toml"
+# Options that a types file has; the others are of one run.
+READING = {
+    "encoding": str,
+    "decimal": str,
+    "sheet": str,
+    "header": bool,
+    "day_first": bool,
+    "missing": list,
+    "keep": list,
+}
+_WORDS = {str: "text", bool: "true or false", list: "list of texts"}
+TABLES = ("columns", "reading", "missing", "spelling")
+MEANINGS = (NUMBER, DURATION, TIME_OF_DAY)
+_HEAD = """\
+# Types of the columns of {name}, and how it is read. To change them, edit this file, and run
+#     sklearn-subanneal report {name} --types {file}
+# Types are {types}.
+"""
+
+
+@dataclass(frozen=True)
+class TypesFile:
+    """What a types file says.
+
+    Attributes
+    ----------
+    types : dict of str to str
+        By the names of the columns.
+    reading : dict of str to object
+        Options of :class:`~sklearn_subanneal.files.ReadingOptions`.
+    missing : dict of str to tuple of str
+        What means a missing cell, by the names of the columns.
+    spelling : dict of str to str
+        What texts spell, a "number", a "duration" or a "time of day", by the names of the columns.
+    """
+
+    types: dict[str, str] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    spelling: dict[str, str] = field(default_factory=dict)
+
+    def over(self, other: TypesFile) -> TypesFile:
+        """This file, and what another says of which it says nothing."""
+        return TypesFile(*({**getattr(other, own.name), **getattr(self, own.name)} for own in fields(self)))
+
+
+def write_types(source: Source, path: str | Path) -> Path:
+    """Write the types of the columns of a table, with the reasons, and how it was read.
+
+    Parameters
+    ----------
+    source : Source
+    path : str or Path
+        An existing file is replaced.
+
+    Returns
+    -------
+    path : Path
+    """
+    path = Path(path)
+    lines = [_HEAD.format(name=source.name.replace("\n", " "), file=path.name, types=", ".join(TYPES)), "[columns]"]
+    for column in source.columns:
+        reason = " ".join(column.reason.split())
+        lines.append(f'{_quoted(column.name)} = "{column.kind}"  # {_without_control(reason)}')
+    reading = {name: getattr(source.options, name) for name in READING}
+    orders = {column.day_first for column in source.columns if column.day_first is not None}
+    if reading["day_first"] is None and len(orders) == 1:
+        (reading["day_first"],) = orders
+    chosen = {name: value for name, value in reading.items() if value not in (None, ())}
+    lines += ["", "[reading]", "# encoding, decimal, sheet, header, day_first; missing and keep are lists of texts."]
+    lines += [f"{name} = {_written(value)}" for name, value in chosen.items()]
+    lines += ["", "[missing]", "# What means a missing cell in a column, beside empty cells."]
+    lines += [f"{_quoted(own.name)} = {_written(tuple(own.marks))}" for own in source.columns if own.marks]
+    lines += [
+        "",
+        "[spelling]",
+        '# What texts spell: a "number", a "duration" (in seconds) or a "time of day" (in hours).',
+    ]
+    lines += [f"{_quoted(own.name)} = {_written(own.meaning)}" for own in source.columns if own.meaning]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def read_types(path: str | Path) -> TypesFile:
+    """Read a types file.
+
+    Raises
+    ------
+    ValueError
+        If it is no types file, or has an unknown entry.
+    OSError
+        If it cannot be read.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no types file, since it is not TOML ({error}): correct that line.") from error
+    if set(content) - set(TABLES) or not all(isinstance(table, dict) for table in content.values()):
+        raise ValueError(f"{path} may have the tables {', '.join(TABLES)}, and has {sorted(content)}.")
+    types, reading, missing, spelling = (content.get(name, {}) for name in TABLES)
+    for name, kind in types.items():
+        if not isinstance(kind, str):
+            raise ValueError(f"{path} has {kind!r} for column {name!r}: a type is one of {', '.join(TYPES)}.")
+    for name, value in reading.items():
+        if name not in READING:
+            raise ValueError(f"{path} has the option {name!r} in [reading]: options are {', '.join(READING)}.")
+        if not isinstance(value, READING[name]) or not _are_texts(value):
+            raise ValueError(f"{path} has {name} = {value!r} in [reading], which is no {_WORDS[READING[name]]}.")
+    for name, marks in missing.items():
+        if not isinstance(marks, list) or not _are_texts(marks):
+            raise ValueError(f"{path} has {marks!r} for column {name!r} in [missing]: give a list of texts.")
+    for name, meaning in spelling.items():
+        if meaning not in MEANINGS:
+            raise ValueError(f"{path} has {meaning!r} for column {name!r} in [spelling]: give {', '.join(MEANINGS)}.")
+    reading = {name: tuple(own) if isinstance(own, list) else own for name, own in reading.items()}
+    return TypesFile(types, reading, {name: tuple(marks) for name, marks in missing.items()}, spelling)
+
+
+def _are_texts(value) -> bool:
+    return not isinstance(value, list) or all(isinstance(text, str) for text in value)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _written(value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"[{', '.join(map(_quoted, value))}]" if isinstance(value, tuple) else _quoted(str(value))
+
+
+def _without_control(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)

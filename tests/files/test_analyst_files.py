@@ -1,0 +1,127 @@
+"""Files as analysts have them: every column has the type that a careful analyst would give it, and none is lost."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pandas as pd
+import pytest
+from files.analyst_file import plain
+from files.kinds_of_columns import FILES_OF_COLUMNS
+from files.kinds_of_files import FILES_OF_KINDS, REFUSED
+
+from sklearn_subanneal.report import read_source
+
+FILES = [*FILES_OF_KINDS, *FILES_OF_COLUMNS]
+
+
+def test_there_are_many_files():
+    assert len(FILES) >= 60 and len({file.name for file in FILES}) == len(FILES)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_types_of_an_analyst(file, tmp_path):
+    if file.needs:
+        pytest.importorskip(file.needs)
+    path = tmp_path / file.name
+    file.write(path)
+    source = read_source(path, **file.options)
+    kinds = {column.name: column.kind for column in source.columns}
+    assert list(kinds) == list(file.kinds) == list(source.frame.columns)
+    wrong = {name: (kind, file.kinds[name]) for name, kind in kinds.items() if kind not in file.kinds[name].split("|")}
+    assert not wrong
+    assert {column.name: column.marks for column in source.columns if column.marks} == file.marks
+    for column in source.columns:
+        assert column.n_missing >= sum(column.marks.values()) and column.reason
+    assert file.noted in "; ".join(source.notes)
+
+
+@pytest.mark.parametrize("name", [file.name for file in FILES if list(file.kinds) == list(plain())])
+def test_cells_are_those_of_the_table(name, tmp_path):
+    """Of files of one table in many kinds."""
+    file = next(file for file in FILES if file.name == name)
+    file.write(tmp_path / name)
+    frame, table = read_source(tmp_path / name, **file.options).frame, plain()
+    for column in table:
+        own = frame[column].astype(table[column].dtype)
+        pd.testing.assert_series_equal(own.reset_index(drop=True), table[column], check_names=False)
+
+
+@pytest.mark.parametrize(("name", "write", "message", "remedy"), REFUSED, ids=[name for name, *_ in REFUSED])
+def test_refused_with_a_remedy(name, write, message, remedy, tmp_path):
+    if name.endswith(".xlsx"):
+        pytest.importorskip("openpyxl")
+    write(tmp_path / name)
+    options = {"sheet": "Three"} if name.endswith(".xlsx") else {"encoding": "ascii"} if name == "wrong.csv" else {}
+    with pytest.raises(ValueError, match=message) as caught:
+        read_source(tmp_path / name, **options)
+    assert not re.search(r"\n|Traceback", str(caught.value))
+    if remedy is not None:
+        source = read_source(tmp_path / name, **remedy)
+        assert len(source.frame) == 3 and "1 lines with too many cells were left out" in "; ".join(source.notes)
+
+
+def test_values_are_kept_if_the_user_says_so(tmp_path):
+    for name, keep, column in (("minus-999.csv", "-999", "weight"), ("colours.csv", "N/A", "colour")):
+        file = next(file for file in FILES if file.name == name)
+        file.write(tmp_path / name)
+        kept = next(own for own in read_source(tmp_path / name, keep=[keep]).columns if own.name == column)
+        assert not kept.marks and not kept.n_missing
+
+
+def test_order_of_dates_is_asked_for(tmp_path):
+    """Where nobody can tell, the column is set aside with the option that decides."""
+    path = tmp_path / "undecided.csv"
+    cells = "".join(f"{1 + row % 11:02d}/{1 + row * 5 % 12:02d}/2020,{row}.5\n" for row in range(60))
+    path.write_text(f"day,size\n{cells}")
+    source = read_source(path)
+    assert [column.kind for column in source.columns] == ["ignore", "real"]
+    assert "--day-first or --month-first" in source.columns[0].reason
+    for day_first in (True, False):
+        days = read_source(path, day_first=day_first).frame["day"]
+        assert days[1] == (pd.Timestamp(2020, 6, 2) if day_first else pd.Timestamp(2020, 2, 6))
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "command"),
+    [
+        ("sheet.xlsx", "openpyxl", "pip install openpyxl"),
+        ("sheet.ods", "odf", "pip install odfpy"),
+        ("packed.csv.zst", "zstandard", "pip install zstandard"),
+        ("table.parquet", "pyarrow", "pip install pyarrow"),
+        ("table.feather", "pyarrow", "pip install pyarrow"),
+    ],
+)
+def test_packages_that_are_not_installed_are_named(name, module, command, tmp_path, monkeypatch):
+    pytest.importorskip(module)
+    file = next(file for file in FILES if file.name == name)
+    file.write(tmp_path / name)
+    for loaded in [own for own in sys.modules if own == module or own.startswith(f"{module}.")]:
+        monkeypatch.setitem(sys.modules, loaded, None)
+    with pytest.raises(ImportError, match=command):
+        read_source(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["semicolons.csv", "iso.csv", "flags.csv", "cp1252.csv", "errors.csv", "times.csv"])
+def test_texts_without_pyarrow(name, tmp_path):
+    """Pandas holds texts otherwise if pyarrow is not installed."""
+    file = next(file for file in FILES if file.name == name)
+    file.write(tmp_path / name)
+    with pd.option_context("mode.string_storage", "python"):
+        source = read_source(tmp_path / name, **file.options)
+    same = read_source(tmp_path / name, **file.options)
+    assert [(own.name, own.kind, own.marks) for own in source.columns] == [
+        (own.name, own.kind, own.marks) for own in same.columns
+    ]
+    assert source.X.shape == same.X.shape
+
+
+def test_the_other_columns_show_the_mark_before_decimals(tmp_path):
+    """Points before three digits are between thousands where another column has decimal commas."""
+    path = tmp_path / "towns.csv"
+    for size, population in (("1,5", 2730.0), ("1.5", 2.73)):
+        path.write_text("town;size;population\n" + f"Ulm;{size};2.730\nBonn;{size[:-1]}7;3.150\n" * 9)
+        assert read_source(path, {"size": "real", "population": "real"}).X["population"][0] == population
+    # The user decides.
+    assert read_source(path, {"population": "real"}, decimal=",").X["population"][1] == 3150.0

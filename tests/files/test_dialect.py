@@ -1,0 +1,115 @@
+"""Separators, lines before the table, names of columns and encodings of text."""
+
+from __future__ import annotations
+
+import pytest
+
+from sklearn_subanneal.files import ReadingOptions
+from sklearn_subanneal.files.delimited import text_table
+from sklearn_subanneal.files.dialect import find_dialect
+from sklearn_subanneal.files.header import column_names, has_names
+from sklearn_subanneal.files.text_encoding import decoded
+
+BODY = "".join(f"{row},{row / 2},w{row}\n" for row in range(20))
+
+
+@pytest.mark.parametrize(
+    ("text", "separator", "n_before", "is_named"),
+    [
+        (f"a,b,c\n{BODY}", ",", 0, True),
+        (f"{BODY}", ",", 0, False),
+        (f"Title, of all\n\na,b,c\n{BODY}", ",", 2, True),
+        (f"# x\n# y\na,b,c\n{BODY}", ",", 2, True),
+        ("a;b\n" + "1,5;x, y\n" * 20, ";", 0, True),
+        ("a\tb\n" + "1,5\tx, y; z\n" * 20, "\t", 0, True),
+        ("a,b\n" + '"x; y; z",1\n' * 20, ",", 0, True),
+        ("word\n" + "".join(f"said so {row}\n" for row in range(20)), ",", 0, True),
+        ("Prices\nday;price\n" + "1;2,5\n" * 20, ";", 1, True),
+        ("sep=|\na|b\n" + "1|2\n" * 20, "|", 1, True),
+    ],
+)
+def test_dialects(text, separator, n_before, is_named):
+    found = find_dialect(text)
+    assert (found.separator, found.n_before, found.has_names) == (separator, n_before, is_named)
+    assert find_dialect(text, header=not is_named).has_names != is_named
+
+
+def test_cells_of_several_lines_before_the_table():
+    """They are counted as the lines that they are."""
+    notes: list[str] = []
+    frame, _ = text_table(f'"a title\nof two lines",,\na,b,c\n{BODY}', ReadingOptions(), notes)
+    assert list(frame.columns) == ["a", "b", "c"] and frame.iloc[0].tolist() == ["0", "0.0", "w0"]
+    assert any("before the table" in note for note in notes)
+
+
+def test_single_quotes():
+    text = "'a','b'\n" + "".join(f"'{row}.5','x, \"{row}\"'\n" for row in range(20))
+    frame, _ = text_table(text, ReadingOptions(), [])
+    assert frame["a"].tolist()[:2] == ["0.5", "1.5"] and frame["b"][1] == 'x, "1"'
+
+
+def test_remarks_and_sums_after_the_table():
+    notes: list[str] = []
+    frame, _ = text_table(f"a,b,c\n{BODY}Source: the office of weather,,\n", ReadingOptions(), notes)
+    assert len(frame) == 20 and "'Source: the office of weather'" in notes[-1]
+    frame, _ = text_table(
+        f"c,b\n{''.join(f'w{row},{row}.5' + chr(10) for row in range(20))}Total,200\n", ReadingOptions(), notes
+    )
+    assert len(frame) == 20 and "the last line, 'Total', was left out" in notes
+    # A row of which only the key is known is a row.
+    frame, _ = text_table(f"a,b,c\n{BODY}k7,,\n", ReadingOptions(), [])
+    assert len(frame) == 21
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([["a", "b"], ["1", "x"], ["2", "y"]], True),
+        ([["1", "x"], ["2", "y"], ["3", "x"]], False),
+        ([["x", "y"], ["y", "x"], ["x", "x"]], False),
+        ([["kind", "town"], ["y", "x"], ["x", "x"]], True),
+        ([["land", "2019", "2020"], ["x", "1.5", "2.5"], ["y", "3.5", "1.5"]], True),
+        ([["1", "2"], ["3", "4"]], False),
+        ([["0", "1", "2"], ["1.5", "4.5", "2.5"]], True),
+        ([["", "1", "2", "3"], ["0", "1.5", "4.5", "2.5"]], True),
+        ([["1", "3", "2"], ["1.5", "4.5", "2.5"]], False),
+        ([["day", "size"], ["2020-01-01", "n/a"], ["2020-01-02", ""]], True),
+        ([["2020-01-03", "1.5"], ["2020-01-01", "2.5"]], False),
+    ],
+)
+def test_names_are_recognised(rows, expected):
+    assert has_names(rows) is expected
+
+
+def test_names_that_nothing_shows_are_told():
+    notes: list[str] = []
+    frame, _ = text_table("kind,town\n" + "x,Bonn\ny,Ulm\n" * 9, ReadingOptions(), notes)
+    assert list(frame) == ["kind", "town"] and any("pass --header no" in note for note in notes)
+    for text, header in (("kind,size\n" + "x,1.5\ny,2.5\n" * 9, None), ("kind,town\n" + "x,Bonn\ny,Ulm\n" * 9, True)):
+        notes = []
+        text_table(text, ReadingOptions(header=header), notes)
+        assert not any("--header" in note for note in notes)
+
+
+def test_names_differ():
+    notes: list[str] = []
+    assert column_names(["a", "a", None, "a (2)", " b\nc "], notes) == ["a", "a (2)", "column 3", "a (2) (2)", "b c"]
+    assert "'a (2)'" in notes[0] and "column 3" in notes[1]
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp850", "mac_roman", "utf-16", "utf-8-sig", "utf-32", "utf-16-le"])
+def test_encodings_are_recognised(encoding):
+    text = "Größe;Straße;Köln;Überfluß;café\n" * 30
+    found, name = decoded(text.encode(encoding), None, "t.csv")
+    assert found == text and name.replace("-sig", "").replace("_", "-") in encoding.replace("_", "-")
+
+
+def test_text_with_few_damaged_bytes_stays_utf_8():
+    content = ("Größe;Straße\n" * 50).encode() + b"K\xf6ln"
+    found, name = decoded(content, None, "t.csv")
+    assert found.startswith("Größe") and name == "utf-8 with 1 bytes that are no text"
+
+
+def test_bytes_that_are_no_text():
+    with pytest.raises(ValueError, match=r"t.csv is no text, and no table of a known kind: save it as CSV in UTF-8"):
+        decoded(bytes(range(256)), None, "t.csv")
