@@ -60,7 +60,7 @@ cdef simd_void weigh_row(
         values[j] *= weight * weights[j] - inverse[j]
 
 
-def evaluate(
+def evaluate_pairs(
     double[:, ::1] products,
     double[:, ::1] slopes,
     const double[::1] halves,

@@ -8,7 +8,7 @@ from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import gammaln
 
-from sklearn_subanneal.gaussian_process._stationary import evaluate, weigh
+from sklearn_subanneal.gaussian_process._stationary import evaluate_pairs, weigh
 from sklearn_subanneal.gaussian_process.regression_model import Conditioned, GaussianProcessModel, log_density
 
 # Kernels by name, with the numbers by which their passes know them.
@@ -103,7 +103,7 @@ class StationaryModel(GaussianProcessModel):
 
     def _evaluated(self, theta, products, halves, other_halves, symmetric):
         slopes = np.empty_like(products) if self._smoothness else products
-        evaluate(products, slopes, halves, other_halves, np.exp(2.0 * theta[-2]), self._smoothness, symmetric)
+        evaluate_pairs(products, slopes, halves, other_halves, np.exp(2.0 * theta[-2]), self._smoothness, symmetric)
         return products, slopes
 
     def variance(self, theta: NDArray, X: NDArray) -> NDArray:

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from support.regression_tables import table
 
 from sklearn_subanneal.gaussian_process import KernelModel, StationaryModel, TotalAndRatio
-from sklearn_subanneal.gaussian_process._stationary import evaluate, weigh
+from sklearn_subanneal.gaussian_process._stationary import evaluate_pairs, weigh
 from sklearn_subanneal.gaussian_process.regression_model import JITTER
 from sklearn_subanneal.gaussian_process.stationary_model import STATIONARY
 
@@ -91,12 +91,12 @@ def test_passes_over_pairs_of_rows(n, n_other, kernel):
     norms, other_norms = 0.5 * (X**2).sum(axis=1), 0.5 * (Y**2).sum(axis=1)
     products, symmetric, above = X @ Y.T, X @ X.T, np.triu_indices(n)
     slopes, own_slopes = (np.zeros_like(a) if code else a for a in (products, symmetric))
-    evaluate(products, slopes, norms, other_norms, 2.5, code, False)
+    evaluate_pairs(products, slopes, norms, other_norms, 2.5, code, False)
     truth, slope = plain_kernel(((X[:, None] - Y) ** 2).sum(axis=-1), kernel)
     np.testing.assert_allclose(products, 2.5 * truth, rtol=1e-12)
     np.testing.assert_allclose(slopes, -2.5 * slope, rtol=1e-12)
     left = np.tril(own_slopes, -1)
-    evaluate(symmetric, own_slopes, norms, norms, 2.5, code, True)
+    evaluate_pairs(symmetric, own_slopes, norms, norms, 2.5, code, True)
     truth, slope = plain_kernel(((X[:, None] - X) ** 2).sum(axis=-1), kernel)
     np.testing.assert_allclose(symmetric[above], 2.5 * truth[above], rtol=1e-12)
     assert (np.diagonal(symmetric) == 2.5).all() and np.array_equal(np.tril(own_slopes, -1), left)
@@ -110,13 +110,13 @@ def test_passes_over_pairs_of_rows(n, n_other, kernel):
 def test_passes_over_pairs_of_rows_look_at_shapes():
     square, wide = np.ones((2, 2)), np.ones((2, 3))
     with pytest.raises(ValueError, match="do not fit"):
-        evaluate(wide, wide, np.ones(2), np.ones(2), 1.0, 0, False)
+        evaluate_pairs(wide, wide, np.ones(2), np.ones(2), 1.0, 0, False)
     with pytest.raises(ValueError, match="do not fit"):
-        evaluate(wide, wide, np.ones(2), np.ones(3), 1.0, 0, True)
+        evaluate_pairs(wide, wide, np.ones(2), np.ones(3), 1.0, 0, True)
     with pytest.raises(ValueError, match="slopes must have shape"):
-        evaluate(square, wide, np.ones(2), np.ones(2), 1.0, 3, True)
+        evaluate_pairs(square, wide, np.ones(2), np.ones(2), 1.0, 3, True)
     with pytest.raises(ValueError, match="smoothness must be"):
-        evaluate(square, square, np.ones(2), np.ones(2), 1.0, 1, True)
+        evaluate_pairs(square, square, np.ones(2), np.ones(2), 1.0, 1, True)
     with pytest.raises(ValueError, match="must have shape"):
         weigh(square, np.ones(2), wide)
 
