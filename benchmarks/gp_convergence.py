@@ -21,12 +21,14 @@ SAMPLERS = {
     "pt": {"sampler": "pt", "n_draws": 2000, **FLAT},
     "spt": {"sampler": "spt", "n_draws": 2000, "inner": "mh"},
 }
+# The priors of the paper, under which there are two modes.
+MODES = {"kernel": "squared-exponential", "length_scale_prior": (0.5, 1.0), "signal_prior": (4.0, 1.0)}
 # Length scale, in units of the feature's standard deviation, between the modes.
 BETWEEN = 0.37
 
 
 def problem(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
-    """A table drawn from the model: hyperparameters from their prior, rows about as far apart as the length scales."""
+    """A table drawn from the model of the paper; its rows are about as far apart as the length scales."""
     rng = np.random.default_rng(n_rows + n_features)
     theta = StationaryModel(np.zeros((1, n_features)), np.zeros(1)).sample_prior(rng)
     X = rng.normal(size=(n_rows, n_features)) * np.exp(theta[:-2]).mean()
@@ -43,10 +45,10 @@ def two_explanations() -> tuple[np.ndarray, np.ndarray]:
     return ((x - x.mean()) / x.std())[:, None], (y - y.mean()) / y.std()
 
 
-def share_of_the_short(X, y, n: int = 40) -> float:
+def share_of_the_short(X, y, n: int = 60) -> float:
     """Posterior probability of length scales below ``BETWEEN``, by the sum over a grid."""
     model = StationaryModel(X, y)
-    axes = [np.linspace(-4.0, 2.5, n), np.linspace(-1.5, 2.0, n // 3), np.linspace(-5.0, 1.0, n // 2)]
+    axes = [np.linspace(-4.0, 4.5, n), np.linspace(-1.5, 2.0, n // 3), np.linspace(-5.0, 1.0, n // 2)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     log_weights = np.array([model.log_prior(theta) + model.log_likelihood(theta) for theta in grid])
     weights = np.exp(log_weights - log_weights.max())
@@ -70,7 +72,7 @@ def converge(n_rows: int, n_features: int, seeds: range, parameters: dict) -> di
 
 def cross(name: str, X, y, seeds: range, quick: bool) -> dict:
     figures = {"share_of_the_short": [], "chains_in_one_mode": [], "crossings": [], "rhat": [], "cpu_seconds": []}
-    parameters = SAMPLERS[name] | ({"n_draws": 20, "n_warmup": 20} if quick else {})
+    parameters = SAMPLERS[name] | MODES | ({"n_draws": 20, "n_warmup": 20} if quick else {})
     for seed in seeds:
         with Clock() as clock:
             result = TemperedGaussianProcessRegressor(random_state=seed, **parameters).fit(X, y).result_
@@ -98,7 +100,7 @@ def main() -> None:
         if not arguments.no_modes:
             X, y = two_explanations()
             results["modes"] = {name: cross(name, X, y, seeds, arguments.quick) for name in SAMPLERS}
-            results["modes"]["share_of_the_short_by_a_grid"] = share_of_the_short(X, y, 10 if arguments.quick else 40)
+            results["modes"]["share_of_the_short_by_a_grid"] = share_of_the_short(X, y, 10 if arguments.quick else 60)
     report("gp_convergence", arguments, results, bars=BARS)
 
 

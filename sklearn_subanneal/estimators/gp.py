@@ -62,9 +62,9 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         rows all, which is exact, and 200 of more.
     n_averaged : int, default=40
         Draws, evenly thinned, over which predictions are averaged.
-    length_scale_prior : (float, float), default=(1.0, 1.5)
+    length_scale_prior : (float, float), default=(2.0, 2.0)
         Mean and standard deviation of the logarithm of a length scale.
-    signal_prior, noise_prior : (float, float), default=(4.0, 1.0) and (2.0, 2.0)
+    signal_prior, noise_prior : (float, float), default=(1.5, 0.1) and (2.0, 2.0)
         Shape and rate of the gamma distributions of their standard deviations, each from 0.001 to 1e6.
     time_limit : float or None, default=None
         Seconds a chain, up to one more move of all levels; it makes at least one draw. At most half of the time is for
@@ -140,8 +140,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         n_warmup: int | None = None,
         n_inducing: int | None = None,
         n_averaged: int = 40,
-        length_scale_prior=(1.0, 1.5),
-        signal_prior=(4.0, 1.0),
+        length_scale_prior=(2.0, 2.0),
+        signal_prior=(1.5, 0.1),
         noise_prior=(2.0, 2.0),
         time_limit: float | None = None,
         n_jobs: int | None = None,

@@ -14,7 +14,7 @@ from sklearn_subanneal.tempering.log_densities import DifferentiableModel
 # Added to the variance of the noise: duplicate rows must not make the matrix singular where the noise vanishes.
 JITTER = 1e-9
 # Rows, and steps, of a climb, and climbs to where a chain starts.
-MOST_CLIMBED, MOST_STEPS, CLIMBS = 500, 60, 3
+MOST_CLIMBED, MOST_STEPS, CLIMBS = 300, 60, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +104,10 @@ class GaussianProcessModel(DifferentiableModel):
         return max(tops, key=lambda top: top[1])[0]
 
     def summit(self) -> tuple[NDArray, float]:
-        """The maximum of the posterior of some rows reached from the middle of the prior, and its log density."""
-        return self.climbed(self.typical(), self.some_rows())
+        """The best of some maxima of the posterior of some rows, climbed to from the prior, and its log density."""
+        rng, rows = np.random.default_rng(0), self.some_rows()
+        starts = [self.typical(), *(self.sample_prior(rng) for _ in range(CLIMBS - 1))]
+        return max((self.climbed(start, rows) for start in starts), key=lambda top: top[1])
 
     def some_rows(self) -> NDArray:
         """Numbers of rows, evenly spaced and at most as many as a climb takes."""

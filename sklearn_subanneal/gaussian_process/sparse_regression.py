@@ -152,12 +152,10 @@ class SparseRegression(GaussianProcessModel):
         """Log density, for each row, that the points may cost: of the bound below the likelihood, each at its best.
 
         Both climb to a maximum of the posterior of as many rows as the likelihood can take, from ``theta`` and from
-        the middle of the prior.
+        the prior.
         """
         rows = self.some_rows()
-        best = [
-            max(own.climbed(start, rows)[1] for start in (theta, self.model.typical())) for own in (self.model, self)
-        ]
+        best = [max(own.climbed(theta, rows)[1], own.summit()[1]) for own in (self.model, self)]
         return (best[0] - best[1]) / len(rows)
 
     def _projected(self, theta, X, y) -> _Projection | None:

@@ -25,10 +25,11 @@ class StationaryModel(GaussianProcessModel):
     X : array-like of shape (n_observations, n_features)
     y : array-like of shape (n_observations,)
         Of mean 0.
-    length_scale_prior : (float, float), default=(1.0, 1.5)
+    length_scale_prior : (float, float), default=(0.5, 1.0)
         Mean and standard deviation of the logarithm of a length scale.
     signal_prior, noise_prior : (float, float), default=(4.0, 1.0) and (2.0, 2.0)
-        Shape and rate of the gamma distributions of the two standard deviations.
+        Shape and rate of the gamma distributions of the two standard deviations. The defaults are those of van de
+        Meent, Paige and Wood.
     kernel : {"squared-exponential", "matern-3/2", "matern-5/2"}, default="squared-exponential"
 
     References
@@ -51,7 +52,7 @@ class StationaryModel(GaussianProcessModel):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        length_scale_prior=(1.0, 1.5),
+        length_scale_prior=(0.5, 1.0),
         signal_prior=(4.0, 1.0),
         noise_prior=(2.0, 2.0),
         kernel: str = "squared-exponential",

@@ -86,9 +86,9 @@ def test_samplers_agree(sampler, inner):
 def test_posterior_of_hyperparameters_is_right(n_draws, n_grid):
     """One feature, three parameters: moments by a grid."""
     X, y = table(8, 1)
-    # A narrow prior: with a wide one there is a second mode, in which all is noise, that few draws visit.
-    prior = (0.5, 1.0)
-    model = TemperedGaussianProcessRegressor(n_draws=n_draws, length_scale_prior=prior, random_state=0).fit(X, y)
+    # Narrow priors: with wide ones there is a second mode, in which all is noise, that few draws visit.
+    priors = {"length_scale_prior": (0.5, 1.0), "signal_prior": (4.0, 1.0)}
+    model = TemperedGaussianProcessRegressor(n_draws=n_draws, **priors, random_state=0).fit(X, y)
     target = model._regression.model
     axes = [np.linspace(-3.0, 4.5, n_grid), np.linspace(-1.5, 3.0, n_grid), np.linspace(-6.0, 1.5, n_grid)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)

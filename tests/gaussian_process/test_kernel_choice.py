@@ -9,7 +9,7 @@ from sklearn_subanneal import TemperedGaussianProcessRegressor
 from sklearn_subanneal.gaussian_process import SparseRegression, StationaryModel
 from sklearn_subanneal.gaussian_process.hyperparameter_sampling import make_model, most_probable
 
-PRIORS = {"length_scale_prior": (1.0, 1.5), "signal_prior": (4.0, 1.0), "noise_prior": (2.0, 2.0)}
+PRIORS = {"length_scale_prior": (2.0, 2.0), "signal_prior": (1.5, 0.1), "noise_prior": (2.0, 2.0)}
 
 
 def function_of(kernel, n=200, seed=0):
