@@ -12,5 +12,4 @@ cdef class BagOfWordsData(ColumnData):
     cdef const int64_t[::1] start           # where each row's words begin, and the last row's end
     cdef const int32_t[::1] word, times
     cdef const int64_t[::1] length          # words of each row, with repetition
-    cdef const int32_t[::1] occurrences     # of each word in all rows together
     cdef const double[::1] reference        # subtracted from the scores of a row: 0, except where the bag is long

@@ -1,5 +1,6 @@
 """BagOfWordsData: the sparse word counts of every row, checked and laid out for the kernels."""
 import numpy as np
+from scipy import sparse
 
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal.columns._base cimport ColumnData
@@ -16,8 +17,12 @@ cdef class BagOfWordsData(ColumnData):
         self.word = documents.indices.astype(np.int32)
         self.times = documents.data
         self.length = np.asarray(documents.sum(axis=1, dtype=np.int64)).ravel()
-        self.occurrences = np.asarray(documents.sum(axis=0, dtype=np.int64)).ravel().astype(np.int32)
         self.reference = self.references()
+
+    def once(self):
+        """The same bags with each of their words once."""
+        counts = self.array
+        return BagOfWordsData(sparse.csr_array((np.ones_like(counts.data), counts.indices, counts.indptr), counts.shape))
 
     def references(self):
         """The log probability of each long bag under its own frequencies, the largest there is; 0 for the others."""

@@ -5,6 +5,7 @@ has probability 1 in every cluster. The multinomial coefficient, the number of o
 out, since it is the same for all partitions.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from numpy.random cimport bitgen_t
 
@@ -14,7 +15,7 @@ from scipy import sparse
 from sklearn_subanneal._core._math cimport log_double, log_gamma, padded, simd_void
 from sklearn_subanneal._core._random cimport categorical, integer_below, uniform
 from sklearn_subanneal.columns._bag_data cimport BagOfWordsData
-from sklearn_subanneal.columns._base cimport MAX_GRID, LogQueue
+from sklearn_subanneal.columns._base cimport LogQueue
 from sklearn_subanneal.columns._word_counts cimport WordCounts
 
 from sklearn_subanneal.columns._base import as_grid
@@ -27,25 +28,33 @@ cdef simd_void add_logs(const float* logs, double* out, Py_ssize_t n) noexcept n
         out[k] += logs[k]
 
 
-cdef void add_rising(
-    const double* table, const int32_t* cell, int32_t times, double* out, Py_ssize_t n
+cdef simd_void add_rising(
+    double weight, const int32_t* cell, int32_t times, double* out, Py_ssize_t n
 ) noexcept nogil:
+    # log Gamma(weight + count + times) - log Gamma(weight + count), as the logarithm of a product if that is short.
     cdef Py_ssize_t k
-    cdef int32_t count
-    for k in range(n):
-        count = cell[k] - (cell[k] > 0)
-        out[k] += table[count + times] - table[count]
+    cdef double x, second = times > 1, third = times > 2
+    if times <= 3:
+        for k in range(n):
+            x = weight + (cell[k] - (cell[k] > 0))
+            out[k] += log_double(x * (x * second + 1.0) * (1.0 + third * (x + 1.0)))
+    else:
+        for k in range(n):
+            x = weight + (cell[k] - (cell[k] > 0))
+            out[k] += log_gamma(x + times) - log_gamma(x)
 
 
-cdef simd_void add_rising_beyond(
-    double beta, const int32_t* cell, int32_t times, double* out, Py_ssize_t n
-) noexcept nogil:
-    # As ``add_rising``, for counts that may be beyond the table.
+cdef simd_void take_weights(double weight, const int32_t* cell, double* product, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t k
-    cdef int32_t count
     for k in range(n):
-        count = cell[k] - (cell[k] > 0)
-        out[k] += log_gamma(beta + (<double> count + times)) - log_gamma(beta + count)
+        product[k] *= weight + (cell[k] - (cell[k] > 0))
+
+
+cdef simd_void take_product(double* product, double* out, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] += log_double(product[k])
+        product[k] = 1.0
 
 
 cdef simd_void take_shares(
@@ -65,21 +74,18 @@ cdef class BagOfWordsStatistics(WordCounts):
     data : BagOfWordsData or None
         None where only the predictive densities are wanted.
     parameters : dict
-        "beta": of the symmetric Dirichlet prior; "n_words": the length of the vocabulary.
+        "beta": of the Dirichlet prior, the mean weight of a word; "n_words": the length of the vocabulary. "base":
+        weights of the words relative to their mean; without, they are equal. "repetition": if it is finite, a bag has
+        each word once for its cluster, and repeats words by an urn of its own with this concentration, of which only
+        draws of bags know; without, all occurrences are those of the cluster.
     grids : dict
         "beta": (n_grid,), where it is to be learned.
     """
 
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
         self.data = data
-        self.width = parameters["n_words"]
+        self.take_vocabulary(parameters)
         self.grid = as_grid((grids or {}).get("beta", ()))
-        if data is not None:
-            # A row may be scored in its own cluster, where its words are counted twice.
-            self.n_tabulated = 2 * int(np.max(self.data.occurrences, initial=0)) + 1
-            self.n_tabulated = min(self.n_tabulated, max(<Py_ssize_t> TABLE, len(self.data.times)))
-        self.table = np.zeros(self.n_tabulated)
-        self.histogram = np.zeros(self.n_tabulated if len(self.grid) else 0, np.int32)
         self.reserve(padded(capacity))
         self.parameters = parameters
 
@@ -100,19 +106,20 @@ cdef class BagOfWordsStatistics(WordCounts):
             v = self.data.word[i]
             if self.data.times[i] == 1:
                 add_logs(&self.log_count[v, 0], sums, n)
-            elif <Py_ssize_t> self.data.occurrences[v] + self.data.times[i] < self.n_tabulated:
-                add_rising(&self.table[0], &self.cell[v, 0], self.data.times[i], sums, n)
             else:
-                add_rising_beyond(self.beta, &self.cell[v, 0], self.data.times[i], sums, n)
+                add_rising(self.weight[v], &self.cell[v, 0], self.data.times[i], sums, n)
         take_shares(sums, &self.log_gamma_total[0], &self.total[0], self.beta_total, self.data.length[row],
                     self.data.reference[row], scores, n)
 
     cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
-        cdef Py_ssize_t i, count
+        cdef Py_ssize_t i, v, count
         cdef double out = log_gamma(self.beta_total + self.total[k] - self.data.length[row]) - self.log_gamma_total[k]
         for i in range(self.data.start[row], self.data.start[row + 1]):
-            count = self.cell[self.data.word[i], k] - 1
-            out += self.rising(count) - self.rising(count - self.data.times[i])
+            v, count = self.data.word[i], self.cell[self.data.word[i], k] - 1
+            if self.data.times[i] == 1:
+                out += log_double(self.weight[v] + (count - 1))
+            else:
+                out += self.rising(v, count) - self.rising(v, count - self.data.times[i])
         return <float> (out - self.data.reference[row])
 
     cdef void add(self, Py_ssize_t row, Py_ssize_t k, LogQueue* logs) noexcept nogil:
@@ -129,89 +136,82 @@ cdef class BagOfWordsStatistics(WordCounts):
             self.change(rows[i], slots[i], 1)
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double out = log_gamma(self.beta_total) - self.log_gamma_total[k], empty = self.rising(0)
-        for i in range(self.n_listed[k]):
-            out += self.rising(self.cell[self.listed[k, i], k] - 1) - empty
-        return out
+        return log_gamma(self.beta_total) - self.log_gamma_total[k] + self.sum_rising(k, 1.0)
 
     cdef double log_marginal_of_both(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-        cdef Py_ssize_t i, v
+        cdef Py_ssize_t i, v, count
         cdef double out = self.log_marginal(a) + self.log_gamma_total[a]
         out -= log_gamma(self.beta_total + self.total[a] + self.total[b])
         for i in range(self.n_listed[b]):
             v = self.listed[b, i]
-            out += (self.rising(max(self.cell[v, a] - 1, 0) + self.cell[v, b] - 1)
-                    - self.rising(max(self.cell[v, a] - 1, 0)))
+            count = max(self.cell[v, a] - 1, 0)
+            if self.cell[v, b] == 2:
+                out += log_double(self.weight[v] + count)
+            else:
+                out += self.rising(v, count + self.cell[v, b] - 1) - self.rising(v, count)
         return out
 
     cdef double log_predictive(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, count
+        cdef Py_ssize_t i, v, count
         cdef double out = self.log_gamma_total[k] - log_gamma(self.beta_total + self.total[k] + self.data.length[row])
         for i in range(self.data.start[row], self.data.start[row + 1]):
-            count = max(self.cell[self.data.word[i], k] - 1, 0)
-            out += self.rising(count + self.data.times[i]) - self.rising(count)
+            v, count = self.data.word[i], max(self.cell[self.data.word[i], k] - 1, 0)
+            if self.data.times[i] == 1:
+                out += log_double(self.weight[v] + count)
+            else:
+                out += self.rising(v, count + self.data.times[i]) - self.rising(v, count)
         return out
 
     cdef void resample_prior(self, Py_ssize_t n_clusters, double power, bitgen_t* bits) noexcept nogil:
-        cdef double[MAX_GRID] logs
-        cdef double[MAX_GRID] work
-        cdef Py_ssize_t n_grid = self.grid.shape[0], most = 0, n_beyond = 0, k, i, g
-        cdef double beta, empty
+        # Among few neighbours on the grid: which ones does not depend on the present value within them, so that this is
+        # a Gibbs step. The whole grid would take longer than the sweep over the rows.
+        cdef double[NEIGHBOURS] logs
+        cdef double[NEIGHBOURS] work
+        cdef Py_ssize_t n_grid = self.grid.shape[0], place = 0, first, n, k, g
+        cdef double beta
         if n_grid == 0:
             return
-        # How many pairs of cluster and word have each count.
-        for i in range(self.histogram.shape[0]):
-            self.histogram[i] = 0
-        for k in range(n_clusters):
-            for i in range(self.n_listed[k]):
-                g = self.cell[self.listed[k, i], k] - 1
-                if g < self.n_tabulated:
-                    self.histogram[g] += 1
-                    most = max(most, g)
-                else:
-                    n_beyond += 1
-        for g in range(n_grid):
-            beta = self.grid[g]
-            empty = log_gamma(beta)
+        for g in range(1, n_grid):
+            if abs(self.grid[g] - self.beta) < abs(self.grid[place] - self.beta):
+                place = g
+        first = 0
+        if n_grid > NEIGHBOURS:
+            g = integer_below(bits, NEIGHBOURS)
+            first = place - (place + g) % NEIGHBOURS
+        n = min(first + NEIGHBOURS, n_grid)
+        first = max(first, 0)
+        n -= first
+        for g in range(n):
+            beta = self.grid[first + g]
             logs[g] = n_clusters * log_gamma(beta * self.width)
             for k in range(n_clusters):
-                logs[g] -= log_gamma(beta * self.width + self.total[k])
-            for i in range(1, most + 1):
-                if self.histogram[i]:
-                    logs[g] += self.histogram[i] * (log_gamma(beta + i) - empty)
-            if n_beyond:
-                logs[g] += self.log_rising_beyond(n_clusters, beta)
-        beta = self.grid[categorical(logs, work, n_grid, power, bits)]
+                logs[g] += self.sum_rising(k, beta / self.beta) - log_gamma(beta * self.width + self.total[k])
+        beta = self.grid[first + categorical(logs, work, n, power, bits)]
         if beta != self.beta:
             self.beta = beta
             self.refresh_all()
-
-    cdef double log_rising_beyond(self, Py_ssize_t n_clusters, double beta) noexcept nogil:
-        # The sum of log Gamma(beta + count) - log Gamma(beta) over the counts that have no place in the histogram.
-        cdef Py_ssize_t k, i, count
-        cdef double out = 0.0, empty = log_gamma(beta)
-        for k in range(n_clusters):
-            for i in range(self.n_listed[k]):
-                count = self.cell[self.listed[k, i], k] - 1
-                if count >= self.n_tabulated:
-                    out += log_gamma(beta + count) - empty
-        return out
 
     # The rest is for rows that are not in the data.
 
     cdef void add_log_densities(
         self, const int32_t* words, const int32_t* times, Py_ssize_t n_words, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
-        cdef Py_ssize_t i, k, count, length = 0
+        # Words that occur once are multiplied before there is a logarithm: no weight is so small or so large that the
+        # product of a few leaves the range of float64.
+        cdef Py_ssize_t i, k, n_factors = 0, length = 0
+        cdef double* product = &self.sums[0]
+        for k in range(n_clusters):
+            product[k] = 1.0
         for i in range(n_words):
             length += times[i]
-            for k in range(n_clusters):
-                count = max(self.cell[words[i], k] - 1, 0)
-                if times[i] == 1:
-                    out[k] += log_double(self.beta + count)
-                else:
-                    out[k] += log_gamma(self.beta + count + times[i]) - log_gamma(self.beta + count)
+            if times[i] > 1:
+                add_rising(self.weight[words[i]], &self.cell[words[i], 0], times[i], out, n_clusters)
+                continue
+            take_weights(self.weight[words[i]], &self.cell[words[i], 0], product, n_clusters)
+            n_factors += 1
+            if n_factors % FACTORS == 0:
+                take_product(product, out, n_clusters)
+        take_product(product, out, n_clusters)
         for k in range(n_clusters):
             out[k] -= log_gamma(self.beta_total + self.total[k] + length) - self.log_gamma_total[k]
 
@@ -227,6 +227,8 @@ cdef class BagOfWordsStatistics(WordCounts):
         if not sparse.issparse(values):
             values = np.nan_to_num(np.asarray(values, np.float64).reshape(-1, self.width))
         bags = BagOfWordsData(values)
+        if np.isfinite(self.repetition):
+            bags = bags.once()
         out = np.zeros((bags.n_rows, n_clusters))
         with nogil:
             for row in range(bags.n_rows):
@@ -236,14 +238,18 @@ cdef class BagOfWordsStatistics(WordCounts):
                     self.add_log_densities(&bags.word[at], &bags.times[at], n_words, n_clusters, &out[row, 0])
         return np.asarray(out)
 
-    cdef void draw_bag(self, Py_ssize_t k, Py_ssize_t length, int32_t* drawn, void* bits) noexcept nogil:
-        # Polya's urn: a new word from the prior, one that the cluster has, or one that was drawn before.
-        cdef Py_ssize_t t, i
+    cdef void draw_bag(self, Py_ssize_t k, Py_ssize_t length, int32_t* drawn, int32_t* new, void* bits) noexcept nogil:
+        # Polya's urns: a word of the bag is a copy of one before, or it is new, which is drawn from the cluster's urn:
+        # a word of the prior, one that the cluster has, or a copy of a new one before.
+        cdef Py_ssize_t t, i, n_new = 0
         cdef double u
         for t in range(length):
-            u = uniform(<bitgen_t*> bits) * (self.beta_total + self.total[k] + t)
+            if self.repetition < INFINITY and uniform(<bitgen_t*> bits) * (self.repetition + t) >= self.repetition:
+                drawn[t] = drawn[integer_below(<bitgen_t*> bits, t)]
+                continue
+            u = uniform(<bitgen_t*> bits) * (self.beta_total + self.total[k] + n_new)
             if u < self.beta_total:
-                drawn[t] = <int32_t> integer_below(<bitgen_t*> bits, self.width)
+                drawn[t] = <int32_t> self.word_of_prior(u / self.beta)
             elif u < self.beta_total + self.total[k]:
                 u -= self.beta_total
                 i = 0
@@ -254,7 +260,20 @@ cdef class BagOfWordsStatistics(WordCounts):
                     i += 1
                 drawn[t] = self.listed[k, i]
             else:
-                drawn[t] = drawn[integer_below(<bitgen_t*> bits, t)]
+                drawn[t] = new[integer_below(<bitgen_t*> bits, n_new)]
+            new[n_new] = drawn[t]
+            n_new += 1
+
+    cdef Py_ssize_t word_of_prior(self, double u) noexcept nogil:
+        # The word at u among the base weights laid side by side, by bisection.
+        cdef Py_ssize_t low = 0, high = self.width - 1, middle
+        while low < high:
+            middle = (low + high) // 2
+            if u < self.cumulative[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        return low
 
     def draw_bags(self, const int32_t[::1] slots, lengths, generator):
         """Bags of these lengths from the posterior predictive of slots, as a CSR array (n_rows, n_words)."""
@@ -263,11 +282,12 @@ cdef class BagOfWordsStatistics(WordCounts):
         long_lengths = np.where(np.asarray(lengths) > MOST_DRAWN, lengths, 0).astype(np.int64)
         cdef const int64_t[::1] short_lengths = np.asarray(lengths, np.int64) - long_lengths
         cdef int64_t[::1] start = np.append(0, np.cumsum(short_lengths))
-        cdef int32_t[::1] drawn = np.zeros(start[n] + 1, np.int32)
+        cdef int32_t[:, ::1] room = np.zeros((2, start[n] + 1), np.int32)
+        self.cumulative = np.cumsum(self.base)
         with generator.bit_generator.lock, nogil:
             for i in range(n):
-                self.draw_bag(slots[i], short_lengths[i], &drawn[start[i]], bits)
-        words = np.asarray(drawn)[:start[n]]
+                self.draw_bag(slots[i], short_lengths[i], &room[0, start[i]], &room[1, 0], bits)
+        words = np.asarray(room)[0, :start[n]]
         bags = sparse.csr_array((np.ones(len(words), np.int32), words, np.asarray(start)), (n, self.width))
         bags.sum_duplicates()
         if long_lengths.any():
@@ -279,7 +299,11 @@ cdef class BagOfWordsStatistics(WordCounts):
         rows = np.flatnonzero(lengths)
         counts = np.zeros((len(rows), self.width), np.int64)
         for bag, row in zip(counts, rows):
-            weights = self.beta + np.maximum(np.asarray(self.cell)[:, slots[row]] - 1, 0)
-            bag[:] = generator.multinomial(lengths[row], generator.dirichlet(weights))
+            weights = np.asarray(self.weight) + np.maximum(np.asarray(self.cell)[:, slots[row]] - 1, 0)
+            shares = generator.dirichlet(weights)
+            if np.isfinite(self.repetition):
+                # Shares of words that underflow are not drawn in the bag's own urn either.
+                shares[shares > 0] = generator.dirichlet(self.repetition * shares[shares > 0])
+            bag[:] = generator.multinomial(lengths[row], shares)
         counts = sparse.coo_array(counts)
         return sparse.csr_array((counts.data, (rows[counts.row], counts.col)), (len(lengths), self.width))

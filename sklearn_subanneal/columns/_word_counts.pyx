@@ -7,21 +7,40 @@ from libc.stdint cimport int32_t
 import numpy as np
 from scipy import sparse
 
-from sklearn_subanneal._core._math cimport log_float, log_gamma
+from sklearn_subanneal._core._math cimport log_float, log_gamma, simd_void
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
 from sklearn_subanneal.columns._base import check_state
 
 
+cdef simd_void take_rising(double* weights, double* counts, double factor, Py_ssize_t n) noexcept nogil:
+    # counts[i] becomes log Gamma(factor * weight + count) - log Gamma(factor * weight).
+    cdef Py_ssize_t i
+    cdef double weight
+    for i in range(n):
+        weight = factor * weights[i]
+        counts[i] = log_gamma(weight + counts[i]) - log_gamma(weight)
+
+
 cdef class WordCounts(ColumnStatistics):
     """Counts of the words of every cluster, and the prior's weight of each word.
 
-    A subclass sets ``width``, the length of the vocabulary, ``table`` and ``n_tabulated`` before it calls ``reserve``.
+    A subclass calls ``take_vocabulary`` before ``reserve``.
     """
+
+    def take_vocabulary(self, parameters):
+        """The number of words, their relative weights, and what repeats them."""
+        self.width = parameters["n_words"]
+        self.base = np.ascontiguousarray(parameters.get("base", np.ones(self.width)), np.float64)
+        check_state(self.base.shape[0] == self.width)
+        self.repetition = parameters.get("repetition", np.inf)
+        self.weight, self.empty = np.zeros((2, self.width))
+        self.fresh = np.zeros(self.width, np.float32)
+        self.pairs = np.zeros((2, self.width))
 
     @property
     def parameters(self):
-        return {"beta": self.beta, "n_words": self.width}
+        return {"beta": self.beta, "n_words": self.width, "base": self.base.base, "repetition": self.repetition}
 
     @parameters.setter
     def parameters(self, values):
@@ -30,13 +49,13 @@ cdef class WordCounts(ColumnStatistics):
 
     cdef void refresh_all(self) noexcept nogil:
         cdef Py_ssize_t k, i, v
-        cdef float fresh = log_float(<float> self.beta)
         self.beta_total = self.beta * self.width
-        for i in range(self.n_tabulated):
-            self.table[i] = log_gamma(self.beta + i)
         for v in range(self.width):
+            self.weight[v] = self.beta * self.base[v]
+            self.empty[v] = log_gamma(self.weight[v])
+            self.fresh[v] = log_float(<float> self.weight[v])
             for k in range(self.capacity):
-                self.log_count[v, k] = fresh
+                self.log_count[v, k] = self.fresh[v]
         for k in range(self.capacity):
             self.count_total(k, 0)
             for i in range(self.n_listed[k]):
@@ -49,7 +68,7 @@ cdef class WordCounts(ColumnStatistics):
         total = np.zeros(capacity)
         if present:
             cell[:, :present] = self.cell
-            logs[:] = log_float(<float> self.beta)
+            logs[:] = np.asarray(self.fresh)[:, None]
             logs[:, :present] = self.log_count
             total[:present] = self.total
             n_listed[:present] = self.n_listed
@@ -63,9 +82,21 @@ cdef class WordCounts(ColumnStatistics):
                 self.count_total(k, 0)
         return 0
 
-    cdef double rising(self, Py_ssize_t count) noexcept nogil:
-        # log Gamma(beta + count)
-        return self.table[count] if count < self.n_tabulated else log_gamma(self.beta + count)
+    cdef double rising(self, Py_ssize_t word, Py_ssize_t count) noexcept nogil:
+        # log Gamma(weight + count)
+        return log_gamma(self.weight[word] + count) if count else self.empty[word]
+
+    cdef double sum_rising(self, Py_ssize_t k, double factor) noexcept nogil:
+        # The sum of log Gamma(w + count) - log Gamma(w) over the words of a cluster, where w = factor * weight.
+        cdef Py_ssize_t i, n = self.n_listed[k]
+        cdef double out = 0.0
+        for i in range(n):
+            self.pairs[0, i] = self.weight[self.listed[k, i]]
+            self.pairs[1, i] = self.cell[self.listed[k, i], k] - 1
+        take_rising(&self.pairs[0, 0], &self.pairs[1, 0], factor, n)
+        for i in range(n):
+            out += self.pairs[1, i]
+        return out
 
     cdef void bump(self, Py_ssize_t word, Py_ssize_t k, int32_t by) noexcept nogil:
         if self.cell[word, k] == 0:
@@ -73,7 +104,7 @@ cdef class WordCounts(ColumnStatistics):
             self.n_listed[k] += 1
             self.cell[word, k] = 1
         self.cell[word, k] += by
-        self.log_count[word, k] = log_float(<float> (self.beta + (self.cell[word, k] - 1)))
+        self.log_count[word, k] = log_float(<float> (self.weight[word] + (self.cell[word, k] - 1)))
 
     cdef void count_total(self, Py_ssize_t k, double by) noexcept nogil:
         self.total[k] += by
@@ -87,11 +118,10 @@ cdef class WordCounts(ColumnStatistics):
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t i, v
-        cdef float fresh = log_float(<float> self.beta)
         for i in range(self.n_listed[k]):
             v = self.listed[k, i]
             self.cell[v, k] = 0
-            self.log_count[v, k] = fresh
+            self.log_count[v, k] = self.fresh[v]
         self.n_listed[k] = 0
         self.total[k] = 0
         self.count_total(k, 0)

@@ -22,6 +22,7 @@ from sklearn_subanneal.columns.skewed import Skewed
 from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.column import grids_of_parts, params_of_parts
 from sklearn_subanneal.tables.datetimes import Datetime
+from sklearn_subanneal.tables.documents import Documents
 from sklearn_subanneal.tables.schema import Table
 
 # All types of modelled columns, by name.
@@ -129,7 +130,12 @@ def bind_table(
 
 
 def bind_bags(
-    n_words: int, *, feature_params: dict | None = None, learn: bool = True, feature_grids: dict | None = None
+    n_words: int,
+    bags: Documents | None = None,
+    *,
+    feature_params: dict | None = None,
+    learn: bool = True,
+    feature_grids: dict | None = None,
 ) -> list[ColumnModel]:
     """The model of a table of documents: its only column are the bags of words.
 
@@ -137,8 +143,10 @@ def bind_bags(
     ----------
     n_words : int
         Length of the vocabulary.
+    bags : Documents or None
+        From which base measure and repetitions are estimated; None: words have equal weights.
     feature_params : dict or None
-        {"bag-of-words": {"beta": value}}: the hyperparameter to fix or to start from.
+        {"bag-of-words": {"beta": value}}: the hyperparameter to fix or to start from; also "base" and "repeats".
     learn : bool
         Whether it is learned.
     feature_grids : dict or None
@@ -151,7 +159,7 @@ def bind_bags(
     kind = BagOfWords.kind
     given = checked_params(feature_params, [kind], [kind], "diag").get(kind, {})
     wanted = checked_grids(feature_grids, [kind], [kind], "diag").get(kind, {})
-    model = BagOfWords.bind(kind, (0,), None, given, n_categories=n_words, learn=learn, grids="data")
+    model = BagOfWords.bind(kind, (0,), bags, given, n_categories=n_words, learn=learn, grids="data")
     return [model.with_grids(wanted, None) if learn and wanted else model]
 
 

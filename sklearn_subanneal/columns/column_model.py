@@ -56,6 +56,8 @@ class ColumnModel:
         other cells of the row.
     joint : bool
         Whether the columns of this type that share a view are one block, with a joint density given the cluster.
+    learned_from : (int, float)
+        Hyperparameters are first learned from so many rows, or from this share of the table where that is less.
     data_class, statistics_class : subclass of ColumnData, of ColumnStatistics
         The kernels. ``statistics_class`` is called with data, hyperparameters and grids.
     parameters_class : subclass of ClusterParameters, or None
@@ -91,6 +93,7 @@ class ColumnModel:
     discrete: ClassVar[bool] = False
     single: ClassVar[bool] = True
     joint: ClassVar[bool] = False
+    learned_from: ClassVar[tuple[int, float]] = (64, 1 / 4)
     data_class: ClassVar[type[ColumnData]]
     statistics_class: ClassVar[type[ColumnStatistics]]
     parameters_class: ClassVar[type[ClusterParameters] | None] = None

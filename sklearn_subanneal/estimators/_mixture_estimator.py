@@ -132,7 +132,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     def _bind(self, table, arrays):
         if self._has_documents:
             given = {"feature_params": self.feature_params, "feature_grids": self.feature_grids}
-            return bind_bags(self.n_features_in_, learn=self.learn_hyperparameters, **given)
+            return bind_bags(self.n_features_in_, arrays[0], learn=self.learn_hyperparameters, **given)
         return bind_table(
             table,
             arrays,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sklearn.base import _fit_context
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal.columns.bag_of_words import BagOfWords
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.estimators._streaming import Streaming, with_absent
-from sklearn_subanneal.mixtures.mixture_chain import LEARNED_FROM
 from sklearn_subanneal.mixtures.particle import MixtureParticles
 from sklearn_subanneal.mixtures.predictive import own_groups
 from sklearn_subanneal.trees import IncrementalHierarchy
@@ -15,7 +16,9 @@ from sklearn_subanneal.trees import IncrementalHierarchy
 class MixtureStreaming(Streaming):
     """``partial_fit`` whose particles are mixtures."""
 
-    _STREAM_LEARNS_FROM = LEARNED_FROM
+    @property
+    def _stream_learns_from(self) -> int:
+        return (BagOfWords if self._has_documents else ColumnModel).learned_from[0]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None, sample_weight=None):

@@ -39,7 +39,7 @@ class Streaming:
     """
 
     # Number of rows from which on hyperparameters are redrawn, if ``learn_from`` does not say.
-    _STREAM_LEARNS_FROM: int
+    _stream_learns_from: int
 
     _stream: Stream | None = None
     # Of the last fit: its chains with their last draws alone.
@@ -131,7 +131,7 @@ class Streaming:
         return self._entered(replace(stream, models=models, window=self.window), rows)
 
     def _settings(self) -> dict:
-        learn_from = self._STREAM_LEARNS_FROM if self.learn_from is None else self.learn_from
+        learn_from = self._stream_learns_from if self.learn_from is None else self.learn_from
         return {"window": self.window, "learn": self.learn_hyperparameters, "learn_from": learn_from}
 
     def _annealed(self, table, models, rows, generators):

@@ -36,7 +36,7 @@ def has_streams(estimator) -> bool:
 class ViewsStreaming(Streaming):
     """``partial_fit`` whose particles are cross-categorizations."""
 
-    _STREAM_LEARNS_FROM = LEARNED_FROM
+    _stream_learns_from = LEARNED_FROM
 
     @available_if(has_streams)
     @_fit_context(prefer_skip_nested_validation=True)

@@ -65,7 +65,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those of "real" with
         {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose "mu" and "sigma2" are in the units
         of the transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under covariance_type="full"),
-        {"beta"} ("bag-of-words").
+        {"beta", "base", "repeats"} ("bag-of-words"; see :class:`~sklearn_subanneal.columns.BagOfWords`).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
     missing_indicator : None, "missing-only", or array-like or set of str or int, default=None
@@ -93,7 +93,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         Whether the hyperparameters of columns and of the partition are sampled.
     learn_from : int or None, default=None
         Number of rows in the subsample from which on hyperparameters are sampled. None: 64, or a quarter of the rows
-        where these are fewer.
+        where these are fewer; of documents 512, or a half.
     max_sweeps : int or None, default=None
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
         as do the work of the schedule once more.

@@ -50,11 +50,6 @@ COUNTERS = ("n_proposed", "n_accepted", "sum_log_ratio", "n_overflows")
 # Cells scored between two checks of the cancel flag: some tens of milliseconds.
 CELLS_PER_BATCH = 1_000_000
 
-# Hyperparameters start where small clusters are cheap, and stay there until this many rows are assigned (a quarter of
-# a small table). Learned from a handful of rows they wander to where all rows are one cluster, or each is its own, and
-# no move of a single row leads back.
-LEARNED_FROM = 64
-
 
 @dataclass(frozen=True)
 class Draw:
@@ -104,6 +99,15 @@ def units_of_rows(models: list[ColumnModel], arrays: list[np.ndarray], order: np
     return units[order] if np.ndim(units) else float(units)
 
 
+def learned_from(models: list[ColumnModel], n_rows: int) -> int:
+    """From how many assigned rows on hyperparameters are learned: 64, or a quarter of a small table; of documents more.
+
+    They start where small clusters are cheap. Learned from a handful of rows they wander to where all rows are one
+    cluster, or each is its own, and no move of a single row leads back.
+    """
+    return max(min(number, int(share * n_rows)) for number, share in (model.learned_from for model in models))
+
+
 class MixtureChain(AnnealedChain):
     """A chain over the partition of the rows of one table.
 
@@ -123,7 +127,7 @@ class MixtureChain(AnnealedChain):
     learn : bool, default=True
         Whether hyperparameters are redrawn.
     learn_from : int or None, default=None
-        Number of assigned rows from which on they are; None: 64, or a quarter of the rows where these are fewer.
+        Number of assigned rows from which on they are; None: as :func:`learned_from` says.
     number : int, default=0
         Number of the chain, recorded in its trace.
     """
@@ -146,7 +150,7 @@ class MixtureChain(AnnealedChain):
     ):
         super().__init__(len(arrays[0]), order, window, generator, number)
         self.models, self.learn = models, learn
-        self.learn_from = min(LEARNED_FROM, self.n_rows // 4) if learn_from is None else min(learn_from, self.n_rows)
+        self.learn_from = min(learned_from(models, self.n_rows) if learn_from is None else learn_from, self.n_rows)
         self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
         self.mixture = Mixture(self.columns, prior, self.n_rows)
         self.moves = [(move, move.bind(self.columns, self.n_rows)) for move in moves]

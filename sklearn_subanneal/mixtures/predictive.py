@@ -225,12 +225,15 @@ def nearest_of_training(
     sizes = np.bincount(groups, draw.sizes)
     groups = np.argsort(np.argsort(-sizes, kind="stable"))[groups]
     nearest, probabilities = own_groups(models, draw, arrays, groups)
-    used, labels = np.unique(np.delete(nearest, absent), return_inverse=True)
+    used = np.unique(np.delete(nearest, absent))
     numbers = np.full(len(sizes), -1)
     numbers[used] = np.arange(len(used))
-    groups = numbers[groups]
-    if absent.size or len(used) < len(sizes):
-        labels, probabilities = own_groups(models, draw, arrays, groups)
+    groups, labels = numbers[groups], numbers[nearest]
+    # Without the other groups a certain row is as certain, and in the same one.
+    uncertain = np.flatnonzero(probabilities < 1.0) if len(used) < len(sizes) else absent
+    again = np.union1d(uncertain, absent).astype(int)
+    if again.size:
+        labels[again], probabilities[again] = own_groups(models, draw, [array[again] for array in arrays], groups)
     return groups, labels, probabilities
 
 

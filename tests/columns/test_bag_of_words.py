@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,10 @@ from sklearn.base import BaseEstimator
 from support.large_counts import LARGEST, log_marginal, statistics_of, with_a_large_count
 
 from sklearn_subanneal.columns._bag_data import BagOfWordsData
-from sklearn_subanneal.tables.documents import read_documents
+from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
+from sklearn_subanneal.columns.bag_of_words import estimated_repetition, log_repetitions
+from sklearn_subanneal.columns.binding import bind_bags
+from sklearn_subanneal.tables.documents import Documents, read_documents
 
 
 def run(code):
@@ -121,12 +125,6 @@ def test_beta_given_large_counts_has_its_posterior():
     assert_allclose(frequency, exact, atol=0.05)
 
 
-def test_tables_are_as_long_as_the_data_not_as_the_largest_count():
-    small, large = (statistics_of(with_a_large_count(count)) for count in (10**6, 10**9))
-    assert small.n_tabulated == large.n_tabulated == 2**16
-    assert statistics_of(with_a_large_count(20)).n_tabulated < 100
-
-
 def test_totals_of_rows_and_clusters_are_beyond_32_bits():
     counts = np.full((4, 8), LARGEST // 4)
     column = statistics_of(counts)
@@ -164,6 +162,101 @@ def test_short_and_long_bags_are_drawn_in_one_call():
     lengths = np.array([3, 2**33, 0, 5])
     bags = column.draw_bags(np.zeros(4, np.int32), lengths, np.random.default_rng(0))
     assert_array_equal(bags.sum(axis=1), lengths)
+
+
+# --- Words that documents repeat ----------------------------------------------------------------------------------
+
+
+def log_of_sequence(words, concentration, weights):
+    """Log probability of the words of a document in their order, a word it has not being new from a cluster's urn."""
+    out, new = 0.0, []
+    for t, word in enumerate(words):
+        if word in words[:t]:
+            out += np.log(words[:t].count(word) / (concentration + t))
+        else:
+            share = (weights[word] + new.count(word)) / (weights.sum() + len(new))
+            out += np.log(concentration / (concentration + t) * share)
+            new.append(word)
+    return out
+
+
+@pytest.mark.parametrize("words", [[2, 0, 2, 2, 1, 0], [1, 1], [0], []])
+def test_a_document_has_the_density_of_its_urns(words):
+    base, weights, concentration = np.array([2.0, 0.5, 0.3, 1.2]), np.array([3.0, 0.4, 1.0, 0.2]), 1.7
+    [model] = bind_bags(4, feature_params={"bag-of-words": {"beta": 0.8, "base": base}})
+    model = replace(model, parameters=model.parameters | {"repetition": concentration})
+    # A cluster whose counts are three times the words that it has.
+    documents = Documents(sparse.csr_array(np.array([np.bincount(words, minlength=4)])))
+    column = model.statistics(model.data([Documents(sparse.csr_array(np.tile(weights > 0.9, (3, 1)).astype(int)))]))
+    column.rebuild(np.zeros(3, int))
+    own = 0.8 * base / base.mean() + 3.0 * (weights > 0.9)
+    found = column.log_densities(model.values([documents]), 1)[0, 0] + model.log_jacobian(documents)[0]
+    assert_allclose(found, log_of_sequence(words, concentration, own), rtol=1e-12, atol=1e-12)
+
+
+def test_repetitions_are_estimated_by_their_likelihood():
+    # Documents of urns with this concentration over a vocabulary so large that no new word is one of the document's.
+    rng, concentration = np.random.default_rng(0), 30.0
+    rows = []
+    for _ in range(300):
+        words = []
+        for t in range(100):
+            is_copy = rng.random() * (concentration + t) < t
+            words.append(words[rng.integers(t)] if is_copy else int(rng.integers(10**6)))
+        rows.append(np.unique(words, return_counts=True))
+    start = np.append(0, np.cumsum([len(words) for words, _ in rows]))
+    words, counts = (np.concatenate(part) for part in zip(*rows, strict=True))
+    bags = Documents(sparse.csr_array((counts, words, start), (300, 10**6)))
+    found = estimated_repetition(bags)
+    # The information of a document about the logarithm of the concentration.
+    t = np.arange(100)
+    information = 300 * np.sum(concentration * t / (concentration + t) ** 2)
+    assert abs(np.log(found / concentration)) < 4 / np.sqrt(information)
+    nearby = [log_repetitions(bags, factor * found).sum() for factor in (0.99, 1.0, 1.01)]
+    assert max(nearby) == nearby[1]
+
+
+def test_documents_that_are_drawn_repeat_their_words():
+    # The second of two words is the first one again if it is copied, or drawn once more from the cluster.
+    base, counts, n_draws, concentration = np.array([2.0, 0.5, 0.5]), np.array([[4, 0, 1]]), 160_000, 1.5
+    parameters = {"beta": 0.7, "n_words": 3, "base": base / base.mean(), "repetition": concentration}
+    column = BagOfWordsStatistics(BagOfWordsData(counts), parameters)
+    column.rebuild([0])
+    weights = 0.7 * base / base.mean() + counts[0]
+    total = weights.sum()
+    again = weights / total * (1 + concentration * (weights + 1) / (total + 1)) / (1 + concentration)
+    bags = column.draw_bags(np.zeros(n_draws, np.int32), np.full(n_draws, 2), np.random.default_rng(0)).toarray()
+    assert_allclose((bags == 2).mean(axis=0), again, atol=4 * np.sqrt(0.25 / n_draws))
+    first = column.draw_bags(np.zeros(n_draws, np.int32), np.ones(n_draws, int), np.random.default_rng(1)).toarray()
+    assert_allclose(first.mean(axis=0), weights / total, atol=4 * np.sqrt(0.25 / n_draws))
+    # Long bags are drawn otherwise; the variance of the share of a word is that of the two urns.
+    share = column.draw_bags(np.zeros(3000, np.int32), np.full(3000, 2**30), np.random.default_rng(2)).toarray() / 2**30
+    mean = weights / total
+    assert_allclose(share.mean(axis=0), mean, atol=0.02)
+    assert_allclose(share.var(axis=0), again - mean**2, rtol=0.1)
+
+
+def test_beta_has_its_posterior_on_a_long_grid():
+    # It is drawn among neighbours, and goes through the whole grid.
+    counts, betas = np.array([[1, 0, 2, 0], [0, 1, 1, 0], [2, 0, 0, 1]]), np.geomspace(0.2, 3.0, 8)
+    base = np.array([1.6, 0.8, 1.2, 0.4])
+    column = BagOfWordsStatistics(BagOfWordsData(counts), {"beta": 0.2, "n_words": 4, "base": base}, {"beta": betas})
+    column.rebuild([0, 1, 0])
+    logs = [
+        sum(
+            np.sum(gammaln(beta * base + own) - gammaln(beta * base))
+            + gammaln(4 * beta)
+            - gammaln(4 * beta + own.sum())
+            for own in (counts[0] + counts[2], counts[1])
+        )
+        for beta in betas
+    ]
+    exact = np.exp(logs - np.max(logs)) / np.exp(logs - np.max(logs)).sum()
+    rng, seen = np.random.default_rng(1), []
+    for _ in range(20_000):
+        column.learn(2, rng)
+        seen.append(column.parameters["beta"])
+    assert_allclose((np.array(seen)[:, None] == betas).mean(axis=0), exact, atol=0.02)
 
 
 # --- Counts that are refused ------------------------------------------------------------------------------------

@@ -53,7 +53,14 @@ def test_kinds_are_the_names_of_the_types():
 
 
 def test_bags_are_one_column_named_by_its_type():
-    [model] = bind_bags(7, feature_params={"bag-of-words": {"beta": 0.4}})
-    assert (model.name, model.kind, model.parameters) == ("bag-of-words", "bag-of-words", {"beta": 0.4, "n_words": 7})
+    params = {"beta": 0.4, "base": [2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0625], "repeats": "cluster"}
+    [model] = bind_bags(7, feature_params={"bag-of-words": params})
+    assert (model.name, model.kind, model.parameters["beta"], model.parameters["n_words"]) == (
+        *["bag-of-words"] * 2,
+        0.4,
+        7,
+    )
+    np.testing.assert_allclose(model.parameters["base"], np.array(params["base"]) / np.mean(params["base"]))
+    assert "repetition" not in model.parameters
     with pytest.raises(ValueError, match="multinomial"):
         bind_bags(7, feature_params={"multinomial": {"beta": 0.4}})

@@ -25,8 +25,10 @@ from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import TreeGuidedNRMM
 from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
+from sklearn_subanneal.columns.bag_of_words import estimated_repetition, log_repetitions
 from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge
 from sklearn_subanneal.partitions import NGGP, NIG
+from sklearn_subanneal.tables.documents import Documents
 from sklearn_subanneal.trees import TreeGuided, TreeGuidedPaper
 from sklearn_subanneal.views import ColumnGroups
 
@@ -175,6 +177,13 @@ CASES = {
         BAGS,
         NEW_BAGS,
         ("bag-of-words", BAGS, {"beta": np.full(4, 0.6)}),
+        {"bag-of-words": {"beta": 0.6, "base": 1.0, "repeats": "cluster"}},
+    ),
+    # By default the words of a document count once for its cluster, and the weights are the numbers of documents + 2.
+    "words": (
+        BAGS,
+        NEW_BAGS,
+        ("bag-of-words", np.minimum(BAGS, 1), {"beta": 0.6 * np.array([5.0, 4.0, 6.0, 4.0]) / 4.75}),
         {"bag-of-words": {"beta": 0.6}},
     ),
 }
@@ -199,12 +208,13 @@ def exact_scores(column, new, mass, sigma):
 
 
 @pytest.mark.parametrize(
-    ("case", "moves"), [("gaussian", "slice"), ("gaussian", "tree-guided"), ("bag-of-words", "gibbs")]
+    ("case", "moves"),
+    [("gaussian", "slice"), ("gaussian", "tree-guided"), ("bag-of-words", "gibbs"), ("words", "tree-guided")],
 )
 def test_score_samples_is_the_exact_predictive(case, moves):
     X, new, column, params = CASES[case]
     model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=EXACT_MOVES[moves], feature_params=params, learn_hyperparameters=False)
-    if case == "bag-of-words":
+    if case != "gaussian":
         model.set_params(feature_types=DOCUMENTS)
     model.set_params(n_chains=2, n_draws=300, random_state=0, schedule=SequentialGibbs(passes=1)).fit(X)
     whole, draws, densities = np.exp(model.score_samples(new)), model._draws, []
@@ -212,7 +222,16 @@ def test_score_samples_is_the_exact_predictive(case, moves):
         for at in range(0, 300, 30):
             model._draws = [chain[at : at + 30]]
             densities.append(np.exp(model.score_samples(new)))
-    exact, error = np.exp(exact_scores(column, new, 1.0, 0.5)), np.std(densities, axis=0, ddof=1) / np.sqrt(20)
+    repeats = 0.0
+    if case == "words":
+        repeats = log_repetitions(
+            Documents(sparse.csr_array(new)), estimated_repetition(Documents(sparse.csr_array(X)))
+        )
+        new = np.minimum(new, 1)
+    exact, error = (
+        np.exp(exact_scores(column, new, 1.0, 0.5) + repeats),
+        np.std(densities, axis=0, ddof=1) / np.sqrt(20),
+    )
     assert (np.abs(whole - exact) <= 4.5 * error + 1e-9).all()
     assert (error < 0.05 * exact).all()
 
@@ -277,6 +296,35 @@ def test_documents_have_neither_missing_cells_nor_columns():
     short(feature_types=DOCUMENTS, subsampling=StratifiedSubsampling(labels=np.arange(60) % 2)).fit(X)
     with pytest.raises(ValueError, match="30 features"):
         model.predict(X[:, :20])
+
+
+def bursty_documents(n=120, seed=0):
+    """Documents of three topics, each of which repeats words of its own choice."""
+    rng, rows = np.random.default_rng(seed), []
+    topics = rng.dirichlet(np.full(400, 0.3), 3)
+    for i in range(n):
+        words = []
+        for t in range(300):
+            is_copy = rng.random() * (100 + t) < t
+            words.append(words[rng.integers(t)] if is_copy else int(rng.choice(400, p=topics[i % 3])))
+        rows.append(np.bincount(words, minlength=400))
+    return sparse.csr_array(np.array(rows)), np.arange(n) % 3
+
+
+def test_documents_that_repeat_words_are_in_groups():
+    X, topics = bursty_documents()
+    model = short(feature_types=DOCUMENTS).fit(X)
+    assert adjusted_rand_score(topics, model.labels_) > 0.95
+    # With a multinomial of all words, what a document repeats sets it apart from the others.
+    params = {"bag-of-words": {"base": 1.0, "repeats": "cluster"}}
+    multinomial = short(feature_types=DOCUMENTS, feature_params=params).fit(X)
+    assert multinomial.n_clusters_ > 2 * model.n_clusters_
+
+
+def test_the_base_has_a_weight_for_each_word():
+    model = short(feature_types=DOCUMENTS, feature_params={"bag-of-words": {"base": [1.0, 2.0]}})
+    with pytest.raises(ValueError, match=r"'base'\] has the shape \(2,\); give one weight for each of the 30 words"):
+        model.fit(documents())
 
 
 def test_beta_is_what_is_given_where_nothing_is_learned():

@@ -117,7 +117,9 @@ def test_bags_are_sampled_by_the_weights_of_the_draws():
     models = []
     for rate in (0.05, 8.0):
         X = np.column_stack([np.full(60, 10), rng.poisson(rate, 60)])
-        models.append(SubsampleAnnealedDPMM(feature_types="bag-of-words", n_chains=1, n_draws=1, random_state=0).fit(X))
+        params = {"bag-of-words": {"base": 1.0, "repeats": "cluster"}}
+        model = SubsampleAnnealedDPMM(feature_types="bag-of-words", feature_params=params, n_chains=1, n_draws=1)
+        models.append(model.set_params(random_state=0).fit(X))
     model = models[0]
     model._draws = [[replace(one._flat_draws()[0], weight=w) for one, w in zip(models, (1.8, 0.2), strict=True)]]
     shares = []

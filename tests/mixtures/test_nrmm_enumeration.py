@@ -48,7 +48,17 @@ def multinomial(n_rows):
     )
 
 
-LIKELIHOODS = {"gaussian": gaussian, "multinomial": multinomial}
+def words_of_documents(n_rows):
+    """The same bags with each word once, and words of which some are common."""
+    base, once = np.array([1.9, 0.4, 1.1, 0.6]), np.minimum(BAGS[:n_rows], 1)
+    parameters = {"beta": 0.6, "n_words": 4, "base": base, "repetition": 2.0}
+    return (
+        BagOfWordsStatistics(BagOfWordsData(BAGS[:n_rows]).once(), parameters),
+        ("bag-of-words", once, {"beta": 0.6 * base}),
+    )
+
+
+LIKELIHOODS = {"gaussian": gaussian, "multinomial": multinomial, "words": words_of_documents}
 
 
 def sweeps(mixture, generator):

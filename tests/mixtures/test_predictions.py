@@ -16,7 +16,7 @@ from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.columns import real as reals
-from sklearn_subanneal.mixtures.predictive import rare_clusters
+from sklearn_subanneal.mixtures.predictive import assign_rows, nearest_of_training, rare_clusters
 from sklearn_subanneal.partitions import PitmanYor
 
 REAL = {"mu": 0.5, "kappa": 0.5, "sigma2": 0.3, "nu": 6.0}
@@ -389,3 +389,21 @@ def test_rare_clusters_hold_together_at_most_a_share_of_the_rows():
     assert set(rare_clusters(sizes, 0.1)) == {3, 1, 4}
     assert set(rare_clusters(sizes, 0.049)) == {3}
     assert not rare_clusters(sizes, 0.0).size
+
+
+@pytest.mark.parametrize("absent", [[], [3, 17]])
+def test_training_rows_have_the_probabilities_of_the_groups_that_rows_have(absent):
+    # Clusters overlap so much that some are no row's most probable one: they are left out, and the others have more.
+    X, absent = np.random.default_rng(0).normal(size=(60, 1)), np.array(absent, int)
+    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=20, random_state=0).fit(X)
+    arrays, n_left_out = model._encode(X), 0
+    for draw in model._draws[0]:
+        groups, labels, probabilities = nearest_of_training(
+            model._models, draw, arrays, np.arange(len(draw.sizes)), absent
+        )
+        exact = np.exp(assign_rows(model._models, draw, arrays, groups))
+        n_left_out += np.count_nonzero(groups < 0)
+        np.testing.assert_array_equal(labels, exact.argmax(axis=1))
+        np.testing.assert_allclose(probabilities, exact.max(axis=1), rtol=1e-12)
+        np.testing.assert_array_equal(np.unique(np.delete(labels, absent)), np.arange(groups.max() + 1))
+    assert n_left_out > 10

@@ -100,6 +100,10 @@ class ColumnExample:
             return {"alpha": np.array([params["beta"], params["alpha"]])}
         params = reference.natural_block(params) if self.kind == "gaussian" else params
         known = {"n_words": self.width} if self.kind == "bag-of-words" else {}
+        if known and np.ndim(params["beta"]):
+            # The kernel has the mean weight of a word, and the weights relative to it.
+            beta = float(np.mean(params["beta"]))
+            params = params | {"beta": beta, "base": np.asarray(params["beta"]) / beta}
         return known | {name: np.asarray(value, float) if np.ndim(value) else value for name, value in params.items()}
 
     def reference_params(self, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +114,9 @@ class ColumnExample:
             # Rounded, so that values of the grid are equal again.
             sigma2 = (np.diag(parameters["psi"]) / (parameters["nu"] - self.width + 1)).round(10)
             return {name: value for name, value in parameters.items() if name in self.params} | {"sigma2": sigma2}
-        return {name: value for name, value in parameters.items() if name != "n_words"}
+        if self.kind == "bag-of-words":
+            return {"beta": parameters["beta"] * (parameters["base"] if np.ptp(parameters["base"]) else 1.0)}
+        return dict(parameters)
 
     def kernel_grids(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
         grids = {name: np.asarray(grid, float) for name, grid in self.grids.items()}
@@ -252,6 +258,8 @@ def _examples() -> Iterator[ColumnExample]:
     words = rng.multinomial(rng.integers(0, 30, 48), rng.dirichlet([0.4] * 7, 48))
     new = np.array([[0, 0, 1, 0, 3, 0, 0], [0] * 7, [1, 2, 0, 40, 5, 1, 900]], float)
     yield ColumnExample("bag-of-words", "bag-of-words", words, {"beta": 0.3}, {}, new)
+    beta = [0.05, 1.4, 0.3, 0.02, 0.6, 2.5, 0.1]
+    yield ColumnExample("bag-of-words-base", "bag-of-words", words, {"beta": beta}, {}, new)
 
 
 def _with_gaps(cells, sign):
