@@ -15,6 +15,7 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
 from sklearn_subanneal.mixtures import Gibbs
+from sklearn_subanneal.mixtures.predictive import nearest_groups
 from sklearn_subanneal.tables.documents import joined
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, joined_weights
@@ -290,19 +291,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         modelled = [array[copies.rows] for array in arrays]
         if hierarchy is not None:
             hierarchy = replace(hierarchy, rows=np.arange(len(hierarchy.rows), dtype=np.int32))
-        spec = ForestSpec(
-            n_rows=len(modelled[0]),
-            models=models,
-            arrays=modelled,
-            partition=partitions.resolve_partition(self.partition),
-            moves=(IncrementalHierarchy(),),
-            learn=self.learn_hyperparameters,
-            learn_from=self.learn_from,
-            generator=generator,
-            subsampling=TableOrder(),
-            start=self._representative,
-            hierarchy=hierarchy,
-        )
+        settings = {"learn": self.learn_hyperparameters, "learn_from": self.learn_from, "hierarchy": hierarchy}
+        spec = self._forest_spec(models, modelled, generator=generator, **settings)
         spec.check()
         result = spec.run(ChainContext())
         self._keep(table, models, arrays, [result], copies)
@@ -312,7 +302,10 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         return self
 
     def hierarchy(self, X) -> Hierarchy:
-        """A tree over the rows of X, by the hyperparameters of the draw that represents the posterior.
+        """A tree over the rows of X, by the draw that represents the posterior.
+
+        Its clusters are those in which the rows most probably are by this draw. Within each the rows are inserted one
+        after the other; then the two clusters are joined, again and again, whose dissimilarity is the smallest.
 
         Parameters
         ----------
@@ -322,17 +315,32 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         -------
         hierarchy : Hierarchy
             The tree, with ``linkage()`` for ``scipy.cluster.hierarchy.dendrogram``, and ``newick()``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import TreeGuidedNRMM
+        >>> X = np.random.default_rng(0).normal(size=(200, 2)) + 8 * (np.arange(200) % 3)[:, None]
+        >>> tree = TreeGuidedNRMM(n_chains=2, random_state=0).fit(X).hierarchy(X[:50])
+        >>> tree.n_clusters, tree.linkage().shape
+        (3, (49, 4))
         """
         arrays = self._encode(X)
-        spec = ForestSpec(
+        every = np.arange(len(self._representative.sizes))
+        labels = nearest_groups(self._models, self._representative, arrays, every)
+        settings = {"learn": False, "groups": np.unique(labels, return_inverse=True)[1]}
+        spec = self._forest_spec(self._models, arrays, generator=spawn_generators(0, 1)[0], **settings)
+        return hierarchy_of(spec.run(ChainContext()))
+
+    def _forest_spec(self, models, arrays, **settings) -> ForestSpec:
+        """Trees over some rows, in their order and with the hyperparameters of the representative draw, if any."""
+        return ForestSpec(
             n_rows=len(arrays[0]),
-            models=self._models,
+            models=models,
             arrays=arrays,
             partition=partitions.resolve_partition(self.partition),
             moves=(IncrementalHierarchy(),),
-            learn=False,
-            generator=spawn_generators(0, 1)[0],
             subsampling=TableOrder(),
             start=self._representative,
+            **settings,
         )
-        return hierarchy_of(spec.run(ChainContext()))

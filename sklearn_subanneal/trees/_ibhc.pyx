@@ -53,6 +53,20 @@ cdef class IBHC(Trees):
             with nogil:
                 self.insert_row(rows[i])
 
+    def insert_groups(self, const int32_t[::1] rows, const int32_t[::1] groups):
+        """Insert rows of which the trees are known: those of one group are one tree, whatever their dissimilarity.
+
+        The forest must be empty; groups are 0, 1, ... without gaps.
+        """
+        cdef Py_ssize_t i, k, x
+        self.n_roots = np.max(groups, initial=-1) + 1
+        self.root[:self.n_roots] = -1
+        with nogil:
+            for i in range(rows.shape[0]):
+                x, k = self.leaf(rows[i]), groups[i]
+                self.node_of[rows[i]] = <int32_t> x
+                self.root[k] = <int32_t> (x if self.root[k] < 0 else self.insert(self.root[k], x))
+
     cdef void insert_row(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t at = 0, n_queued = 1, x, which, left = 4 * self.n_roots + 16
         x = self.leaf(row)

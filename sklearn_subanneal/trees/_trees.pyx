@@ -20,7 +20,7 @@ cdef double NONE = -1e300
 # Maximum number of levels of an insertion. If many rows are similar, d(l, r) is the smallest dissimilarity nearly
 # everywhere, rows are attached at the top, and the height grows with the number of rows: without a bound, the time to
 # insert n rows would grow as n^2.
-cdef Py_ssize_t MAX_DEPTH = 64
+cdef Py_ssize_t MAX_DEPTH = 40
 
 
 cdef double softplus(double x) noexcept nogil:

@@ -34,14 +34,18 @@ class ForestChain(MixtureChain):
     ----------
     hierarchy : Hierarchy or None, default=None
         A forest over the first rows, which is continued; hyperparameters are then not changed.
+    groups : ndarray of int, shape (n_rows,), or None
+        The tree of each row of the table, if it is known.
     **arguments
         Arguments of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`; ``moves`` is one
         :class:`~sklearn_subanneal.trees.IncrementalHierarchy`.
     """
 
-    def __init__(self, *, hierarchy: Hierarchy | None = None, **arguments):
+    def __init__(self, *, hierarchy: Hierarchy | None = None, groups: np.ndarray | None = None, **arguments):
         super().__init__(**arguments)
-        self.hierarchy = hierarchy
+        self.hierarchy, self.groups = hierarchy, groups
+        # Whether rows are inserted in a random order, and not in that of the chain.
+        self.shuffled = False
 
     def run(
         self,
@@ -52,13 +56,28 @@ class ForestChain(MixtureChain):
         context: ChainContext,
         max_sweeps: int = 0,
     ) -> ChainResult:
-        """Insert all rows; there is a single draw, whatever ``n_draws`` is."""
-        if not self.draws:
-            if self.hierarchy is None and self.learn:
-                n_rows = min(self.n_rows, ROWS_PER_ROUND)
-                for number in range(ROUNDS):
-                    self._sweep(Step((number + 1) / (ROUNDS + 1), n_rows, n_rows, 1.0), context)
-            self._sweep(Step(1.0, self.n_rows, self.n_rows, 1.0), context, thin=1)
+        """Build the forest, and build it anew as often as the move says; the best one is the single draw."""
+        if self.draws:
+            return self.result()
+        n_rebuilds = 0 if self.hierarchy is not None else self.moves[0][0].n_rebuilds
+        if self.hierarchy is None and self.learn:
+            n_rows = min(self.n_rows, ROWS_PER_ROUND)
+            for number in range(ROUNDS):
+                self._sweep(Step((number + 1) / (ROUNDS + 1), n_rows, n_rows, 1.0), context)
+        whole, best = Step(1.0, self.n_rows, self.n_rows, 1.0), None
+        for number in range(n_rebuilds + 1):
+            self.shuffled, before = number > 0, self.seconds_of_run
+            if self.shuffled:
+                self.hierarchy = None
+            self._sweep(whole, context)
+            log_joint = self.trace[-1][self.TRACE.names.index("log_joint")]
+            if best is None or log_joint > best[0]:
+                best = log_joint, self.get_state()
+            if time_limit is not None and 2 * self.seconds_of_run - before > time_limit:
+                break
+        if self.shuffled:
+            self.set_state(best[1])
+        self._draw()
         return self.result()
 
     def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
@@ -70,7 +89,11 @@ class ForestChain(MixtureChain):
             self.mixture.set_labels(here, self.generator)
         forest = IBHC(self.columns, self.n_rows, self.mixture.prior, self.hierarchy)
         self.hierarchy = None
+        if self.groups is not None:
+            forest.insert_groups(np.arange(self.n_rows, dtype=np.int32), self.groups[self.order].astype(np.int32))
         rows = np.setdiff1d(np.flatnonzero(here == 0), forest.rows).astype(np.int32)
+        if self.shuffled:
+            self.generator.shuffle(rows)
         for at in range(0, len(rows), ROWS_PER_BATCH):
             context.check()
             forest.insert_rows(rows[at : at + ROWS_PER_BATCH])
@@ -120,11 +143,14 @@ class ForestSpec(MixtureSpec):
     ----------
     hierarchy : Hierarchy or None
         A forest over the first rows, which is continued; hyperparameters are then not changed.
+    groups : ndarray of int, shape (n_rows,), or None
+        The tree of each row, if it is known: 0, 1, ... without gaps.
     start : Draw or None
         The draw whose hyperparameters the forest starts with; None: those of the models.
     """
 
     hierarchy: Hierarchy | None = None
+    groups: np.ndarray | None = None
     start: Draw | None = None
 
     def build(self, order: np.ndarray, window: Window) -> ForestChain:
@@ -140,6 +166,7 @@ class ForestSpec(MixtureSpec):
             learn_from=self.learn_from,
             number=self.number,
             hierarchy=self.hierarchy,
+            groups=self.groups,
         )
         if self.start is not None:
             chain.adopt(self.start)

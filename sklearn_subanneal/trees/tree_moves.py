@@ -11,6 +11,10 @@ from sklearn_subanneal.trees._tree_guided import TreeGuidedKernel
 from sklearn_subanneal.trees._tree_guided_paper import TreeGuidedPaperKernel
 from sklearn_subanneal.trees._tree_guided_similar import TreeGuidedSimilarKernel
 
+# Proposals of TreeGuided after a cycle through the rows: one more for so many rows, from the fewest to the most. They
+# cost little, and splits and merges are what a chain needs that is stuck after the annealing.
+FEWEST_PROPOSALS, ROWS_OF_A_PROPOSAL, MOST_PROPOSALS = 24, 50, 60
+
 
 class TreeGuided(ClusterMove):
     """Split-merge proposals with splits suggested by a tree over some rows of the cluster; exact.
@@ -21,7 +25,7 @@ class TreeGuided(ClusterMove):
     Parameters
     ----------
     n_proposals : int or None, default=None
-        Proposals after each cycle through the rows. None: as many as cost little, 3 to 24 by the number of rows.
+        Proposals after each cycle through the rows. None: 24 to 60 by the number of rows.
     subset_size : int, default=50
         Maximum number of rows of a tree: trees over all rows of large clusters cost more than they gain.
 
@@ -37,12 +41,17 @@ class TreeGuided(ClusterMove):
     TreeGuided(subset_size=20)
     """
 
-    pace = 1.5
     in_views = False
 
     def __init__(self, n_proposals: int | None = None, subset_size: int = 50):
         self.n_proposals = n_proposals
         self.subset_size = subset_size
+
+    def count(self, n_assigned: int, most: int = MOST_PROPOSALS) -> int:
+        """Number of proposals after a cycle through this many rows, of which most end before the rows are visited."""
+        if self.n_proposals is not None:
+            return self.n_proposals
+        return min(FEWEST_PROPOSALS + n_assigned // ROWS_OF_A_PROPOSAL, most)
 
     def check(self, prior: PartitionPrior, models: list[ColumnModel]) -> None:
         super().check(prior, models)
@@ -134,6 +143,12 @@ class IncrementalHierarchy(Move):
     No sampler but a point estimate, one for each chain; it cannot be combined with other moves. Hyperparameters are
     learned from forests over some of the rows.
 
+    Parameters
+    ----------
+    n_rebuilds : int, default=0
+        How often the forest is built anew, from rows in a random order and with hyperparameters drawn given the forest
+        before. The one with the largest log joint density is kept. ``partial_fit`` does not build it anew.
+
     References
     ----------
     J. Lee, S. Choi (2014), Incremental tree-based inference with dependent normalized random measures, AISTATS.
@@ -141,13 +156,19 @@ class IncrementalHierarchy(Move):
     Examples
     --------
     >>> from sklearn_subanneal.trees import IncrementalHierarchy
-    >>> IncrementalHierarchy()
-    IncrementalHierarchy()
+    >>> IncrementalHierarchy(n_rebuilds=4)
+    IncrementalHierarchy(n_rebuilds=4)
     """
 
     kind = "rows"
     in_views = False
     alone = True
+
+    def __init__(self, n_rebuilds: int = 0):
+        self.n_rebuilds = n_rebuilds
+
+    def check(self, prior: PartitionPrior, models: list[ColumnModel]) -> None:
+        self._check_integer("n_rebuilds", 0)
 
     def bind(self, columns: list, n_rows: int, twins: dict | None = None) -> MoveKernel:
         return MoveKernel()

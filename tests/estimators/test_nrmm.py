@@ -27,9 +27,10 @@ from sklearn_subanneal import TreeGuidedNRMM
 from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
 from sklearn_subanneal.columns.bag_of_words import estimated_repetition, log_repetitions
 from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge
+from sklearn_subanneal.mixtures.predictive import nearest_groups
 from sklearn_subanneal.partitions import NGGP, NIG
 from sklearn_subanneal.tables.documents import Documents
-from sklearn_subanneal.trees import TreeGuided, TreeGuidedPaper
+from sklearn_subanneal.trees import IncrementalHierarchy, TreeGuided, TreeGuidedPaper
 from sklearn_subanneal.views import ColumnGroups
 
 PARTITIONS = {"nggp": {"mass", "sigma", "log_u"}, "dp": {"concentration"}, "nig": {"mass", "log_u"}}
@@ -151,6 +152,7 @@ def test_empty_atoms_beyond_the_bound_are_told_of():
         ({"moves": []}, "moves must have exactly one move of the rows.*has none"),
         ({"moves": ["gibbs", "slice"]}, "moves must have exactly one move of the rows.*has Gibbs, Slice"),
         ({"moves": ["incremental-hierarchy", "split-merge"]}, "IncrementalHierarchy cannot be combined"),
+        ({"moves": [IncrementalHierarchy(n_rebuilds=-1)]}, "n_rebuilds of IncrementalHierarchy must be an integer of"),
         ({"moves": ["gibbs", ColumnGroups()]}, "ColumnGroups moves columns between views, and a mixture has but one"),
         ({"moves": ["gibbs", TreeGuided]}, r"moves has the class TreeGuided; write TreeGuided\(\)"),
         ({"moves": ["gibbs", TreeGuided(subset_size=1)]}, "subset_size of TreeGuided must be .* at least 2, got 1"),
@@ -351,9 +353,33 @@ def test_the_trees_of_a_fit():
     assert_is_tree_of(model, 90)
     # The trees are deterministic given the hyperparameters, so that chains differ by those, and their order, alone.
     assert adjusted_rand_score(model.hierarchy_.labels, np.arange(90) % 3) == 1.0
-    trees = short(moves=["gibbs"]).fit(X).hierarchy(X[:9])
+    trees = short().fit(X).hierarchy(X[:9])
     assert trees.n_clusters == 3 and adjusted_rand_score(trees.labels, np.arange(9) % 3) == 1.0
     assert not hasattr(short(moves=["gibbs"]).fit(X), "hierarchy_")
+
+
+def test_the_tree_after_a_fit_has_the_clusters_of_the_representative_draw():
+    X = blobs(90)
+    model = short(n_draws=10).fit(X * 0.3)
+    new = model.sample(40, random_state=0)
+    tree = model.hierarchy(new)
+    every = np.arange(len(model._representative.sizes))
+    labels = nearest_groups(model._models, model._representative, model._encode(new), every)
+    assert adjusted_rand_score(tree.labels, labels) == 1.0
+    assert tree.n_clusters == len(np.unique(labels))
+    assert is_valid_linkage(tree.linkage())
+
+
+def test_the_best_of_several_forests_is_kept():
+    X = np.random.default_rng(0).normal(size=(80, 2)) * [3.0, 1.0]
+    runs = {n: short(moves=[IncrementalHierarchy(n_rebuilds=n)], n_chains=1).fit(X) for n in (0, 6)}
+    built = {n: model.trace_["log_joint"][model.trace_["n_assigned"] == 80] for n, model in runs.items()}
+    assert len(built[6]) == len(built[0]) + 6
+    # The first forest is that without rebuilding, and the best one is not the last here.
+    assert built[6][-7] == built[0][-1]
+    assert runs[6].log_joint_[0, 0] == built[6][-7:].max() > max(built[6][-1], built[0][-1])
+    assert_is_tree_of(runs[6], 80)
+    assert_array_equal(short(moves=[IncrementalHierarchy(n_rebuilds=6)], n_chains=1).fit(X).labels_, runs[6].labels_)
 
 
 @pytest.mark.parametrize("case", ["full", "diag", "documents"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from math import log
 
 import matplotlib.pyplot as plt
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.reference import log_marginal
-from oracles.reference_trees import Weight, consistent_partitions, ibhc, insert, join, leaf, shape
+from oracles.reference_trees import Weight, consistent_partitions, distance, ibhc, insert, join, leaf, shape
 from scipy.cluster import hierarchy as scipy_hierarchy
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans
@@ -63,6 +64,30 @@ def test_ibhc_is_that_of_the_reference(example, prior):
     assert shapes(forest.hierarchy()) == {shape(tree) for tree in exact}
     assert_allclose(forest.log_joint, sum(tree.log_h for tree in exact), rtol=1e-9)
     assert_allclose(forest.log_potential, sum(tree.log_phi for tree in exact), rtol=1e-9)
+
+
+@examples
+def test_groups_are_trees_of_their_own(example):
+    # Rows of groups are inserted one after the other and never cut off; then the nearest trees are joined.
+    rng, prior = np.random.default_rng(5), CRP(0.7).bind()
+    rows, groups = rng.permutation(example.n_rows)[:24], np.append(np.arange(4), rng.integers(0, 4, 20))
+    forest = IBHC([example.statistics()], example.n_rows, prior)
+    forest.insert_groups(rows.astype(np.int32), groups.astype(np.int32))
+    weight, trees = weight_of([example], prior), []
+    for group in range(4):
+        own = rows[groups == group].tolist()
+        tree = leaf(weight, own[0])
+        for row in own[1:]:
+            tree = insert(weight, tree, leaf(weight, row))
+        trees.append(tree)
+    found = forest.hierarchy()
+    assert shapes(found) == {shape(tree) for tree in trees}
+    assert found.n_clusters == 4
+    for log_d in found.log_d[-3:]:
+        pairs = [(distance(weight, a, b), a, b) for a, b in itertools.combinations(trees, 2)]
+        nearest, a, b = min(pairs, key=lambda pair: pair[0])
+        assert_allclose(log_d, nearest, rtol=1e-7, atol=1e-7)
+        trees = [tree for tree in trees if tree not in (a, b)] + [join(weight, a, b)]
 
 
 def test_ibhc_cuts_trees_as_the_reference_does():
