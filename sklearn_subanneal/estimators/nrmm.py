@@ -16,7 +16,7 @@ from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.mixtures.predictive import nearest_groups
-from sklearn_subanneal.tables.documents import joined
+from sklearn_subanneal.tables.growing_columns import GrowingColumns
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.row_weights import checked_weights, joined_weights
 from sklearn_subanneal.trees import Hierarchy, IncrementalHierarchy, TreeGuided
@@ -230,7 +230,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
 
     def _summarize(self, arrays):
         super()._summarize(arrays)
-        self._online = arrays, self._copies.weights, spawn_generators(self.random_state, 1)[0]
+        self._online = GrowingColumns.of(arrays), self._copies.weights, spawn_generators(self.random_state, 1)[0]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None, sample_weight=None):
@@ -279,15 +279,16 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
             raise ValueError("X cannot be inserted after a fit to a ShardedTable, whose rows are not kept; fit it anew")
         hierarchy = vars(self).get("hierarchy_")
         if self._online is not None:
-            (arrays, old_weights, generator), table, models = self._online, self._table, self._models
+            (columns, old_weights, generator), table, models = self._online, self._table, self._models
             new = table.encode(self, X, as_evidence(self.unseen))
-            weights = joined_weights(old_weights, len(arrays[0]), weights, len(new[0]))
-            arrays = [joined(old, more) for old, more in zip(arrays, new, strict=True)]
+            weights = joined_weights(old_weights, columns.n_rows, weights, len(new[0]))
+            columns = columns.extended(new)
         else:
             table, repeated, arrays = self._read_weighted(X, weights)
+            columns = GrowingColumns.of(arrays)
             models, generator = self._bind(table, repeated), spawn_generators(self.random_state, 1)[0]
         # In the order of the table: the trees depend on it, and their leaves are numbered by it.
-        copies = RowCopies(weights)
+        copies, arrays = RowCopies(weights), columns.arrays
         modelled = [array[copies.rows] for array in arrays]
         if hierarchy is not None:
             hierarchy = replace(hierarchy, rows=np.arange(len(hierarchy.rows), dtype=np.int32))
@@ -298,7 +299,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         self._keep(table, models, arrays, [result], copies)
         self._summarize(arrays)
         self._judge_convergence()
-        self.hierarchy_, self._online = hierarchy_of(result, copies), (arrays, weights, generator)
+        self.hierarchy_, self._online = hierarchy_of(result, copies), (columns, weights, generator)
         return self
 
     def hierarchy(self, X) -> Hierarchy:

@@ -151,7 +151,12 @@ class MixtureChain(AnnealedChain):
         super().__init__(len(arrays[0]), order, window, generator, number)
         self.models, self.learn = models, learn
         self.learn_from = min(learned_from(models, self.n_rows) if learn_from is None else learn_from, self.n_rows)
-        self.columns = [model.statistics(model.data(arrays).take(self.order)) for model in models]
+        is_sorted = np.array_equal(self.order, np.arange(self.n_rows))
+        data = (model.data(arrays) for model in models)
+        self.columns = [
+            model.statistics(own if is_sorted else own.take(self.order))
+            for model, own in zip(models, data, strict=True)
+        ]
         self.mixture = Mixture(self.columns, prior, self.n_rows)
         self.moves = [(move, move.bind(self.columns, self.n_rows)) for move in moves]
         self.batch = max(int(CELLS_PER_BATCH / max(sum(model.cells_per_row(arrays) for model in models), 1.0)), 64)
