@@ -23,6 +23,8 @@ SMOOTHING = 2.0
 # corpus is, and no document would have a reason to be in one of them. The least weight and the first one are parts of
 # the most.
 MOST, LEAST, FIRST = 1 / 4, 1 / 200, 1 / 16
+# If a document has on average more than this share of all words, what it has says little, and how often all the more.
+DENSE = 0.5
 # Values of the grid of beta.
 N_GRID = 12
 # Bounds of the logarithm of the concentration of repeated words.
@@ -41,8 +43,9 @@ class BagOfWords(ColumnModel):
     that the document has already is neglected, as in the latter: densities are lower bounds of those of the urns.
 
     ``feature_params`` can give ``beta``, the mean weight; ``base``, the relative weights of the words, one number for
-    equal ones; and ``repeats``: "document", or "cluster" for a multinomial of all occurrences. By default the base is
-    the number of training documents that have the word, plus 2.
+    equal ones; and ``repeats``: "document", or "cluster" for a multinomial of all occurrences, which is the default if
+    documents have on average more than half of all words. By default the base is the number of training documents that
+    have the word, plus 2; with a multinomial, weights are equal.
 
     References
     ----------
@@ -63,8 +66,9 @@ class BagOfWords(ColumnModel):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        own = given.get("repeats", "document") == "document"
-        start = {"n_words": n_categories, "base": cls._base(name, given.get("base"), cells, n_categories)}
+        own = given.get("repeats", default_repeats(cells)) == "document"
+        base = given.get("base", None if own else 1.0)
+        start = {"n_words": n_categories, "base": cls._base(name, base, cells, n_categories)}
         grid, first = ALPHA_GRID, 0.1
         if own:
             start["repetition"] = 1.0 if cells is None else estimated_repetition(cells)
@@ -115,6 +119,13 @@ class BagOfWords(ColumnModel):
 
     def report(self, parameters):
         return {"beta": parameters["beta"]}
+
+
+def default_repeats(bags: Documents | None) -> str:
+    """What repeats words if ``feature_params`` does not say."""
+    if bags is None or bags.counts.nnz <= DENSE * np.prod(bags.counts.shape):
+        return "document"
+    return "cluster"
 
 
 def log_repetitions(bags: Documents, concentration: float) -> np.ndarray:

@@ -186,7 +186,7 @@ CASES = {
         BAGS,
         NEW_BAGS,
         ("bag-of-words", np.minimum(BAGS, 1), {"beta": 0.6 * np.array([5.0, 4.0, 6.0, 4.0]) / 4.75}),
-        {"bag-of-words": {"beta": 0.6}},
+        {"bag-of-words": {"beta": 0.6, "repeats": "document"}},
     ),
 }
 
@@ -321,6 +321,20 @@ def test_documents_that_repeat_words_are_in_groups():
     params = {"bag-of-words": {"base": 1.0, "repeats": "cluster"}}
     multinomial = short(feature_types=DOCUMENTS, feature_params=params).fit(X)
     assert multinomial.n_clusters_ > 2 * model.n_clusters_
+
+
+def test_documents_with_most_words_are_grouped_by_how_often_they_have_them():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(1.0 + 9.0 * np.repeat(np.eye(3), 4, axis=1)[np.arange(90) % 3])
+    assert (X > 0).mean() > 0.5
+    model = short(feature_types=DOCUMENTS).fit(X)
+    assert adjusted_rand_score(np.arange(90) % 3, model.labels_) == 1.0
+    # It is the multinomial with equal weights.
+    given = short(feature_types=DOCUMENTS, feature_params={"bag-of-words": {"repeats": "cluster", "base": 1.0}}).fit(X)
+    assert_array_equal(given.posterior_labels_, model.posterior_labels_)
+    # Whether a document has a word at all says little.
+    params = {"bag-of-words": {"repeats": "document"}}
+    assert short(feature_types=DOCUMENTS, feature_params=params).fit(X).n_clusters_ < 3
 
 
 def test_the_base_has_a_weight_for_each_word():
