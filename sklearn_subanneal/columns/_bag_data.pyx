@@ -22,7 +22,8 @@ cdef class BagOfWordsData(ColumnData):
     def once(self):
         """The same bags with each of their words once."""
         counts = self.array
-        return BagOfWordsData(sparse.csr_array((np.ones_like(counts.data), counts.indices, counts.indptr), counts.shape))
+        once = np.ones_like(counts.data)
+        return BagOfWordsData(sparse.csr_array((once, counts.indices, counts.indptr), counts.shape))
 
     def references(self):
         """The log probability of each long bag under its own frequencies, the largest there is; 0 for the others."""
