@@ -1,22 +1,25 @@
-"""Are odd rows found? The area under the ROC curve of CrossCatDetector and four detectors of pyod on twelve tables.
+"""Are odd rows found? The area under the ROC curve of CrossCatDetector and four other detectors on twelve tables.
 
 Some rows are anomalies: of a rare class, with a cell from another row ("swapped"), with a number ten times as large, or
 with a level that no other row has. All detectors are fitted to the table with its anomalies and judge these very rows,
-with their defaults. Those of pyod see medians for missing numbers, categories one-hot encoded, and all columns
-standardised. Where a cell was changed: is it the first reason?
+with their defaults. The others see medians for missing numbers, categories one-hot encoded, and all columns
+standardised; ECOD is left out where pyod is not installed. Where a cell was changed: is it the first reason?
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 from _common import Clock, note, parser, report
 from _frames import read
+from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_subanneal import CrossCatDetector
@@ -128,14 +131,18 @@ def encoded(table: pd.DataFrame) -> np.ndarray:
     return StandardScaler().fit_transform(pd.concat(parts, axis=1))
 
 
-def peers(seed: int) -> dict:
-    """Detectors of pyod with their defaults."""
-    from pyod.models.ecod import ECOD
-    from pyod.models.iforest import IForest
-    from pyod.models.knn import KNN
-    from pyod.models.lof import LOF
+def peers(X: np.ndarray, seed: int) -> dict:
+    """Scores by scikit-learn with the defaults of pyod, and by ECOD of pyod if it is installed."""
+    found = {
+        "IsolationForest": -IsolationForest(random_state=seed).fit(X).score_samples(X),
+        "LOF": -LocalOutlierFactor(n_neighbors=20).fit(X).negative_outlier_factor_,
+        "KNN": NearestNeighbors(n_neighbors=5).fit(X).kneighbors()[0][:, -1],
+    }
+    if find_spec("pyod"):
+        from pyod.models.ecod import ECOD
 
-    return {"IsolationForest": IForest(random_state=seed), "ECOD": ECOD(), "LOF": LOF(), "KNN": KNN()}
+        found["ECOD"] = ECOD().fit(X).decision_scores_
+    return found
 
 
 def one(name: str, frame: pd.DataFrame, seed: int, with_peers: bool) -> dict:
@@ -152,14 +159,14 @@ def one(name: str, frame: pd.DataFrame, seed: int, with_peers: bool) -> dict:
         out["first reason"] = np.mean([found[row] == table.columns[where[row]] for row in np.flatnonzero(is_odd)])
     if with_peers:
         X = encoded(table)
-        out |= {peer: roc_auc_score(is_odd, model.fit(X).decision_scores_) for peer, model in peers(seed).items()}
+        out |= {peer: roc_auc_score(is_odd, scores) for peer, scores in peers(X, seed).items()}
     return {key: round(float(value), 3) for key, value in out.items()}
 
 
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
-    arguments.add_argument("--no-peers", action="store_true", help="without pyod")
+    arguments.add_argument("--no-peers", action="store_true", help="without other detectors")
     arguments.add_argument("--data", help="folder of the data files")
     options = arguments.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,4 +1,4 @@
-"""Why a row is odd: its cells in the order of their surprisal, with what the rest of the row lets expect."""
+"""Why a row is odd: its cells in the order of their odds of being errors, with what the rest of the row lets expect."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class CellReason(NamedTuple):
     surprisal : float
         -log p(cell | the other cells of its row), in nats and the units of the data.
     excess : float
-        Surprisal above the median of the column, divided by the distance of its 95 % quantile from the median, but at
-        least by 2 nats: above 1 it is among the 5 % of the column that are the most surprising.
+        How much more probable the cell is as an error, a cell of another row or any value of the column, than given
+        the other cells of its row, in nats. 0: as probable.
     """
 
     row: int

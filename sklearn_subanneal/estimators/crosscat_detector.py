@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.random_states import RANDOM_STATE
+from sklearn_subanneal.estimators._cell_errors import MISSING, CellErrors
 from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
@@ -18,26 +19,29 @@ from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.tables.row_indices import row_indices
+from sklearn_subanneal.views.lone_columns import score_lone_columns
 from sklearn_subanneal.views.training_row_index import TrainingRowIndex
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
-# Nats by which the cells of a column are taken to differ in surprisal, at least: of one that can nearly always be told
-# from the others, small differences say little.
-LEAST_SCALE = 2.0
-# Quantiles of training rows by which surprisal and improbability are measured.
+# Quantiles of training cells that attributes report, and those of training rows by which the two measures of a row are
+# compared: the outliers among these rows should be above them.
 USUAL_AND_LARGE = (0.5, 0.95)
+UNITS = (0.5, 0.8)
 LEAST_UNIT = 1e-6
-# In place of the excess of a missing cell.
-MISSING = -1e6
+# The clusters that do not count hold this many times as many rows as are outliers, and at most so large a share: a rare
+# group may be in several of them, and other small clusters come before it.
+RARE_ROWS, MOST_RARE = 2.0, 0.5
 
 
 class CrossCatDetector(OutlierMixin, BaseEstimator):
     """Outliers of a table of mixed types: rows that are improbable given the others, and the cells that make them so.
 
     A row is odd if it is improbable as a whole, or if one of its cells is, given the others. As a whole, it is compared
-    with the common clusters of a :class:`CrossCat`: the smallest clusters of each view, which together hold at most the
-    share ``contamination`` of the rows, do not count, so that rare groups are odd, too. A row that has the cells of a
-    training row is judged by the other training rows, so that training rows and new ones can be compared.
+    with the common clusters of a :class:`CrossCat`: the smallest clusters of each view, which together hold at most
+    twice the share ``contamination`` of the rows and at most half of them, do not count, so that rare groups are odd,
+    too. A cell is judged by how much more probable it is as an error, a cell of another row or any value of the column,
+    than given the rest of its row. A row that has the cells of a training row is judged by the other training rows, so
+    that training rows and new ones can be compared.
 
     Parameters
     ----------
@@ -131,16 +135,18 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         with unchanged_on_failure(self):
             X, _, of_rows = present_rows(X, None, sample_weight, strata)
             self.crosscat_ = model = fitted_inner(self, X, **of_rows)
-            self._rare_share = self.contamination
+            self._rare_share = min(RARE_ROWS * self.contamination, MOST_RARE)
             arrays = model._encode(X, scored=True)
             self._known = TrainingRowIndex.of(arrays, model._seen_rows(arrays))
             # Equal rows are judged as one of them, as they are later.
-            surprisal, copies = self._surprisal(arrays), np.arange(len(arrays[0]))
+            surprisal, alone, copies = self._surprisal(arrays), self._alone(arrays), np.arange(len(arrays[0]))
             if "sample_weight" in of_rows:
                 copies = np.repeat(copies, of_rows["sample_weight"])
             self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(surprisal[copies], USUAL_AND_LARGE, axis=0)
-            parts = self._improbabilities(arrays, surprisal)
-            self._units = np.quantile(parts[copies], USUAL_AND_LARGE, axis=0)
+            of_copies = [array[copies] for array in arrays], surprisal[copies], alone[copies]
+            self._errors = CellErrors.of(model._table, model._models, *of_copies)
+            parts = self._improbabilities(arrays, self._errors.log_odds(arrays, surprisal, alone))
+            self._units = np.quantile(parts[copies], UNITS, axis=0)
             self.training_scores_ = self._scores(parts)
             self._sorted_scores = np.sort(self.training_scores_[copies])
             some = copies[:: -(-len(copies) // MOST_COMPARED)]
@@ -153,7 +159,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
 
         Minus the larger of two measures, the row's improbability (-log density under the common clusters) and the
         largest ``excess`` of its cells (see :meth:`reasons`). Each is given in units in which 0 is the median of the
-        training rows and 1 their 95 % quantile.
+        training rows and 1 their 80 % quantile.
 
         Parameters
         ----------
@@ -169,7 +175,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         scores, is_new = self.training_scores_[places], places < 0
         if is_new.any():
             cells = [array[is_new] for array in arrays]
-            scores[is_new] = self._scores(self._improbabilities(cells, self._surprisal(cells)))
+            scores[is_new] = self._scores(self._improbabilities(cells, self._excess(cells)))
         return scores
 
     def decision_function(self, X) -> np.ndarray:
@@ -242,7 +248,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         rows : array-like of int or bool, default=None
             Indices of the rows, or a mask. None: the outliers, the oddest first.
         n_reasons : int, default=3
-            Cells of each row, the most surprising first.
+            Cells of each row, the one that is most probably an error first.
 
         Returns
         -------
@@ -265,8 +271,9 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
             rows = row_indices("rows", rows, len(arrays[0]), "X")
         if not rows.size:
             return []
-        surprisal = self._surprisal([array[rows] for array in arrays])
-        excess = self._excess(surprisal)
+        cells = [array[rows] for array in arrays]
+        surprisal = self._surprisal(cells)
+        excess = self._errors.log_odds(cells, surprisal, self._alone(cells))
         order = np.argsort(-excess, axis=1, kind="stable")[:, :n_reasons]
         at = np.repeat(np.arange(len(rows)), order.shape[1]), order.ravel()
         at = tuple(index[excess[at] > MISSING] for index in at)
@@ -300,7 +307,7 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         usual, large = self._units
         return -((parts - usual) / np.maximum(large - usual, LEAST_UNIT)).max(axis=1)
 
-    def _improbabilities(self, arrays, surprisal) -> np.ndarray:
+    def _improbabilities(self, arrays, excess) -> np.ndarray:
         def judge(cells, seen):
             if seen is None:
                 average = ensemble_of_views(model._models, model._flat_draws(), self._rare_share)
@@ -309,12 +316,20 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
             return average.least_score(cells)
 
         model = self.crosscat_
-        return np.column_stack([-self._known.judged(arrays, judge), self._excess(surprisal).max(axis=1)])
+        return np.column_stack([-self._known.judged(arrays, judge), excess.max(axis=1)])
 
-    def _excess(self, surprisal) -> np.ndarray:
-        """Surprisal in the units of each column; that of a missing cell is below all others."""
-        scale = np.maximum(self.large_surprisal_ - self.usual_surprisal_, LEAST_SCALE)
-        return np.nan_to_num((surprisal - self.usual_surprisal_) / scale, nan=MISSING)
+    def _excess(self, arrays) -> np.ndarray:
+        """Log odds that each cell is an error, (n_rows, n_columns)."""
+        return self._errors.log_odds(arrays, self._surprisal(arrays), self._alone(arrays))
+
+    def _alone(self, arrays) -> np.ndarray:
+        """Log densities of cells whatever the rest of their rows, of training rows given the other rows."""
+
+        def judge(cells, seen):
+            return score_lone_columns(model._models, model._flat_draws(), cells, model._table.places, seen)
+
+        model = self.crosscat_
+        return self._known.judged(arrays, judge)
 
     def _surprisal(self, arrays) -> np.ndarray:
         """Of the cells of rows, of training rows given the other rows."""

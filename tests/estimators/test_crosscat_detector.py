@@ -78,16 +78,12 @@ def test_a_fitted_model_is_taken_as_it_is(fitted):
 
 
 def test_scores_are_the_larger_of_two_measures():
-    """With all clusters, the log density given the other rows, and the surprisal of the oddest cell."""
+    """With all clusters, the log density given the other rows, and the odds of the cell that is likeliest an error."""
     table = rows(150, 4)
     detector = CrossCatDetector(BRIEF, contamination=1e-9, random_state=0).fit(table)
-    model = detector.crosscat_
-    surprisal = model.surprisal(table)
-    usual, large = np.quantile(surprisal, [0.5, 0.95], axis=0)
-    measures = np.column_stack(
-        [model.novelty(table), ((surprisal - usual) / np.maximum(large - usual, 2.0)).max(axis=1)]
-    )
-    usual, large = np.quantile(measures, [0.5, 0.95], axis=0)
+    first = {reason.row: reason.excess for reason in detector.reasons(table, rows=np.arange(150), n_reasons=1)}
+    measures = np.column_stack([detector.crosscat_.novelty(table), [first[row] for row in range(150)]])
+    usual, large = np.quantile(measures, [0.5, 0.8], axis=0)
     np.testing.assert_allclose(detector.score_samples(table), -((measures - usual) / (large - usual)).max(axis=1))
 
 
@@ -99,6 +95,25 @@ def test_a_rare_group_is_an_outlier():
     is_odd = np.arange(306) >= 300
     assert roc_auc_score(is_odd, -detector.score_samples(table)) > 0.99
     assert roc_auc_score(is_odd, detector.crosscat_.novelty(table)) < 0.99
+
+
+def test_a_rare_group_may_be_in_several_clusters():
+    """Each of two rare groups has nearly the share of outliers; clusters that hold twice this share do not count."""
+    table = rows(300, 2)
+    groups = [rows(24, 3 + sign).assign(height=sign * 60.0, weight=60.0 + np.arange(24.0) / 9) for sign in (-1, 1)]
+    table = pd.concat([table, *groups], ignore_index=True)
+    detector = CrossCatDetector(BRIEF, contamination=0.07, random_state=0).fit(table)
+    assert roc_auc_score(np.arange(348) >= 300, -detector.score_samples(table)) > 0.9
+
+
+def test_cells_that_suit_their_rows_are_no_errors(fitted):
+    """Excess is the log of odds: below 0 for most cells, high for the errors that were planted."""
+    detector, table = fitted
+    excess = pd.DataFrame(detector.reasons(table, rows=np.arange(300), n_reasons=4)).pivot_table(
+        index="row", columns="column", values="excess"
+    )
+    assert (excess.median() < 0.0).all()
+    assert min(excess.loc[3, "height"], excess.loc[5, "colour"]) > 3.0
 
 
 @pytest.mark.slow

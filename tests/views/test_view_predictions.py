@@ -27,6 +27,7 @@ from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import read_table
 from sklearn_subanneal.views import views_predictive
+from sklearn_subanneal.views.lone_columns import score_lone_columns
 from sklearn_subanneal.views.seen_rows import SeenRows
 
 NAN = np.nan
@@ -311,6 +312,21 @@ def test_surprisal_of_seen_rows(loners):
         patch.setattr(views_predictive, "LOWEST", np.inf)
         patch.setattr("sklearn_subanneal.mixtures.ensemble.CELLS_PER_CHUNK", 40)
         np.testing.assert_allclose(loners.surprisal(X, seen=True), found, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("group", [[0], [2], [0, 3], [1, 4]])
+def test_columns_by_themselves(fitted, loners, group):
+    def score(model, X, seen):
+        arrays = model._encode(X, scored=True)
+        seen_rows = model._seen_rows(arrays) if seen else None
+        return score_lone_columns(model._models, model._flat_draws(), arrays, [group, [1]], seen_rows)[:, 0]
+
+    rows = new_rows()[:5]
+    wanted = [brute_force(fitted, only(row, *group)) for row in rows]
+    np.testing.assert_allclose(score(fitted, rows, False), wanted, rtol=1e-5, atol=1e-6)
+    X = table()
+    wanted = [logsumexp([log_alone(loners, d, i, only(X[i], *group)) for d in range(3)]) - np.log(3) for i in range(12)]
+    np.testing.assert_allclose(score(loners, X, True), wanted, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.slow

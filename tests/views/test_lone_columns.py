@@ -1,0 +1,35 @@
+"""Columns of blocks by themselves: their marginal statistics say what the whole block says of rows without the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.annealing import SubsampleAnneal
+from sklearn_subanneal.views.lone_columns import score_lone_columns
+from sklearn_subanneal.views.views_predictive import left_out, without
+
+
+@pytest.mark.parametrize("group", [[0], [0, 2], [1, 3]])
+def test_columns_of_blocks(group):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 3)) + 4.0 * (np.arange(60) % 2)[:, None]
+    X = np.column_stack([x, np.arange(60) % 3])
+    X[[3, 8], [0, 2]] = np.nan
+    model = CrossCat(
+        covariance_type="full",
+        feature_types={3: "categorical"},
+        schedule=SubsampleAnneal(passes=5),
+        n_chains=1,
+        n_draws=3,
+        random_state=0,
+    ).fit(X)
+    arrays, draws = model._encode(X, scored=True), model._flat_draws()
+    assert any(m.joint for m in model._models)
+    others = without(arrays, set(range(4)) - set(group))
+    seen = model._seen_rows(arrays)
+    found = score_lone_columns(model._models, draws, arrays, [group], seen)[:, 0]
+    np.testing.assert_allclose(found, left_out(model._models, draws, seen, others).score(others), atol=1e-6)
+    found = score_lone_columns(model._models, draws, arrays, [group])[:, 0]
+    np.testing.assert_allclose(found, -model.novelty(X, columns=group, seen=False), atol=1e-6)
