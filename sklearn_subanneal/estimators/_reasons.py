@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,9 @@ def reasons_of_cells(model, X, arrays, known, rows, columns, surprisal, excess) 
             expected = _expected(model, [array[rows[cells]] for array in arrays], j, known if is_known else None)
             for cell, (value, low, high) in zip(cells, expected, strict=True):
                 own, odd = _cell(X, rows[cell], j), (float(surprisal[cell]), float(excess[cell]))
+                if isinstance(value, bool) and isinstance(own, Real):
+                    # A boolean column of zeros and ones.
+                    value = type(own)(value)
                 found[cell] = CellReason(int(rows[cell]), model._table.names[j], own, value, low, high, *odd)
     return found
 

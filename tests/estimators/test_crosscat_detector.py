@@ -208,3 +208,15 @@ def test_arguments_are_checked(fitted):
         detector.reasons(table, n_reasons=0)
     with pytest.raises(ValueError, match="rows must be indices"):
         detector.reasons(table, rows=[300])
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool])
+def test_reasons_give_boolean_cells_as_the_table_has_them(dtype):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "flag": (x > 0.0).astype(dtype)})
+    detector = CrossCatDetector(CrossCat(n_chains=1, n_draws=2, random_state=0)).fit(frame)
+    odd = pd.DataFrame({"x": [2.0], "flag": np.array([0]).astype(dtype)})
+    reason = next(own for own in detector.reasons(odd, rows=[0], n_reasons=2) if own.column == "flag")
+    assert type(reason.expected) is type(reason.value)
+    assert (reason.expected, reason.value) == (1, 0)
