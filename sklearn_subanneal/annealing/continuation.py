@@ -73,7 +73,7 @@ class Continuation:
 
     def __init__(self, estimator: BaseEstimator, names, arrays, results=None, fitted_identity=None, resolved=None):
         parameters = estimator.get_params(deep=False) | (resolved or {})
-        self.n_draws = estimator.n_draws
+        self.n_draws = parameters["n_draws"]
         self.identity = {name: digest(value) for name, value in parameters.items() if name not in CHANGEABLE}
         self.identity["X"] = table_digest(names, arrays)
         # Without an identity they are no chains of a fit to one table, and are not continued.

@@ -35,8 +35,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     intervals therefore include the uncertainty of the hyperparameters. The cost is that of some thousand
     factorisations; beyond 1,000 rows, of the inducing points alone.
 
-    Callbacks receive every draw after warm-up; with :class:`~sklearn_subanneal.Checkpoint` a killed fit can resume.
-    Features and target are standardised internally; the priors are of the standardised data.
+    Features and target are standardised; the priors are of standardised data. Callbacks receive every draw.
 
     Parameters
     ----------
@@ -53,8 +52,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     n_levels, min_inverse_temperature : optional
         Number of levels of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
-    n_draws : int, default=100
-        Draws of each chain, after warm-up.
+    n_draws : int or None, default=None
+        Draws of each chain, after warm-up; None: 250, or 100 of more than 1,000 rows.
     n_warmup : int or None, default=None
         None: 100, or half of ``n_draws`` if that is more.
     n_inducing : int or None, default=None
@@ -89,7 +88,6 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         Log marginal likelihood of the training data, the largest among the draws.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
 
     References
     ----------
@@ -115,7 +113,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         "n_levels": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "min_inverse_temperature": [NumberRange(Real, 0, 1, closed="neither"), None],
         "n_chains": [NumberRange(Integral, 1, LARGEST, closed="both")],
-        "n_draws": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "n_draws": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "n_warmup": [NumberRange(Integral, 0, LARGEST, closed="both"), None],
         "n_inducing": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
         "n_averaged": [NumberRange(Integral, 1, LARGEST, closed="both")],
@@ -136,7 +134,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         n_levels: int | None = None,
         min_inverse_temperature: float | None = None,
         n_chains: int = 4,
-        n_draws: int = 100,
+        n_draws: int | None = None,
         n_warmup: int | None = None,
         n_inducing: int | None = None,
         n_averaged: int = 40,
@@ -200,15 +198,17 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
             self.sampler, self.inner, self.n_levels, self.min_inverse_temperature, self.n_warmup
         )
         target = hyperparameter_sampling.sampled_coordinates(model)
+        n_draws = hyperparameter_sampling.number_of_draws(len(y)) if self.n_draws is None else self.n_draws
         # The warm-up that None stands for depends on the number of draws: with another one, chains are others.
         resolved = {
-            "n_warmup": sampler.warmup_length(self.n_draws),
+            "n_draws": n_draws,
+            "n_warmup": sampler.warmup_length(n_draws),
             "kernel": hyperparameter_sampling.kernel_description(self.kernel),
         }
         continuation = Continuation(self, ["X", "y"], [X, y], resolved=resolved)
         specs = []
         for spec in sampler.chain_specs(
-            target, self.n_draws, self.n_chains, self.random_state, self.n_jobs, self.time_limit
+            target, n_draws, self.n_chains, self.random_state, self.n_jobs, self.time_limit
         ):
             previous, ended = continuation.chain(spec.number)
             specs.append(replace(spec, previous=previous, ended=ended))

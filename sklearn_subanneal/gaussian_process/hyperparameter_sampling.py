@@ -41,6 +41,8 @@ SAMPLERS = (*TEMPERED, "none")
 
 # Rows up to which the likelihood is that of all of them by default, and the number of inducing points beyond.
 MOST_EXACT, DEFAULT_INDUCING = 1000, 200
+# Draws of a chain by default. Few rows leave posteriors wide and skewed.
+DRAWS_OF_FEW_ROWS, DRAWS_OF_MANY_ROWS = 250, 100
 
 # Nats a row that inducing points may cost without a warning.
 MOST_LOST = 0.05
@@ -112,6 +114,11 @@ def _checked_prior(name, given):
 def most_probable(models: list[GaussianProcessModel]) -> GaussianProcessModel:
     """The model with the highest summit of its posterior; all have equal priors."""
     return models[0] if len(models) == 1 else max(models, key=lambda model: model.summit()[1])
+
+
+def number_of_draws(n_rows: int) -> int:
+    """Draws of a chain by default."""
+    return DRAWS_OF_MANY_ROWS if n_rows > MOST_EXACT else DRAWS_OF_FEW_ROWS
 
 
 def make_sampler(

@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
 from sklearn_subanneal.gaussian_process import SparseRegression, StationaryModel
-from sklearn_subanneal.gaussian_process.hyperparameter_sampling import make_model, most_probable
+from sklearn_subanneal.gaussian_process.hyperparameter_sampling import make_model, most_probable, number_of_draws
 
 PRIORS = {"length_scale_prior": (2.0, 2.0), "signal_prior": (1.5, 0.1), "noise_prior": (2.0, 2.0)}
 
@@ -55,3 +55,12 @@ def test_a_chain_starts_at_the_best_of_several_maxima(monkeypatch):
     tops = iter(climbed)
     monkeypatch.setattr(model, "climbed", lambda start, rows: (next(tops), next(heights)))
     assert model.initial(np.random.default_rng(0)) is climbed[1]
+
+
+def test_the_number_of_draws_depends_on_the_rows(monkeypatch):
+    X, y = function_of("squared-exponential", 30)
+    assert number_of_draws(1000) == 250 and number_of_draws(1001) == 100
+    monkeypatch.setattr("sklearn_subanneal.gaussian_process.hyperparameter_sampling.DRAWS_OF_FEW_ROWS", 7)
+    model = TemperedGaussianProcessRegressor("squared-exponential", n_chains=2, n_warmup=5, random_state=0)
+    assert model.fit(X, y).result_.draws.shape[:2] == (2, 7)
+    assert model.set_params(n_draws=3).fit(X, y).result_.draws.shape[:2] == (2, 3)
