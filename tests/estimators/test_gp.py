@@ -20,6 +20,8 @@ from sklearn_subanneal.diagnostics import effective_sample_size
 from sklearn_subanneal.gaussian_process import StationaryModel
 from sklearn_subanneal.gaussian_process.regression_model import JITTER
 
+# The priors of the paper, which are those of StationaryModel.
+PAPER = {"kernel": "squared-exponential", "length_scale_prior": (0.5, 1.0), "signal_prior": (4.0, 1.0)}
 SHORT = {"n_chains": 2, "n_draws": 20, "n_warmup": 20, "random_state": 0}
 
 
@@ -87,8 +89,7 @@ def test_posterior_of_hyperparameters_is_right(n_draws, n_grid):
     """One feature, three parameters: moments by a grid."""
     X, y = table(8, 1)
     # Narrow priors: with wide ones there is a second mode, in which all is noise, that few draws visit.
-    priors = {"length_scale_prior": (0.5, 1.0), "signal_prior": (4.0, 1.0)}
-    model = TemperedGaussianProcessRegressor(n_draws=n_draws, **priors, random_state=0).fit(X, y)
+    model = TemperedGaussianProcessRegressor(n_draws=n_draws, **PAPER, random_state=0).fit(X, y)
     target = model._regression.model
     axes = [np.linspace(-3.0, 4.5, n_grid), np.linspace(-1.5, 3.0, n_grid), np.linspace(-6.0, 1.5, n_grid)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -114,7 +115,8 @@ def two_explanations():
 
 def short_scales(**parameters):
     """Whether draws are in the mode of short length scales, and how often each chain goes from one to the other."""
-    result = TemperedGaussianProcessRegressor(random_state=0, **parameters).fit(*two_explanations()).result_
+    model = TemperedGaussianProcessRegressor(random_state=0, **PAPER, **parameters)
+    result = model.fit(*two_explanations()).result_
     short = result.draws[..., 0] < -1.0
     return short, np.abs(np.diff(short.astype(int), axis=1)).sum(axis=1)
 
