@@ -14,6 +14,7 @@ cdef extern from "sklearn_subanneal/_core/multiversion.h":
     ctypedef void inlined_void "SUBANNEAL_INLINED void"
     # An argument that no other one overlaps: compilers check a few pairs of arguments only.
     ctypedef double* own_doubles "double* SUBANNEAL_RESTRICT"
+    ctypedef float* own_floats "float* SUBANNEAL_RESTRICT"
 
 # Coefficients are padded to this many clusters, so that loops over clusters have no scalar remainder.
 cdef enum:

@@ -40,6 +40,13 @@ cdef enum:
     LOGS_PER_CHANGE = 3
 
 
+# What FusedColumns knows of a column: an independent real, a block of reals, or neither.
+cdef enum:
+    OTHER = 0
+    REAL = 1
+    BLOCK = 2
+
+
 cdef void allocate_logs(LogQueue* logs, Py_ssize_t capacity) noexcept nogil
 cdef void flush_logs(LogQueue* logs) noexcept nogil
 
@@ -53,6 +60,7 @@ cdef class ColumnData:
 cdef class ColumnStatistics:
     cdef readonly Py_ssize_t capacity       # number of slots
     cdef readonly Py_ssize_t width
+    cdef int family
 
     # scores[k] += log p(row | cluster k) for k < n, n a multiple of LANES. A term that depends on the row alone may be
     # left out, here and in ``score_without``.

@@ -10,19 +10,23 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport log1p_float, simd_void
-from sklearn_subanneal.columns._base cimport ColumnData, LogQueue
+from sklearn_subanneal._core._math cimport inlined_void, log1p_float, simd_void
+from sklearn_subanneal.columns._base cimport BLOCK, ColumnData, LogQueue
 from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
 from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
 
 from sklearn_subanneal.columns._base import as_grid
 
+# For an upper bound of a row's score, half of its coordinates are whitened, and at most so many.
+cdef enum:
+    BOUNDED = 12
 
-cdef simd_void add_multivariate_t(
-    const double* x, const float* location, const float* whiten, const float* power, const float* constant,
-    float* difference, float* projection, float* quadratic, float* scores,
-    Py_ssize_t d, Py_ssize_t stride, Py_ssize_t n
+
+cdef inlined_void add_squares(
+    const double* x, const float* location, const float* whiten, float* difference, float* projection,
+    float* quadratic, Py_ssize_t d, Py_ssize_t stride, Py_ssize_t n
 ) noexcept nogil:
+    # The squared length of the first d coordinates of the whitened row, in each slot.
     cdef Py_ssize_t i, j, k
     cdef float xj
     cdef const float* row = whiten
@@ -47,8 +51,37 @@ cdef simd_void add_multivariate_t(
             row += stride
         for k in range(n):
             quadratic[k] += projection[k] * projection[k]
+
+
+cdef simd_void add_multivariate_t(
+    const double* x, const float* location, const float* whiten, const float* power, const float* constant,
+    float* difference, float* projection, float* quadratic, float* scores,
+    Py_ssize_t d, Py_ssize_t stride, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    add_squares(x, location, whiten, difference, projection, quadratic, d, stride, n)
     for k in range(n):
         scores[k] += constant[k] - power[k] * log1p_float(quadratic[k])
+
+
+cdef float multivariate_t(
+    const double* x, const float* location, const float* whiten, float power, float constant, float* difference,
+    Py_ssize_t d, Py_ssize_t stride
+) noexcept nogil:
+    # The same for one slot, to the bit.
+    cdef Py_ssize_t i, j
+    cdef float projection, quadratic = 0.0
+    cdef const float* row = whiten
+    for j in range(d):
+        difference[j] = <float> x[j] - location[j * stride]
+    for i in range(d):
+        projection = row[0] * difference[0]
+        row += stride
+        for j in range(1, i + 1):
+            projection += row[0] * difference[j]
+            row += stride
+        quadratic += projection * projection
+    return constant - power * log1p_float(quadratic)
 
 
 cdef class GaussianData(ColumnData):
@@ -78,7 +111,7 @@ cdef class GaussianStatistics(MultivariateT):
     """
 
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
-        self.data = data
+        self.data, self.family = data, BLOCK
         self.take_vectors(parameters)
         self.grids = {name: as_grid(grid) for name, grid in (grids or {}).items()}
         if data is not None:
@@ -108,6 +141,18 @@ cdef class GaussianStatistics(MultivariateT):
             add_multivariate_t(&self.cells[row, 0], &self.location[0, 0], &self.whiten[0, 0], &self.power[0],
                                &self.constant[0], &self.difference[0, 0], &self.projection[0], &self.quadratic[0],
                                scores, self.width, self.capacity, n)
+
+    cdef void bound(self, Py_ssize_t row, float* bounds, Py_ssize_t n) noexcept nogil:
+        # bounds[k] += at least the score of a complete row: the first coordinates alone are whitened, whose squared
+        # length the others only add to.
+        add_multivariate_t(&self.cells[row, 0], &self.location[0, 0], &self.whiten[0, 0], &self.power[0],
+                           &self.constant[0], &self.difference[0, 0], &self.projection[0], &self.quadratic[0],
+                           bounds, min((self.width + 1) // 2, <Py_ssize_t> BOUNDED), self.capacity, n)
+
+    cdef float score_in(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
+        # The score of a complete row in one slot.
+        return multivariate_t(&self.cells[row, 0], &self.location[0, k], &self.whiten[0, k], self.power[k],
+                              self.constant[k], &self.difference[0, 0], self.width, self.capacity)
 
     cdef float score_without(self, Py_ssize_t row, Py_ssize_t k, double* ratio) noexcept nogil:
         return <float> self.log_density_without(&self.cells[row, 0], k)

@@ -1,5 +1,6 @@
 """A column of reals."""
 cimport cython
+from sklearn_subanneal._core._math cimport simd_void
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics
 from sklearn_subanneal.columns._base cimport ColumnData
 
@@ -20,6 +21,11 @@ cdef struct Moments:
 
 cdef struct NormalPrior:
     double mu, kappa, sigma2, nu
+
+
+cdef simd_void add_student_t(
+    float x, const float* location, const float* precision, const float* power, const float* constant,
+    float* scores, Py_ssize_t n) noexcept nogil
 
 
 cdef class NormalData(ColumnData):

@@ -11,7 +11,7 @@ from sklearn_subanneal._core._math cimport (
 )
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics, Sums
-from sklearn_subanneal.columns._base cimport ColumnData, LogQueue, push_log
+from sklearn_subanneal.columns._base cimport REAL, ColumnData, LogQueue, push_log
 from sklearn_subanneal.columns._normal_prior cimport add_over_normal_prior
 
 cdef double LOG_PI = 1.1447298858494001741
@@ -79,7 +79,7 @@ cdef class NormalStatistics(AdditiveStatistics):
     """Statistics of a real column, as :class:`AdditiveStatistics`; the parameters are "mu", "kappa", "sigma2", "nu"."""
 
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
-        self.prior = <NormalPrior*> self.hyperparameter
+        self.prior, self.family = <NormalPrior*> self.hyperparameter, REAL
         super().__init__(data, parameters, grids, capacity, hyperparameters=("mu", "kappa", "sigma2", "nu"),
                          sums=("count", "total", "square"), n_derived=3, n_floats=4)
 

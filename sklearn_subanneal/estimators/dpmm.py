@@ -1,14 +1,23 @@
-"""SubsampleAnnealedDPMM: the documentation of its parameters and attributes; all code is in MixtureEstimator."""
+"""SubsampleAnnealedDPMM: its parameters and attributes, and its default schedule; the rest is in MixtureEstimator."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 
 from sklearn_subanneal._core.arguments import LARGEST
-from sklearn_subanneal._core.constraints import NumberRange
+from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
+from sklearn_subanneal.annealing.schedules import NAMED, Accelerating, resolve_schedule
+from sklearn_subanneal.columns import BagOfWords
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._mixture_streaming import MixtureStreaming
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
+
+# A short schedule, and then sweeps for as long as they gain: on eleven tables of 4,400 to 35,000 rows, densities of new
+# rows are as high as after 20 passes of "anneal" or higher, in the same time, and where clusters are well apart in two
+# thirds of it.
+FAST = Accelerating(passes=20, n_small=3000)
+MOST_SWEEPS = 60
 
 
 class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
@@ -35,8 +44,10 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         :class:`~sklearn_subanneal.trees.TreeGuidedPaper` is biased, and
         :class:`~sklearn_subanneal.trees.IncrementalHierarchy` gives one point estimate for each chain.
         The default is ``[Gibbs(), SplitMerge()]``.
-    schedule : {"anneal", "accelerating", "tempered", "sequential", "prior", "energy"} or Schedule, default="anneal"
-        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
+    schedule : {"auto", "anneal", "accelerating", "tempered", "sequential", "prior", "energy"} or Schedule, \
+default="auto"
+        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`. "auto" is
+        "accelerating" with 20 assignments for each of the first 3,000 rows; of documents "anneal".
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"auto", "from_dtype", "bag-of-words"}, array-like of str or dict, default="auto"
@@ -83,8 +94,8 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         Number of rows in the subsample from which on hyperparameters are sampled. None: 64, or a quarter of the rows
         where these are fewer; of documents 512, or a half.
     max_sweeps : int or None, default=None
-        Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
-        as do the work of the schedule once more.
+        Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: 60
+        with schedule="auto", else as many as do the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain, up to one more draw of ``thin`` sweeps. The schedule is stretched or shortened to four
         fifths of it; the rest is for draws, of which there may be fewer than ``n_draws``. All rows are assigned and one
@@ -103,6 +114,8 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
 
     Attributes
     ----------
+    schedule_ : Schedule
+        The schedule of the chains.
     labels_ : ndarray of int64, shape (n_samples,)
         Clusters of the training rows: ``predict(X)``; after :meth:`partial_fit`, of the rows of its last call. They are
         those of the draw that represents the posterior, merged as long as this brings them nearer to those of the other
@@ -172,6 +185,7 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
 
     _parameter_constraints: dict = {
         **MixtureEstimator._parameter_constraints,
+        "schedule": [StrOptions({"auto", *NAMED}), HasMethods(["subsample_size", "n_assignments"])],
         "window": [NumberRange(Integral, 1, LARGEST, closed="both")],
     }
 
@@ -181,7 +195,7 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         *,
         covariance_type: str = "diag",
         moves="default",
-        schedule="anneal",
+        schedule="auto",
         subsampling="cyclic",
         feature_types="auto",
         feature_params: dict | None = None,
@@ -227,3 +241,12 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
             random_state=random_state,
         )
         self.window = window
+
+    def _schedule(self, models):
+        default = "anneal" if any(isinstance(model, BagOfWords) for model in models) else FAST
+        self.schedule_ = resolve_schedule(default if self.schedule == "auto" else self.schedule)
+        return self.schedule_
+
+    def _of_chain(self, template, number):
+        chosen = self.schedule != "auto" or self.max_sweeps is not None
+        return template if chosen else replace(template, max_sweeps=MOST_SWEEPS)

@@ -3,6 +3,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
+from sklearn_subanneal.mixtures._bounded_choice cimport Rounds, draw_by_bounds, pays
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 
 
@@ -27,8 +28,22 @@ def churn(
 cdef Py_ssize_t churn_rows(
     Mixture mixture, const int32_t[::1] leaving, const int32_t[::1] entering, float beta, bitgen_t* bits
 ) except -1 nogil:
+    cdef Py_ssize_t n_moved
+    mixture.fused.begin(mixture.column, mixture.n_columns, mixture.capacity)
+    try:
+        n_moved = exchange_rows(mixture, leaving, entering, beta, bits)
+    finally:
+        mixture.fused.end()
+    return n_moved
+
+
+cdef Py_ssize_t exchange_rows(
+    Mixture mixture, const int32_t[::1] leaving, const int32_t[::1] entering, float beta, bitgen_t* bits
+) except -1 nogil:
     cdef Py_ssize_t move, row, old, new, n_moved = 0
     cdef float top, total
+    cdef Rounds rounds
+    rounds.n_skipped = rounds.n_tried = rounds.n_crowded = 0
     for move in range(leaving.shape[0]):
         row = entering[move]
         old = -1
@@ -39,10 +54,13 @@ cdef Py_ssize_t churn_rows(
                 old = -1
         if row < 0:
             continue
-        mixture.score(row)
-        if old >= 0:
-            mixture.score_own(row, old)
-        new = mixture.draw_slot(beta, bits, &top, &total)
+        if pays(mixture, &rounds, row):
+            new = draw_by_bounds(mixture, &rounds, row, old, beta, bits)
+        else:
+            mixture.score(row)
+            if old >= 0:
+                mixture.score_own(row, old)
+            new = mixture.draw_slot(beta, bits, &top, &total)
         if old >= 0:
             if new == old:
                 mixture.weigh_slot(old, mixture.counts[old])

@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
 from sklearn_subanneal.columns._base cimport LogQueue
+from sklearn_subanneal.columns._fused_columns cimport FusedColumns
 from sklearn_subanneal.mixtures._row_partition cimport RowPartition
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
@@ -13,9 +14,11 @@ cdef class Mixture(RowPartition):
     cdef void** column                      # the columns, without reference counts, and how many there is room for
     cdef Py_ssize_t room
     cdef list kept                          # those of them that no other object keeps alive
-    cdef float[::1] log_weight, scores    # of each slot
+    cdef float[::1] log_weight, scores      # of each slot
+    cdef float[::1] bounds                  # of the log weights of the slots
     cdef int32_t[::1] renumbered            # room for the clusters of a partition that is forced
     cdef LogQueue logs
+    cdef FusedColumns fused                 # the columns while rows move, and only then
     cdef readonly int n_stateful            # columns that keep missing cells as state
     cdef int set_columns_from(self, void** columns, const int32_t* which, Py_ssize_t n) except -1 nogil
     cdef int prepare_columns(self, Py_ssize_t n) except -1 nogil
@@ -26,6 +29,7 @@ cdef class Mixture(RowPartition):
     cdef int assign(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil
     cdef int add(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil
     cdef int assign_as_filled(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil
+    cdef void change_columns(self, Py_ssize_t row, Py_ssize_t k, double sign) noexcept nogil
     cdef void remove(self, Py_ssize_t row) noexcept nogil
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
     cdef void score(self, Py_ssize_t row) noexcept nogil

@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport log_double, log_float, padded
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
+from sklearn_subanneal.columns._fused_columns cimport FusedColumns, change_each
 from sklearn_subanneal.mixtures._choice cimport choose
 from sklearn_subanneal.mixtures._row_partition cimport RowPartition
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
@@ -28,7 +29,7 @@ cdef class Mixture(RowPartition):
     """
 
     def __cinit__(self, list columns, PartitionPrior prior, Py_ssize_t n_rows):
-        self.prior, self.n_rows = prior, n_rows
+        self.prior, self.n_rows, self.fused = prior, n_rows, FusedColumns()
         self.names = np.full(n_rows, -1, np.int32)
         self.room = self.n_columns = 0
         self.set_columns(columns)
@@ -104,10 +105,12 @@ cdef class Mixture(RowPartition):
         if present:
             log_weight[:present] = self.log_weight
         self.log_weight = log_weight
-        self.scores = np.zeros(capacity, np.float32)
+        self.scores, self.bounds = np.zeros((2, capacity), np.float32)
         self.renumbered = np.zeros(capacity, np.int32)
         self.grow_slots(capacity)
         self.weigh()
+        if self.fused.active:
+            self.fused.begin(self.column, self.n_columns, capacity)
 
     cdef void weigh(self) noexcept nogil:
         # Recompute all weights, after the prior or many counts have changed.
@@ -149,16 +152,19 @@ cdef class Mixture(RowPartition):
         return self.add(row, k)
 
     cdef int add(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
-        cdef Py_ssize_t j
         self.counts[k] += 1
-        for j in range(self.n_columns):
-            (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
-        flush_logs(&self.logs)
+        self.change_columns(row, k, 1.0)
         self.weigh_slot(k, self.counts[k])
         if k == self.n_clusters:
             self.n_clusters += 1
             self.open_slot()
         return 0
+
+    cdef void change_columns(self, Py_ssize_t row, Py_ssize_t k, double sign) noexcept nogil:
+        if self.fused.active:
+            self.fused.change(row, k, sign, &self.logs)
+        else:
+            change_each(self.column, self.n_columns, row, k, sign, &self.logs)
 
     cdef void remove(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t j, last
@@ -167,9 +173,7 @@ cdef class Mixture(RowPartition):
         self.counts[k] -= 1
         self.n_assigned -= 1
         if self.counts[k]:
-            for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).remove(row, k, &self.logs)
-            flush_logs(&self.logs)
+            self.change_columns(row, k, -1.0)
             self.weigh_slot(k, self.counts[k])
             return
         last = self.n_clusters - 1
@@ -186,6 +190,9 @@ cdef class Mixture(RowPartition):
         self.log_weight[last] = self.new_weight(last)
         if last + 1 < self.capacity:
             self.log_weight[last + 1] = NEVER
+        if self.fused.active:
+            self.fused.sum_slot(k)
+            self.fused.sum_slot(last)
 
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t j
@@ -201,6 +208,11 @@ cdef class Mixture(RowPartition):
         cdef float* scores = &self.scores[0]
         for j in range(n):
             scores[j] = 0.0
+        if self.fused.active:
+            self.fused.read(row)
+            self.fused.score_plain(row, scores, n)
+            self.fused.score_rest(row, scores, n)
+            return
         for j in range(self.n_columns):
             (<ColumnStatistics> self.column[j]).score(row, scores, n)
 
@@ -209,11 +221,14 @@ cdef class Mixture(RowPartition):
         cdef float own = 0.0
         cdef double ratio = 1.0
         cdef Py_ssize_t j
-        for j in range(self.n_columns):
-            own += (<ColumnStatistics> self.column[j]).score_without(row, k, &ratio)
-            if ratio < 1e-250:
-                own += <float> log_double(ratio)
-                ratio = 1.0
+        if self.fused.active:
+            own = self.fused.score_without(row, k, &ratio)
+        else:
+            for j in range(self.n_columns):
+                own += (<ColumnStatistics> self.column[j]).score_without(row, k, &ratio)
+                if ratio < 1e-250:
+                    own += <float> log_double(ratio)
+                    ratio = 1.0
         self.scores[k] = own + <float> log_double(ratio)
         self.weigh_slot(k, self.counts[k] - 1)
 

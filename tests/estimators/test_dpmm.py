@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from support.tables import NAN, blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing import StratifiedSubsampling
+from sklearn_subanneal.annealing import Accelerating, StratifiedSubsampling
 from sklearn_subanneal.partitions import CRP
 
 # --- Labels ---------------------------------------------------------------------------------------------------------
@@ -201,3 +201,19 @@ def test_missing_rows_and_columns_of_new_data():
     assert (model.predict(nothing) == 0).all()  # the largest cluster
     filled = model.impute(nothing)
     assert np.isfinite(filled).all()
+
+
+def test_the_default_schedule_is_short_and_goes_on_while_it_gains(monkeypatch):
+    X = blobs(90, 3)
+    monkeypatch.setattr("sklearn_subanneal.annealing.chain.may_rise", lambda trace, n_rows: True)
+    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=2, random_state=0).fit(X)
+    assert repr(model.schedule_) == repr(Accelerating(20, 3000))
+    given = SubsampleAnnealedDPMM(schedule=model.schedule_, n_chains=1, n_draws=2, random_state=0).fit(X)
+    chosen = SubsampleAnnealedDPMM(max_sweeps=30, n_chains=1, n_draws=2, random_state=0).fit(X)
+    # One chain, seen after 60 sweeps, after as many as its schedule has work for, and after those that are asked for.
+    assert model.n_sweeps_[0] - chosen.n_sweeps_[0] == 30
+    most = -(-model.schedule_.n_assignments(90) // 90)
+    assert model.n_sweeps_[0] - given.n_sweeps_[0] == 60 - most
+    documents = np.random.default_rng(0).integers(0, 3, (40, 6))
+    bags = SubsampleAnnealedDPMM(feature_types="bag-of-words", n_chains=1, n_draws=1, random_state=0).fit(documents)
+    assert repr(bags.schedule_) == "SubsampleAnneal()"
