@@ -6,7 +6,7 @@ import argparse
 
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.given_table import given_types, reading_options, speaker
-from sklearn_subanneal.report.markup import counted, listed
+from sklearn_subanneal.report.wording import counted, listed
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.new_table import read_new_table
 from sklearn_subanneal.report.table_check import TableCheck, check_table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from sklearn_subanneal.report.markup import counted
+from sklearn_subanneal.report.wording import counted
 from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import betabinom
 
 from sklearn_subanneal.report.column_types import brief
-from sklearn_subanneal.report.markup import counted
+from sklearn_subanneal.report.wording import counted
 from sklearn_subanneal.report.new_table import NewTable
 
 if TYPE_CHECKING:
