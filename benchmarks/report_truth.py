@@ -123,7 +123,7 @@ def run(path: Path, folder: Path, seed: int, options: list[str]) -> dict:
         "page": text,
         "columns": open_model(folder).model.column_labels_,
         "warns": caution is not None
-        and re.search("columns otherwise|Only one run", caution[1]) is not None,
+        and re.search("columns otherwise|disagree on the groups|Only one run", caution[1]) is not None,
         "cpu": clock.cpu,
     }
 
@@ -189,7 +189,11 @@ def main() -> None:
             f"{found['untold']}; views agree {min(agreement):5.2f} to {max(agreement):5.2f}, pages that warn "
             f"{sum(found['warns'])}, silent pairs of seeds {found['silent']} of {len(found['agreement'])}; "
             f"{max(found['kib'])} KiB, {np.mean(found['cpu']):.1f} CPU s"
-            + (f"; P(survived | class) {found['survival']}, wrong {found['survival_wrong']}" if name == "titanic" else "")
+            + (
+                f"; P(survived | class) {found['survival']}, wrong {found['survival_wrong']}"
+                if name == "titanic"
+                else ""
+            )
         )
         if any(found["untold"]):
             note(f"    untold, for example {found['examples']}")

@@ -62,7 +62,9 @@ def find_next_steps(found: Findings) -> list[NextStep]:
     question = _question(found)
     if question:
         steps.append(
-            NextStep("Ask the model questions of your own. For example:", [f"{COMMAND} ask {folder} {_quoted(question)}"])
+            NextStep(
+                "Ask the model questions of your own. For example:", [f"{COMMAND} ask {folder} {_quoted(question)}"]
+            )
         )
     if found.imputation.missing.any():
         draws = f"{COMMAND} impute {table} completed.csv --model {folder} --draws 20"
@@ -93,7 +95,12 @@ def _reading_steps(found: Findings, table: str) -> list[NextStep]:
     if unused:
         text = f"{counted(len(unused), 'column')} took no part: {listed(unused, MOST_NAMES)}. If one matters, say what it is."
         steps.append(
-            NextStep(text, [f"{COMMAND} report {table} --types {_quoted(f'{unused[0]}=categorical')} -o {_quoted(found.folder + '-types')}"])
+            NextStep(
+                text,
+                [
+                    f"{COMMAND} report {table} --types {_quoted(f'{unused[0]}=categorical')} -o {_quoted(found.folder + '-types')}"
+                ],
+            )
         )
     if marked:
         text = f"Check what was taken for missing in {listed(marked, MOST_NAMES)}; it is listed in the section on the table."

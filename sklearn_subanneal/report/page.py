@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal.report.chart import chart_of
-from sklearn_subanneal.report.column_tables import column_table, missing_marks, missing_share, set_aside_table
+from sklearn_subanneal.report.column_tables import column_table, missing_marks, set_aside_table
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.distributions import MOST_ROWS
 from sklearn_subanneal.report.findings import Findings

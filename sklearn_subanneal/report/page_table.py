@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 # Shorter tables are neither searched nor sorted: a reader sees all of them.
 LEAST_SORTED, LEAST_SEARCHED = 3, 8
+# Longer ones scroll in a box of their own.
+MOST_ROWS_WHOLE, MOST_CHARACTERS = 25, 8000
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,12 @@ class PageTable:
     def is_searched(self) -> bool:
         """Whether its rows can be searched."""
         return len(self.rows) >= LEAST_SEARCHED
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it would fill more than a screen."""
+        size = sum(len(str(cell)) for row in self.rows for cell in row)
+        return len(self.rows) > MOST_ROWS_WHOLE or size > MOST_CHARACTERS
 
 
 def remark_of(shown: int, number: int, before: str = "the first", after: str = "shown") -> str:

@@ -39,7 +39,11 @@ def pair_fact(one: pd.Series, other: pd.Series, correlation: float) -> str:
     ': rank correlation 1.00, so high values go with high values'
     """
     if not np.isnan(correlation):
-        way = "high values go with high values" if correlation > 0 else "high values of one go with low values of the other"
+        way = (
+            "high values go with high values"
+            if correlation > 0
+            else "high values of one go with low values of the other"
+        )
         return f": rank correlation {correlation:.2f}, so {way}"
     both = one.notna() & other.notna()
     one, other = one[both], other[both]
@@ -58,8 +62,7 @@ def pair_fact(one: pd.Series, other: pd.Series, correlation: float) -> str:
         what = f"{values.name} is {brief(best)} in"
     rows = " of rows" if "%" in texts[0] else ""
     return (
-        f": {what} {texts[0]}{rows} where {levels.name} is {brief(shown[0])}, "
-        f"{texts[1]} where it is {brief(shown[1])}"
+        f": {what} {texts[0]}{rows} where {levels.name} is {brief(shown[0])}, {texts[1]} where it is {brief(shown[1])}"
     )
 
 

@@ -140,9 +140,7 @@ def _kruskal(codes: np.ndarray, ranks: np.ndarray, seen: np.ndarray) -> np.ndarr
     # A row for each level, a column for each column of ranks.
     n, sums, total = levels @ seen.T, levels @ ranks.T, (ranks[:, rows] ** 2).sum(axis=1)
     is_rare = n < LEAST_IN_LEVEL
-    n, sums = (
-        np.vstack([np.where(is_rare, 0.0, own), np.where(is_rare, own, 0.0).sum(axis=0)]) for own in (n, sums)
-    )
+    n, sums = (np.vstack([np.where(is_rare, 0.0, own), np.where(is_rare, own, 0.0).sum(axis=0)]) for own in (n, sums))
     n_rows, mean = n.sum(axis=0), sums.sum(axis=0)
     with np.errstate(all="ignore"):
         about = mean**2 / n_rows
@@ -176,4 +174,3 @@ def _common(table: np.ndarray) -> np.ndarray:
     is_rare = sums < LEAST_IN_LEVEL
     table = np.vstack([table[~is_rare], table[is_rare].sum(axis=0)])
     return table[table.sum(axis=1) > 0.0]
-

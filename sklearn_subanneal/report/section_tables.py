@@ -26,7 +26,11 @@ def view_table(views: list[ViewSummary]) -> PageTable | None:
         if len(view.columns) > 1
     ]
     caption = "Views: columns that go together"
-    return PageTable(caption, ("view", "columns", "groups of rows", "names of the columns"), rows, (0, 1, 2)) if rows else None
+    return (
+        PageTable(caption, ("view", "columns", "groups of rows", "names of the columns"), rows, (0, 1, 2))
+        if rows
+        else None
+    )
 
 
 def cluster_table(found: Findings, view: ViewSummary) -> PageTable:
@@ -67,7 +71,13 @@ def pair_table(found: Findings) -> PageTable | None:
 def contradiction_tables(tests: Contradictions) -> list[PageTable]:
     """All pairs of columns that the model keeps apart although a test finds them dependent."""
     lines = [
-        (pair.one, pair.other, pair.test, p_text(pair.p_value).removeprefix("p ").removeprefix("= "), f"{pair.share:.0%}")
+        (
+            pair.one,
+            pair.other,
+            pair.test,
+            p_text(pair.p_value).removeprefix("p ").removeprefix("= "),
+            f"{pair.share:.0%}",
+        )
         for pair in tests.pairs[:MOST_LINES]
     ]
     further: dict[str, list[str]] = {}
@@ -98,7 +108,9 @@ def cell_table(found: Findings) -> PageTable | None:
     rows = [
         (names[cell.row], cell.column, cell.value, cell.expected, f"{cell.nats:.1f}") for cell in found.anomalies.cells
     ]
-    caption = "Odd cells, a few of each column: the value, and what the rest of the row lets expect" + scored_remark(found)
+    caption = "Odd cells, a few of each column: the value, and what the rest of the row lets expect" + scored_remark(
+        found
+    )
     return PageTable(caption, ("row", "column", "value", "expected", "surprise"), rows, (4,)) if rows else None
 
 
@@ -109,15 +121,15 @@ def row_table(found: Findings) -> PageTable:
         (names[row.row], f"{row.nats:.1f}", ", ".join(f"{name} ({nats:.1f})" for name, nats in row.cells))
         for row in found.anomalies.rows
     ]
-    return PageTable("Odd rows, and their oddest cells" + scored_remark(found), ("row", "surprise", "cells"), rows, (1,))
+    return PageTable(
+        "Odd rows, and their oddest cells" + scored_remark(found), ("row", "surprise", "cells"), rows, (1,)
+    )
 
 
 def singleton_table(found: Findings) -> PageTable | None:
     """Rows alone in their cluster; None if there is none."""
     names, anomalies = found.source.row_names, found.anomalies
-    rows = [
-        (names[own.row], own.view, f"{own.share:.0%}", listed(own.columns, 6)) for own in anomalies.singletons
-    ]
+    rows = [(names[own.row], own.view, f"{own.share:.0%}", listed(own.columns, 6)) for own in anomalies.singletons]
     caption = "Rows that are like no other row" + remark_of(len(rows), anomalies.n_singletons)
     return PageTable(caption, ("row", "view", "share of draws", "columns"), rows, (1, 2)) if rows else None
 

@@ -20,6 +20,8 @@ LARGEST_RHAT = 1.05
 # Chains of less weight do not count. Of a chain that agrees less with the views of the report, a reader is told: another
 # report may have its views.
 LEAST_WEIGHT, LEAST_AGREEMENT = 0.05, 0.9
+# Draws of one chain are more alike on the groups of rows than those of different ones by more than chance.
+SURPLUS = 0.05
 
 
 @dataclass(frozen=True)
@@ -145,12 +147,12 @@ def cautions_of(model: CrossCat) -> list[str]:
     others = [index for index in agreement if index < LEAST_AGREEMENT]
     if others:
         what = f"{len(others)} of {len(agreement)} runs of the model {'groups' if len(others) == 1 else 'group'}"
-        out.append(f"{what} the columns otherwise (agreement down to {max(min(others), 0.0):.2f}, where 1 is the same).")
-    problems = model.convergence_.problems
-    if any("clusters" in problem for problem in problems):
         out.append(
-            f"The runs disagree on the groups of rows (agreement {max(model.convergence_.row_agreement, 0.0):.2f})."
+            f"{what} the columns otherwise (agreement down to {max(min(others), 0.0):.2f}, where 1 is the same)."
         )
-    if any("log joint" in problem for problem in problems):
+    found = model.convergence_
+    if found.row_agreement < min(LEAST_AGREEMENT, found.row_agreement_within - SURPLUS):
+        out.append(f"The runs disagree on the groups of rows (agreement {max(found.row_agreement, 0.0):.2f}).")
+    if any("log joint" in problem for problem in found.problems):
         out.append("The model was still changing when it stopped.")
     return out

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
-import html
 import re
 import shutil
 import subprocess

@@ -166,8 +166,7 @@ def test_p_values_of_independent_columns_are_uniform():
     rng = np.random.default_rng(2)
     for is_categorical in ((False, False), (True, False), (True, True)):
         p_values = [
-            p_value_of(rng.integers(3, size=200), rng.integers(4, size=200), *is_categorical)
-            for _ in range(300)
+            p_value_of(rng.integers(3, size=200), rng.integers(4, size=200), *is_categorical) for _ in range(300)
         ]
         assert stats.kstest(p_values, "uniform").pvalue > 1e-3
 

@@ -108,8 +108,10 @@ def test_page_is_whole_and_stands_alone(report):
     assert len(ids) == len(set(ids))
     # Nothing is fetched: pictures are inside, links lead within the page or to a file beside it; and a browser runs no
     # script but that of the package.
-    assert page.of("script") == [{}] and not page.of("link") and "//" not in re.sub(
-        r"base64,[^\"]*|<script>.*?</script>", "", text, flags=re.DOTALL
+    assert (
+        page.of("script") == [{}]
+        and not page.of("link")
+        and "//" not in re.sub(r"base64,[^\"]*|<script>.*?</script>", "", text, flags=re.DOTALL)
     )
     assert "url(" not in text and "@import" not in text
     script = re.search(r"<script>(.*?)</script>", text, re.DOTALL)[1]

@@ -62,7 +62,7 @@
       const box = target.closest(".scroll") || target;
       const isWide = box.scrollWidth > box.clientWidth + 1;
       box.classList.toggle("wide", isWide);
-      if (isWide) box.tabIndex = 0;
+      if (isWide || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
       const cue = box.parentElement.querySelector(":scope > .cue");
       if (cue) cue.hidden = !isWide;
