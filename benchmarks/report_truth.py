@@ -2,12 +2,12 @@
 
 Each table is written as CSV, the command makes a report, and its page is read as a user would:
 
-- Pairs: each two modelled columns are tested by scipy in all rows in which both are observed (chi-square for two sets of
-  categories, Spearman for two orders, Kruskal-Wallis for one of each). A pair with a p-value below 1e-10, times the
+- Pairs: each two modelled columns are tested by scipy in all rows in which both are observed (chi-square for two sets
+  of categories, Spearman for two orders, Kruskal-Wallis for one of each). A pair with a p-value below 1e-10, times the
   number of pairs, must be in one view of the page or in its lists of pairs that a test finds dependent: otherwise the
   page calls it independent, or leaves it out.
-- Views: those of each two seeds have an adjusted Rand index of at least 0.9, or the top of both pages says that the runs
-  disagree.
+- Views: those of each two seeds have an adjusted Rand index of at least 0.9, or the top of both pages says that the
+  runs disagree.
 - The Titanic: P(survived | class), asked of the model, is within 0.05 of the shares of the table.
 """
 
@@ -197,11 +197,11 @@ def main() -> None:
         )
         if any(found["untold"]):
             note(f"    untold, for example {found['examples']}")
-    n_pages = sum(len(found["untold"]) for found in results.values())
+    pages = [(found["strong"], n) for found in results.values() for n in found["untold"]]
+    n_pairs = sum(len(found["agreement"]) for found in results.values())
     note(
-        f"{len(results)} tables, {n_pages} pages: {sum(found['strong'] * len(found['untold']) for found in results.values())} "
-        f"strong pairs, {sum(sum(found['untold']) for found in results.values())} untold; "
-        f"{sum(len(found['agreement']) for found in results.values())} pairs of seeds, "
+        f"{len(results)} tables, {len(pages)} pages: {sum(strong for strong, _ in pages)} strong pairs, "
+        f"{sum(n for _, n in pages)} untold; {n_pairs} pairs of seeds, "
         f"{sum(found['silent'] for found in results.values())} of them disagree in silence"
     )
     report("report_truth", arguments, results)

@@ -43,7 +43,7 @@ def set_aside_table(source: Source) -> PageTable | None:
 
 
 def missing_marks(source: Source) -> tuple[str, str] | None:
-    """What was taken for missing, beside empty cells, and an option that takes the first of it back; None if nothing."""
+    """What was taken for missing, beside empty cells, and an option that takes the first back; None if nothing."""
     marked = [column for column in source.columns if column.marks]
     if not marked:
         return None

@@ -90,8 +90,8 @@ def find_contradictions(model: CrossCat, X: pd.DataFrame) -> Contradictions:
 
 
 def testable_columns(model: CrossCat, X: pd.DataFrame) -> tuple[list[np.ndarray], list[bool]]:
-    """The columns of a table as numbers or codes, NaN where missing, in at most 10,000 evenly spaced rows; which of them
-    are categories.
+    """The columns of a table as numbers or codes, NaN where missing, in at most 10,000 evenly spaced rows; and which of
+    them are categories.
     """
     step = -(-len(X) // MOST_ROWS)
     cells, kinds = model.typed_columns(X.iloc[::step]), list(model.part_types_.values())

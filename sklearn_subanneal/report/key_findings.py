@@ -103,7 +103,8 @@ def pair_findings(
         strength = _strength_of_pair(model, i, j)
         if strength == CERTAIN and not tests.p_values[i, j] * n_tests < LEVEL:
             strength = LIKELY
-        text = f"{pair.one} and {pair.other} depend on each other{fact}. Strength {pair.relatedness:.2f} (0 none, 1 complete)"
+        strong = f"Strength {pair.relatedness:.2f} (0 none, 1 complete)"
+        text = f"{pair.one} and {pair.other} depend on each other{fact}. {strong}"
         found.append(KeyFinding(f"{text}, in {pair.share:.0%} of the draws of the model.", strength, "dependence"))
     return found
 
@@ -188,8 +189,8 @@ def _of_cells(source, anomalies) -> Iterator[KeyFinding]:
         times, n_rows = min(float(np.exp(cell.nats)), MOST_TIMES), len(source.frame)
         among = "" if anomalies.n_scored == n_rows else f" of {anomalies.n_scored:,} rows that were searched"
         text = (
-            f"The most improbable cell{among} is {cell.column} in {source.row_names[cell.row]}: {cell.value}, where the "
-            f"rest of the row lets expect {cell.expected}; it is {'more than ' * (times >= MOST_TIMES)}"
+            f"The most improbable cell{among} is {cell.column} in {source.row_names[cell.row]}: {cell.value}, where "
+            f"the rest of the row lets expect {cell.expected}; it is {'more than ' * (times >= MOST_TIMES)}"
             f"{float(f'{times:.1g}'):,.0f} times less probable than is usual in this column."
         )
         yield KeyFinding(text, LIKELY, "anomalies")
@@ -200,15 +201,16 @@ def _of_missing(source) -> Iterator[KeyFinding]:
     n_missing, n_cells = sum(column.n_missing for column in source.modelled), source.X.size
     if n_missing:
         text = (
-            f"{counted(n_missing, 'cell')} ({n_missing / n_cells:.1%}) are missing, most of them in {worst.name} "
-            f"({worst.n_missing:,}, {worst.n_missing / len(source.frame):.0%}); all are imputed."
+            f"{counted(n_missing, 'cell')} ({n_missing / n_cells:.1%}) are missing; the column with most is "
+            f"{worst.name} ({worst.n_missing:,}, {worst.n_missing / len(source.frame):.0%}). All are imputed."
         )
         yield KeyFinding(text, CERTAIN, "missing")
 
 
 def _of_reading(source) -> KeyFinding:
     aside, marked = source.set_aside, [column for column in source.columns if column.marks]
-    text = f"{counted(source.n_rows_of_file or len(source.frame), 'row')} and {counted(len(source.columns), 'column')} were read"
+    n_rows = source.n_rows_of_file or len(source.frame)
+    text = f"{counted(n_rows, 'row')} and {counted(len(source.columns), 'column')} were read"
     if source.step > 1:
         text += f"; {len(source.frame):,} evenly spaced rows were used, since the time limit is short"
     if aside:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sklearn_subanneal.report.wording import counted, listed
 
@@ -93,17 +94,13 @@ def _reading_steps(found: Findings, table: str) -> list[NextStep]:
     marked = [column.name for column in found.source.columns if column.marks]
     steps = []
     if unused:
-        text = f"{counted(len(unused), 'column')} took no part: {listed(unused, MOST_NAMES)}. If one matters, say what it is."
-        steps.append(
-            NextStep(
-                text,
-                [
-                    f"{COMMAND} report {table} --types {_quoted(f'{unused[0]}=categorical')} -o {_quoted(found.folder + '-types')}"
-                ],
-            )
-        )
+        names = listed(unused, MOST_NAMES)
+        text = f"{counted(len(unused), 'column')} took no part: {names}. If one matters, say what it is."
+        kind, folder = _quoted(f"{unused[0]}=categorical"), _quoted(f"{found.folder}-types")
+        steps.append(NextStep(text, [f"{COMMAND} report {table} --types {kind} -o {folder}"]))
     if marked:
-        text = f"Check what was taken for missing in {listed(marked, MOST_NAMES)}; it is listed in the section on the table."
+        names = listed(marked, MOST_NAMES)
+        text = f"Check what was taken for missing in {names}; it is listed in the section on the table."
         steps.append(NextStep(text, []))
     return steps
 
@@ -129,8 +126,10 @@ def _event(series: pd.Series, kind: str) -> str:
     value = series.mode().iloc[0]
     if isinstance(value, str):
         return f"{name} == {value!r}" if value.isprintable() else ""
+    if not isinstance(value, int | float | np.number | np.bool_):
+        return ""
     return f"{name} == {float(value):g}"
 
 
 def _quoted(text: str) -> str:
-    return shlex.quote(Path(text).name if "/" in text else text)
+    return shlex.quote(text)

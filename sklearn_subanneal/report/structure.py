@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Chains with a larger R-hat are reported as not converged.
 LARGEST_RHAT = 1.05
-# Chains of less weight do not count. Of a chain that agrees less with the views of the report, a reader is told: another
-# report may have its views.
+# Chains of less weight do not count. Of a chain that agrees less with the views of the report, a reader is told, since
+# another report may have its views.
 LEAST_WEIGHT, LEAST_AGREEMENT = 0.05, 0.9
 # Draws of one chain are more alike on the groups of rows than those of different ones by more than chance.
 SURPLUS = 0.05
