@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from figures.figure import Claim, Figure, Found, Paper
-from sklearn_subanneal.report.markup import Markup, element, join_markup, table
+from figures.markup import Markup, element, join_markup, table
 
 STYLE = """
 .yes { color: #00724f; font-weight: 600; } .no { color: #a33c00; font-weight: 600; } .part { font-weight: 600; }
@@ -42,7 +42,7 @@ def page(
         PNG files by the names of their figures.
     trial : bool
     """
-    style = files("sklearn_subanneal.report").joinpath("report.css").read_text(encoding="utf-8")
+    style = files("sklearn_subanneal.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
     head = element(
         "head",
         element("meta", charset="utf-8"),

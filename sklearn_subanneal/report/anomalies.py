@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklearn_subanneal.report.clusters import columns_of_view
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.source import Source
 
@@ -153,7 +154,7 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int,
         AnomalousCell(int(rows[i]), names[j], brief(X.iloc[i, j]), text, float(excess[i, j]))
         for (i, j), text in zip(at, expected, strict=True)
     ]
-    singletons = _singletons(model, list(model.part_types_))
+    singletons = _singletons(model)
     return Anomalies(rows_found, cells_found, len(rows), singletons[:most], len(singletons))
 
 
@@ -177,12 +178,12 @@ def _scored(
     return score(n) if n > few else trial
 
 
-def _singletons(model: CrossCat, names: list[str]) -> list[SingletonRow]:
+def _singletons(model: CrossCat) -> list[SingletonRow]:
     """Rows alone in their cluster in ``view_labels_`` and in most draws; the largest share first."""
     agreement, found = model.view_confidence_, []
     for view in range(model.n_views_):
         labels = model.view_labels_[:, view]
-        columns = [names[j] for j in np.flatnonzero(model.column_labels_ == view)]
+        columns = list(columns_of_view(model, view))
         for row in np.flatnonzero(np.bincount(labels)[labels] == 1):
             if agreement[row, view] > 0.5:
                 found.append(SingletonRow(int(row), view, columns, float(agreement[row, view])))

@@ -61,6 +61,7 @@ class ViewSummary:
     ----------
     number : int
     columns : list of str
+        Names of the columns; of which only some parts are in the view, such as the trend of a date, with "(in part)".
     labels : ndarray of int, shape (n_rows,)
         Cluster of each row.
     clusters : list of ClusterSummary
@@ -95,9 +96,9 @@ def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: 
     -------
     list of ViewSummary
     """
-    names, views, agreement = np.array(list(model.part_types_), dtype=object), [], model.view_confidence_
+    views, agreement = [], model.view_confidence_
     for number in range(model.n_views_):
-        members = names[model.column_labels_ == number].tolist()
+        members = columns_of_view(model, number)
         labels, confidence = model.view_labels_[:, number], agreement[:, number]
         n_described = most_clusters if len(members) > 1 and number < most_views else 0
         largest = np.argsort(-np.bincount(labels), kind="stable")[:n_described]
@@ -106,20 +107,34 @@ def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: 
                 int(k),
                 np.flatnonzero(labels == k),
                 float(confidence[labels == k].mean()),
-                _traits(source, members, labels == k),
+                _traits(source, list(members), labels == k),
             )
             for k in largest
         ]
-        views.append(ViewSummary(number, members, labels, clusters))
+        columns = [name if is_whole else f"{name} (in part)" for name, is_whole in members.items()]
+        views.append(ViewSummary(number, columns, labels, clusters))
     return views
+
+
+def columns_of_view(model: CrossCat, number: int) -> dict[str, bool]:
+    """The columns of a view, and whether all of their parts are in it.
+
+    Parameters
+    ----------
+    model : CrossCat
+    number : int
+        Of the view.
+    """
+    is_in = model.column_labels_ == number
+    names = list(model.feature_types_)
+    members = np.unique(model.part_columns_[is_in])
+    return {names[j]: bool(is_in[model.part_columns_ == j].all()) for j in members}
 
 
 def _traits(source: Source, members: list[str], inside: np.ndarray) -> list[Trait]:
     found = [
         trait
         for name in members
-        # Parts of dates and missing indicators are no columns of the file.
-        if name in source.feature_types
         for trait in [_trait(source.frame[name], source.feature_types[name], inside)]
         if trait is not None and abs(trait.difference) >= LEAST_DIFFERENCE
     ]
@@ -137,7 +152,7 @@ def _trait(series, kind: str, inside: np.ndarray) -> Trait | None:
         one, other, spread = values[here].mean(), values[elsewhere].mean(), values[seen].std()
         if not spread > 0.0:
             return None
-        return Trait(f"{series.name} {brief(one)} on average, elsewhere {brief(other)}", (one - other) / spread)
+        return Trait(f"{series.name} is {brief(one)} on average, elsewhere {brief(other)}", (one - other) / spread)
     if kind == "cyclic":
         # Its mean depends on the origin of the period.
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sklearn_subanneal.report.anomalies import Anomalies
 from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.contradictions import Contradictions
+from sklearn_subanneal.report.distributions import Distribution
 from sklearn_subanneal.report.figures import Picture
 from sklearn_subanneal.report.imputation import Imputation
 from sklearn_subanneal.report.key_findings import KeyFinding
@@ -29,10 +30,16 @@ class Findings:
     key_findings : list of KeyFinding
     pictures : dict of str to Picture
         Empty if no pictures are drawn.
+    distributions : list of Distribution
+        Of each modelled column.
     facts : dict of str to str
         Settings and versions.
     was_stopped : bool
         Whether the chains were interrupted.
+    folder : str
+        Name of the folder of the report.
+    time_limit : float or None
+        In seconds.
     files : dict of str to str
         Names of the other files: "model", "types", "clusters", maybe "detector", and if cells are missing "imputed" and
         "uncertainty".
@@ -45,7 +52,10 @@ class Findings:
     anomalies: Anomalies
     imputation: Imputation
     key_findings: list[KeyFinding]
+    distributions: list[Distribution]
     facts: dict[str, str]
     files: dict[str, str]
     pictures: dict[str, Picture] = field(default_factory=dict)
     was_stopped: bool = False
+    folder: str = "report"
+    time_limit: float | None = None

@@ -18,6 +18,7 @@ from sklearn_subanneal.report.anomalies import find_anomalies
 from sklearn_subanneal.report.clock_columns import with_clock_times
 from sklearn_subanneal.report.clusters import ViewSummary, find_views
 from sklearn_subanneal.report.contradictions import find_contradictions
+from sklearn_subanneal.report.distributions import find_distributions
 from sklearn_subanneal.report.figures import draw_pictures
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.imputation import impute_missing
@@ -41,7 +42,7 @@ FILES = {
 # Limits of the page; the files have all rows.
 MOST_VIEWS, MOST_CLUSTERS, MOST_ANOMALIES, MOST_PAIRS = 8, 8, 15, 20
 # Limits of computations that would take minutes.
-MOST_SCORED_ROWS, MOST_RELATED_COLUMNS, MOST_TESTED_COLUMNS = 10_000, 100, 100
+MOST_SCORED_ROWS, MOST_RELATED_COLUMNS = 10_000, 100
 # Seconds of a time limit that are left for the pictures and the page.
 SECONDS_OF_PICTURES = 3.0
 
@@ -120,7 +121,7 @@ def write_report(
     else:
         del files["imputed"], files["uncertainty"]
     structure = find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
-    contradictions = find_contradictions(model, source.X, MOST_TESTED_COLUMNS)
+    contradictions = find_contradictions(model, source.X)
     deadline = learned.deadline - SECONDS_OF_PICTURES
     anomalies = find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, deadline)
     found = Findings(
@@ -132,8 +133,11 @@ def write_report(
         imputation=imputation,
         key_findings=find_key_findings(model, source, views, structure, contradictions, anomalies),
         pictures=draw_pictures(model, source) if plots else {},
+        distributions=find_distributions(model, source, views),
         facts=_facts(plan, learned),
         was_stopped=learned.was_stopped,
+        folder=folder.absolute().name,
+        time_limit=plan.time_limit,
         files=files,
     )
     (folder / FILES["page"]).write_text(page(found), encoding="utf-8")

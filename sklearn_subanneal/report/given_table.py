@@ -6,6 +6,7 @@ import argparse
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from sklearn_subanneal.report.source import Source, read_source
@@ -40,15 +41,15 @@ def given_types(texts: Sequence[str]) -> TypesFile:
     return found
 
 
-def given_source(path: Path, given: argparse.Namespace, types: TypesFile) -> Source:
-    """The table in a file, read as the arguments and the types file say.
+def given_source(path: Path, given: argparse.Namespace, types: TypesFile, most_cells: float = inf) -> Source:
+    """The table in a file, read as the arguments and the types file say; of one of more cells, evenly spaced rows.
 
     Raises
     ------
     ValueError
         If an argument or the file is not as it must be.
     """
-    return read_source(path, types, **reading_options(given, types))
+    return read_source(path, types, most_cells=most_cells, **reading_options(given, types))
 
 
 def reading_options(given: argparse.Namespace, types: TypesFile) -> dict:

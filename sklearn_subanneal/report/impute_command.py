@@ -11,12 +11,12 @@ from sklearn_subanneal.report.clock_columns import with_clock_times
 from sklearn_subanneal.report.given_table import given_source, given_types, reading_options, speaker
 from sklearn_subanneal.report.imputation import completed_table, impute_missing
 from sklearn_subanneal.report.learning import Plan, learn
-from sklearn_subanneal.report.markup import counted
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.new_table import read_new_table
 from sklearn_subanneal.report.progress_line import ProgressLine
 from sklearn_subanneal.report.table_lines import print_columns, print_unreadable
 from sklearn_subanneal.report.table_writer import check_output, write_table
+from sklearn_subanneal.report.wording import counted
 
 
 def impute_table(given: argparse.Namespace) -> int:

@@ -7,17 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
-from sklearn_subanneal.report.contradictions import (
-    CATEGORICAL,
-    LEVEL,
-    ORDERED,
-    Contradictions,
-    dependence_test,
-    testable_columns,
-)
-from sklearn_subanneal.report.markup import counted, listed
+from sklearn_subanneal.report.contradictions import LEVEL, Contradictions
+from sklearn_subanneal.report.pair_facts import p_text, pair_fact
+from sklearn_subanneal.report.structure import LEAST_WEIGHT
+from sklearn_subanneal.report.wording import counted, listed
 
 if TYPE_CHECKING:
     from sklearn_subanneal.estimators import CrossCat
@@ -27,13 +21,11 @@ if TYPE_CHECKING:
     from sklearn_subanneal.report.structure import Pair, Structure
 
 #: How sure a finding is.
-CERTAIN, LIKELY, DISPUTED = "certain", "likely", "chains disagree"
+CERTAIN, LIKELY, DISPUTED = "certain", "likely", "disputed"
 # Two columns are together for certain if they are in such a share of the draws of every chain, and likely if in this.
 ALWAYS, MOSTLY = 0.95, 0.5
 # Columns that are with another one in so few draws are taken as alone.
-SELDOM, MOST_TESTED = 0.2, 100
-# Chains of less weight do not count.
-LEAST_WEIGHT = 0.05
+SELDOM = 0.2
 # Agreement of the draws on a cluster.
 SURE_OF_CLUSTER, FAIRLY_SURE = 0.9, 0.7
 # Surprisal in nats of a cell that is worth a sentence: a hundred times less probable than usual. Beyond so many times
@@ -51,7 +43,7 @@ class KeyFinding:
     Attributes
     ----------
     text : str
-    strength : {"certain", "likely", "chains disagree"}
+    strength : {"certain", "likely", "disputed"}
     section : str
         The section of the page that says more.
     """
@@ -73,7 +65,7 @@ def find_key_findings(
 
     A pair of columns depends on each other for certain if it does in nearly all draws of every chain that has weight,
     of which there are at least two, and if a test, which knows nothing of the model, confirms it at the level 0.001 for
-    all pairs together. It is likely if most draws of every chain say so; otherwise the chains disagree.
+    all pairs together. It is likely if most draws of every chain say so; otherwise it is disputed.
 
     Parameters
     ----------
@@ -89,7 +81,7 @@ def find_key_findings(
     findings : list of KeyFinding
     """
     found = [
-        *pair_findings(model, source, structure.pairs),
+        *pair_findings(model, source, structure.pairs, contradictions),
         *_of_clusters(model, source, views),
         *_of_independent(model, contradictions),
         *_of_contradictions(contradictions),
@@ -99,25 +91,21 @@ def find_key_findings(
     return [*found[:6], _of_reading(source)]
 
 
-def pair_findings(model: CrossCat, source: Source, pairs: list[Pair]) -> list[KeyFinding]:
+def pair_findings(
+    model: CrossCat, source: Source, pairs: list[Pair], contradictions: Contradictions
+) -> list[KeyFinding]:
     """What the first pairs of columns are, and how sure it is that they depend on each other."""
-    names = list(model.feature_types_)
-    columns, kinds = testable_columns(model, source.X)
+    names, tests = list(model.feature_types_), contradictions.tests
     n_tests, found = max(len(names) * (len(names) - 1) // 2, 1), []
     for pair in pairs[:MOST_PAIRS]:
         i, j = names.index(pair.one), names.index(pair.other)
-        text = f"{pair.one} and {pair.other} depend on each other: relatedness {pair.relatedness:.2f} of at most 1"
-        are_testable = {kinds[i], kinds[j]} <= CATEGORICAL | ORDERED
-        p_value = 1.0
-        if are_testable:
-            _, p_value = dependence_test(columns[i], columns[j], kinds[i] in CATEGORICAL, kinds[j] in CATEGORICAL)
-        if {kinds[i], kinds[j]} <= ORDERED:
-            both = ~(np.isnan(columns[i]) | np.isnan(columns[j]))
-            text += f", rank correlation {stats.spearmanr(columns[i][both], columns[j][both]).statistic:.2f}"
+        fact = pair_fact(source.frame[pair.one], source.frame[pair.other], float(tests.correlations[i, j]))
         strength = _strength_of_pair(model, i, j)
-        if strength == CERTAIN and not p_value * n_tests < LEVEL:
+        if strength == CERTAIN and not tests.p_values[i, j] * n_tests < LEVEL:
             strength = LIKELY
-        found.append(KeyFinding(f"{text}, in one view in {pair.share:.0%} of the draws.", strength, "dependence"))
+        strong = f"Strength {pair.relatedness:.2f} (0 none, 1 complete)"
+        text = f"{pair.one} and {pair.other} depend on each other{fact}. {strong}"
+        found.append(KeyFinding(f"{text}, in {pair.share:.0%} of the draws of the model.", strength, "dependence"))
     return found
 
 
@@ -170,20 +158,14 @@ def _of_clusters(model, source, views) -> Iterator[KeyFinding]:
 
 def _of_independent(model, contradictions) -> Iterator[KeyFinding]:
     names, dependence = list(model.feature_types_), model.dependence_.copy()
-    # Beyond, and of cyclic columns, no pairs are tested.
-    if not 2 <= len(names) <= MOST_TESTED:
+    if len(names) < 2:
         return
     np.fill_diagonal(dependence, 0.0)
     dependent = {name for pair in contradictions.pairs for name in (pair.one, pair.other)}
     shares = dict(zip(names, dependence.max(axis=1), strict=True))
     alone = [name for name, most in shares.items() if most <= SELDOM and name not in dependent]
-    alone = [name for name in alone if model.feature_types_[name] != "cyclic"]
     if alone:
-        most = max(shares[name] for name in alone)
-        share = f"with another column in one view in {most:.0%} of the draws at most" if most else "alone in all draws"
-        text = (
-            f"{listed(alone, MOST_NAMES)}: no dependence on another column was found; {share}, and no test shows any."
-        )
+        text = f"{listed(alone, MOST_NAMES)}: no dependence on any other column was found, by the model or by a test."
         # That nothing was found is no proof.
         yield KeyFinding(text, LIKELY, "dependence")
 
@@ -191,9 +173,11 @@ def _of_independent(model, contradictions) -> Iterator[KeyFinding]:
 def _of_contradictions(contradictions) -> Iterator[KeyFinding]:
     if contradictions.pairs:
         pair, n_pairs = contradictions.pairs[0], len(contradictions.pairs)
+        is_one = n_pairs == 1
         text = (
-            f"The model keeps {counted(n_pairs, 'pair')} of columns apart that a test finds dependent, such as "
-            f"{pair.one} and {pair.other} (p = {pair.p_value:.2g}): do not take them as independent."
+            f"Beyond the groups below, {counted(n_pairs, 'more pair')} of columns {'depends' if is_one else 'depend'} "
+            f"on each other by a test{', ' if is_one else ', such as '}{pair.one} and {pair.other} "
+            f"({p_text(pair.p_value)}): do not take them as independent."
         )
         yield KeyFinding(text, CERTAIN, "dependence")
 
@@ -202,13 +186,12 @@ def _of_cells(source, anomalies) -> Iterator[KeyFinding]:
     odd = [cell for cell in anomalies.cells if cell.nats >= LEAST_SURPRISAL]
     if odd:
         cell = max(odd, key=lambda own: own.nats)
-        name = source.row_names[cell.row]
-        times = min(float(np.exp(cell.nats)), MOST_TIMES)
+        times, n_rows = min(float(np.exp(cell.nats)), MOST_TIMES), len(source.frame)
+        among = "" if anomalies.n_scored == n_rows else f" of {anomalies.n_scored:,} rows that were searched"
         text = (
-            f"Of {anomalies.n_scored * len(source.modelled):,} cells, the most improbable is {cell.column} in {name}: "
-            f"{cell.value}, where the rest of the row lets expect {cell.expected}; it is "
-            f"{'more than ' * (times >= MOST_TIMES)}{float(f'{times:.1g}'):,.0f} times less probable than is usual in "
-            "this column."
+            f"The most improbable cell{among} is {cell.column} in {source.row_names[cell.row]}: {cell.value}, where "
+            f"the rest of the row lets expect {cell.expected}; it is {'more than ' * (times >= MOST_TIMES)}"
+            f"{float(f'{times:.1g}'):,.0f} times less probable than is usual in this column."
         )
         yield KeyFinding(text, LIKELY, "anomalies")
 
@@ -218,19 +201,22 @@ def _of_missing(source) -> Iterator[KeyFinding]:
     n_missing, n_cells = sum(column.n_missing for column in source.modelled), source.X.size
     if n_missing:
         text = (
-            f"{counted(n_missing, 'cell')} ({n_missing / n_cells:.1%}) are missing, most of them in {worst.name} "
-            f"({worst.n_missing:,}, {worst.n_missing / len(source.frame):.0%}); all are imputed."
+            f"{counted(n_missing, 'cell')} ({n_missing / n_cells:.1%}) are missing; the column with most is "
+            f"{worst.name} ({worst.n_missing:,}, {worst.n_missing / len(source.frame):.0%}). All are imputed."
         )
         yield KeyFinding(text, CERTAIN, "missing")
 
 
 def _of_reading(source) -> KeyFinding:
     aside, marked = source.set_aside, [column for column in source.columns if column.marks]
-    text = f"{counted(len(source.frame), 'row')} and {counted(len(source.columns), 'column')} were read"
+    n_rows = source.n_rows_of_file or len(source.frame)
+    text = f"{counted(n_rows, 'row')} and {counted(len(source.columns), 'column')} were read"
+    if source.step > 1:
+        text += f"; {len(source.frame):,} evenly spaced rows were used, since the time limit is short"
     if aside:
         names = listed([column.name for column in aside], MOST_SET_ASIDE)
         text += f"; {counted(len(aside), 'column')} set aside: {names}"
     if marked:
         marks = [f"{mark!r} in {column.name}" for column in marked for mark in column.marks]
         text += f"; taken for missing: {listed(marks, MOST_SET_ASIDE)}"
-    return KeyFinding(f"{text}.", CERTAIN, "table")
+    return KeyFinding(f"{text}.", CERTAIN, "columns")

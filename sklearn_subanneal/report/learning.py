@@ -49,6 +49,14 @@ class Plan:
     time_limit: float | None = None
     n_jobs: int | None = None
 
+    @property
+    def most_cells(self) -> float:
+        """Cells of the largest table of which one draw of the fewest chains can be summarised in time."""
+        if self.time_limit is None:
+            return inf
+        seconds = MOST_OF_WRITING * self.time_limit - SECONDS_TO_WRITE
+        return max(seconds, 0.0) / (SECONDS_A_CELL + FEWEST_CHAINS * SECONDS_A_CELL_AND_DRAW)
+
     def estimator(self, source: Source, elapsed: float = 0.0) -> CrossCat:
         """The estimator with these settings, when so many seconds of the time limit have passed.
 

@@ -1,103 +1,136 @@
-"""The web page of a report: head, table of contents, and order of the sections."""
+"""page: the web page of a report, from its results and templates."""
 
 from __future__ import annotations
 
-from importlib.resources import files
+import numpy as np
 
+from sklearn_subanneal.report.chart import chart_of
+from sklearn_subanneal.report.column_tables import column_table, missing_marks, set_aside_table
+from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.distributions import MOST_ROWS
 from sklearn_subanneal.report.findings import Findings
-from sklearn_subanneal.report.markup import Markup, element, join_markup, paragraph
-from sklearn_subanneal.report.sections import (
-    describe_anomalies,
-    describe_clusters,
-    describe_convergence,
-    describe_dependence,
-    describe_making,
-    describe_missing,
-    describe_views,
+from sklearn_subanneal.report.next_steps import find_next_steps
+from sklearn_subanneal.report.page_table import PageTable
+from sklearn_subanneal.report.section_tables import (
+    cell_table,
+    cluster_table,
+    contradiction_tables,
+    convergence_table,
+    filled_rows_table,
+    pair_table,
+    row_table,
+    singleton_table,
+    view_table,
 )
-from sklearn_subanneal.report.table_section import describe_table
+from sklearn_subanneal.report.structure import LARGEST_RHAT
+from sklearn_subanneal.report.templates import render
+from sklearn_subanneal.report.wording import counted
+
+CONTENTS = {
+    "findings": "Key findings",
+    "next": "What to do next",
+    "columns": "The table and its columns",
+    "views": "Views: columns that go together",
+    "clusters": "Groups of similar rows",
+    "distributions": "Distributions by group",
+    "dependence": "Dependence between columns",
+    "anomalies": "Odd cells and rows",
+    "missing": "Missing cells",
+    "convergence": "How far the runs agree",
+    "words": "What the words mean",
+    "making": "Method and settings",
+}
 
 
 def page(found: Findings) -> str:
-    """The page as HTML, with its style and pictures embedded."""
-    sections = {
-        "findings": ("Key findings", _describe_findings(found)),
-        "table": ("The table", describe_table(found)),
-        "views": ("Views: groups of dependent columns", describe_views(found)),
-        "clusters": ("Clusters: groups of similar rows", describe_clusters(found)),
-        "dependence": ("Dependence between columns", describe_dependence(found)),
-        "anomalies": ("Anomalies", describe_anomalies(found)),
-        "missing": ("Missing cells", describe_missing(found)),
-        "convergence": ("Convergence", describe_convergence(found)),
-        "making": ("Method and settings", describe_making(found)),
-    }
-    title = f"Report on {found.source.name}"
-    contents = (element("li", element("a", head, href=f"#{key}")) for key, (head, _) in sections.items())
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Markup(files("sklearn_subanneal.report").joinpath("report.css").read_text(encoding="utf-8"))),
+    """The page as HTML, with its style, script and pictures embedded.
+
+    Parameters
+    ----------
+    found : Findings
+
+    Raises
+    ------
+    ImportError
+        If jinja2 is not installed.
+    """
+    source, missing, n_rows = found.source, found.imputation.missing, len(found.source.frame)
+    described = [view for view in found.views if view.clusters]
+    alone = [name for view in found.views if len(view.columns) == 1 for name in view.columns]
+    dependent = {name for pair in found.contradictions.pairs for name in (pair.one, pair.other)}
+    return render(
+        "page.html",
+        found=found,
+        contents=CONTENTS,
+        n_rows=n_rows,
+        missing_share=f"{missing.mean():.1%}",
+        cautions=_cautions(found),
+        steps=find_next_steps(found),
+        set_aside_table=set_aside_table(source),
+        missing_marks=missing_marks(source),
+        column_table=column_table(source),
+        view_table=view_table(found.views),
+        alone=alone,
+        alone_but_dependent=[name for name in alone if name in dependent],
+        cluster_tables=[(view, cluster_table(found, view)) for view in described],
+        n_other_views=sum(len(view.columns) > 1 for view in found.views) - len(described),
+        blocks=_blocks(found),
+        n_counted=len(range(0, n_rows, -(-n_rows // MOST_ROWS))),
+        pair_table=pair_table(found),
+        contradiction_tables=contradiction_tables(found.contradictions),
+        cell_table=cell_table(found),
+        row_table=row_table(found),
+        singleton_table=singleton_table(found),
+        filled_rows=filled_rows_table(found),
+        n_missing=int(missing.sum()),
+        n_incomplete=int(missing.any(axis=1).sum()),
+        problems=found.structure.problems,
+        verdict=_verdict(found),
+        log_joints=[brief(mean) for mean in found.structure.log_joints],
+        weights=[f"{weight:.0%}" for weight in found.structure.chain_weights],
+        convergence_table=convergence_table(found),
+        settings_table=PageTable("Settings and versions", ("setting", "value"), list(found.facts.items())),
+        code=_code(found),
     )
-    body = element(
-        "body",
-        element(
-            "header",
-            element("h1", title),
-            _facts(found),
-            *_cautions(found),
-            element("nav", element("ul", *contents), aria_label="Contents"),
-        ),
-        element(
-            "main", *(element("section", element("h2", head), text, id=key) for key, (head, text) in sections.items())
-        ),
-        element("footer", paragraph("Made by sklearn_subanneal.")),
-    )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _cautions(found: Findings) -> list[Markup]:
+def _cautions(found: Findings) -> list[str]:
     """What makes the results less reliable than they look."""
-    problems = found.structure.problems
-    if not problems:
-        return []
-    text = f"Trust the views and clusters less than the averages over the chains. {' '.join(problems)} "
-    return [element("p", text, element("a", "More on convergence", href="#convergence"), ".", class_="warning")]
+    stopped = ["The fit was interrupted: the results are less reliable."] if found.was_stopped else []
+    return stopped + found.structure.cautions
 
 
-def _describe_findings(found: Findings) -> Markup:
-    items = (
-        element(
-            "li",
-            element("a", own.text, href=f"#{own.section}"),
-            " ",
-            element("span", own.strength, class_=f"strength {own.strength.split()[-1]}"),
+def _blocks(found: Findings) -> list[tuple]:
+    """Of each view with groups, and of all other columns: the view, its legend, its columns and their charts."""
+    cards = [(column, chart_of(column)) for column in found.distributions]
+    out = []
+    for view in found.views:
+        own = [card for card in cards if card[0].view == view.number and len(card[0].groups) > 1]
+        if own:
+            column, chart = own[0]
+            sizes = [group.n_rows for group in column.groups]
+            out.append((view, list(zip(chart.rows, sizes, strict=True)), own))
+    rest = [card for card in cards if len(card[0].groups) == 1]
+    return [*out, (None, [], rest)] if rest else out
+
+
+def _verdict(found: Findings) -> str:
+    structure = found.structure
+    if len(structure.log_joints) < 2 or all(np.isnan(rhat) for *_, rhat in structure.convergence):
+        return "R-hat cannot be computed: it needs two chains (--chains) and several draws of each."
+    if structure.n_unsettled:
+        return (
+            f"The chains disagree on {structure.n_unsettled} of {counted(len(structure.convergence), 'quantity')} that "
+            f"were followed (R-hat above {LARGEST_RHAT}), as is usual for tables of many columns. The results are "
+            "averages over the chains; more chains (--chains) make them more precise."
         )
-        for own in found.key_findings
-    )
-    return join_markup(
-        element("ol", *items, class_="findings"),
-        paragraph(
-            "Certain: facts of the table, or what nearly all draws of every chain and a test that knows nothing of the "
-            "model say. Likely: what most draws of every chain say, but no proof. Chains disagree: take it as a hint. "
-            "No sentence says which column is the cause of another."
-        ),
-    )
+    return "The chains agree on all quantities that were followed."
 
 
-def _facts(found: Findings) -> Markup:
-    n_rows, n_missing = len(found.source.frame), int(found.imputation.missing.sum())
-    facts = {
-        "rows": f"{n_rows:,}",
-        "columns modelled": f"{len(found.source.modelled):,}",
-        "columns set aside": f"{len(found.source.set_aside):,}",
-        "cells missing": f"{n_missing:,} ({n_missing / found.imputation.missing.size:.1%})",
-        "views": str(len(found.views)),
-        "clusters in the largest view": str(found.views[0].n_clusters),
-    }
-    return element(
-        "dl",
-        *(element("div", element("dt", term), element("dd", text)) for term, text in facts.items()),
-        class_="facts",
+def _code(found: Findings) -> str:
+    return (
+        "import sklearn_subanneal\nfrom sklearn_subanneal.report import read_source\n\n"
+        f"model = sklearn_subanneal.load({found.files['model']!r})\n"
+        f"X = read_source({found.source.name!r}, {found.files['types']!r}).X\n"
+        "model.predict_views(X), model.impute(X), model.surprisal(X)"
     )

@@ -14,19 +14,21 @@ from sklearn_subanneal.report.given_table import given_source, given_types, spea
 from sklearn_subanneal.report.learning import Plan, learn
 from sklearn_subanneal.report.progress_line import ProgressLine
 from sklearn_subanneal.report.table_lines import print_columns
+from sklearn_subanneal.report.templates import require_jinja2
 
 
 def report_on_table(given: argparse.Namespace) -> int:
     """Write a report, and give the exit code 0."""
+    require_jinja2()
     if given.plots:
         _use_matplotlib()
     say, started = speaker(given), time.perf_counter()
     name = given.table.name.split(".")[0] or "table"
     folder = given.output or Path(f"{name}-report")
     check_folder(folder, given.force)
-    source = given_source(given.table, given, given_types(given.types))
-    print_columns(source, say)
     plan = Plan(n_chains=given.chains, seed=given.seed, time_limit=given.time_limit, n_jobs=given.jobs)
+    source = given_source(given.table, given, given_types(given.types), plan.most_cells)
+    print_columns(source, say)
     progress = ProgressLine(sys.stderr, given.quiet)
     learned = learn(source, plan, progress, time.perf_counter() - started)
     progress.end()

@@ -8,11 +8,11 @@ import sys
 from sklearn_subanneal.report.clock_columns import with_clock_times
 from sklearn_subanneal.report.given_table import speaker
 from sklearn_subanneal.report.imputation import six_digits
-from sklearn_subanneal.report.markup import counted
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.question import given_cells
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 from sklearn_subanneal.report.table_writer import check_output, write_table
+from sklearn_subanneal.report.wording import counted
 
 
 def sample_rows(given: argparse.Namespace) -> int:

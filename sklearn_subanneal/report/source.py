@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import ceil, inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ from sklearn_subanneal.report.types_file import TypesFile, read_types
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Of a table that is too large, so many rows are taken at least.
+FEWEST_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,10 @@ class Source:
         How the file was read, and what was left out of it, in words.
     options : ReadingOptions
         How the file was to be read.
+    step : int
+        Of so many rows of the file the first was taken; 1: all were.
+    n_rows_of_file : int or None
+        Number of all rows of the file; None: those of the frame.
     """
 
     name: str
@@ -42,6 +50,8 @@ class Source:
     columns: list[ColumnDescription]
     notes: list[str] = field(default_factory=list)
     options: ReadingOptions = field(default_factory=ReadingOptions)
+    step: int = 1
+    n_rows_of_file: int | None = None
 
     @property
     def modelled(self) -> list[ColumnDescription]:
@@ -79,10 +89,16 @@ class Source:
         for column in self.columns:
             if column.kind == LABEL:
                 return self.frame[column.name].astype(str).to_numpy(object)
-        return np.array([f"row {row}" for row in range(1, len(self.frame) + 1)], dtype=object)
+        return np.array([f"row {1 + self.step * row}" for row in range(len(self.frame))], dtype=object)
 
 
-def read_source(path: str | Path, types: Mapping[str, str] | TypesFile | str | Path | None = None, **options) -> Source:
+def read_source(
+    path: str | Path,
+    types: Mapping[str, str] | TypesFile | str | Path | None = None,
+    *,
+    most_cells: float = inf,
+    **options,
+) -> Source:
     """Read a table from a file and give each of its columns a type.
 
     Parameters
@@ -94,6 +110,8 @@ def read_source(path: str | Path, types: Mapping[str, str] | TypesFile | str | P
         From column names to "real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed",
         "datetime", "label" (it names the rows) or "ignore"; the types of other columns are inferred. Or a types file
         (:func:`~sklearn_subanneal.report.write_types`), or the path of one.
+    most_cells : float, default=inf
+        Of a table of more cells, evenly spaced rows are taken, at least 1,000.
     **options
         How the file is read, where it is not to be found out, as :class:`~sklearn_subanneal.files.ReadingOptions` has
         it: ``encoding``, ``decimal``, ``sheet``, ``header``, ``day_first``, ``skip_bad_lines``; ``missing``, texts that
@@ -134,13 +152,19 @@ def read_source(path: str | Path, types: Mapping[str, str] | TypesFile | str | P
     types, given = known.types, ReadingOptions(**(known.reading | options))
     table = read_table_file(path, given)
     decimal = given.decimal or common_decimal(table.frame, table.separator)
-    read = {name: read_values(table.frame[name], given, decimal, hints_of(name, known)) for name in table.frame.columns}
+    n_rows, n_columns = table.frame.shape
+    step = 1 if n_rows * n_columns <= most_cells else ceil(n_rows / max(most_cells / n_columns, FEWEST_ROWS))
+    taken = table.frame if step == 1 else table.frame.iloc[::step].reset_index(drop=True)
+    read = {name: read_values(taken[name], given, decimal, hints_of(name, known)) for name in taken.columns}
     columns, notes = described_columns(read, types), list(table.notes)
+    if step > 1:
+        notes.append(f"{len(taken):,} evenly spaced rows of {n_rows:,} were taken, which the time limit is enough for")
     if decimal == ",":
         notes.append("commas before decimals")
     # What is not modelled stays as it is written.
-    frame = table.frame.assign(**{column.name: read[column.name].series for column in columns if column.is_modelled})
-    source = Source(table.name, frame, columns, notes, replace(given, max_bytes=ReadingOptions.max_bytes))
+    frame = taken.assign(**{column.name: read[column.name].series for column in columns if column.is_modelled})
+    options = replace(given, max_bytes=ReadingOptions.max_bytes)
+    source = Source(table.name, frame, columns, notes, options, step, n_rows)
     if len(frame) < 2 or not source.modelled:
         left_out = "; ".join(f"{column.name}: {column.reason}" for column in source.columns[:5])
         raise ValueError(

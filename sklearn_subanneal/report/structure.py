@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.diagnostics import summary
+from sklearn_subanneal.posterior.labels import encode_labels
+from sklearn_subanneal.posterior.losses import adjusted_rand
 from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 
 # Chains with a larger R-hat are reported as not converged.
 LARGEST_RHAT = 1.05
+# Chains of less weight do not count. Of a chain that agrees less with the views of the report, a reader is told, since
+# another report may have its views.
+LEAST_WEIGHT, LEAST_AGREEMENT = 0.05, 0.9
+# Draws of one chain are more alike on the groups of rows than those of different ones by more than chance.
+SURPLUS = 0.05
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,8 @@ class Structure:
         Mean log joint density of each chain, and its weight in the results.
     problems : list of str
         What ``convergence_`` reports, a sentence each.
+    cautions : list of str
+        The same for readers who know nothing of chains, and whether there is one chain only.
     convergence : list of (name, mean, deviation, effective sample size, R-hat)
     """
 
@@ -63,6 +72,7 @@ class Structure:
     log_joints: list[float]
     chain_weights: list[float]
     problems: list[str]
+    cautions: list[str]
     convergence: list[tuple[str, float, float, float, float]]
 
     @property
@@ -111,5 +121,38 @@ def find_structure(model: CrossCat, source: Source, most_pairs: int, most_column
         model.log_joint_.mean(axis=1).tolist(),
         model.chain_weights_.tolist(),
         model.convergence_.problems,
+        cautions_of(model),
         [(str(name), *map(float, figures)) for name, *figures in rows],
     )
+
+
+def cautions_of(model: CrossCat) -> list[str]:
+    """What the agreement of the chains means to a reader, a sentence each.
+
+    The views of a report are those of one draw. How far each chain agrees with them is the mean adjusted Rand index of
+    its draws: an average over pairs of chains, by their weights, hides what a chain of little weight found.
+
+    Parameters
+    ----------
+    model : CrossCat
+        Fitted.
+    """
+    out, n_runs = [], int((model.chain_weights_ >= LEAST_WEIGHT).sum())
+    if n_runs < 2:
+        out.append("Only one run of the model counts, so nobody knows whether another would agree.")
+    agreement = [
+        float(np.mean([adjusted_rand(*map(encode_labels, (draw, model.column_labels_))) for draw in chain]))
+        for chain in model.posterior_column_labels_
+    ]
+    others = [index for index in agreement if index < LEAST_AGREEMENT]
+    if others:
+        what = f"{len(others)} of {len(agreement)} runs of the model {'groups' if len(others) == 1 else 'group'}"
+        out.append(
+            f"{what} the columns otherwise (agreement down to {max(min(others), 0.0):.2f}, where 1 is the same)."
+        )
+    found = model.convergence_
+    if found.row_agreement < min(LEAST_AGREEMENT, found.row_agreement_within - SURPLUS):
+        out.append(f"The runs disagree on the groups of rows (agreement {max(found.row_agreement, 0.0):.2f}).")
+    if any("log joint" in problem for problem in found.problems):
+        out.append("The model was still changing when it stopped.")
+    return out

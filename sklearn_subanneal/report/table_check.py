@@ -10,8 +10,8 @@ import numpy as np
 from scipy.stats import betabinom
 
 from sklearn_subanneal.report.column_types import brief
-from sklearn_subanneal.report.markup import counted
 from sklearn_subanneal.report.new_table import NewTable
+from sklearn_subanneal.report.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -58,19 +59,22 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_the_first_section_says_what_was_set_aside(folder):
+def words_of(page: str, section: str) -> str:
+    text = re.search(rf'<section id="{section}">(.*?)</section>', page, re.DOTALL)[1]
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", text)))
+
+
+def test_the_page_says_what_was_set_aside(folder):
     page = (folder / "report" / "report.html").read_text(encoding="utf-8")
-    first = re.search(r'<section id="table">(.*?)</section>', page, re.DOTALL)[1]
-    words = re.sub(r"<[^>]+>", "", first)
+    words = words_of(page, "columns")
     assert "1 column is set aside" in words and "text, different in each row" in words
-    assert "height: &#x27;n/a&#x27; in 17 cells, &#x27;-999&#x27; in 10 cells" in words
-    assert "smoker: &#x27;-&#x27; in 16 cells" in words
+    assert "height: 'n/a' in 17 cells, '-999' in 10 cells" in words
+    assert "smoker: '-' in 16 cells" in words
     assert "commas before decimals" in words and "cells separated by semicolons" in words
     # The first sentences say it, too.
-    findings = re.search(r'<section id="findings">(.*?)</section>', page, re.DOTALL)[1]
-    words = re.sub(r"<[^>]+>", "", findings)
-    assert "1 column set aside: code; taken for missing: &#x27;n/a&#x27; in height, &#x27;-999&#x27; in height" in words
-    assert page.index('id="findings"') < page.index('id="table"') < page.index('id="views"')
+    words = words_of(page, "findings")
+    assert "1 column set aside: code; taken for missing: 'n/a' in height, '-999' in height" in words
+    assert page.index('id="findings"') < page.index('id="columns"') < page.index('id="views"')
 
 
 def test_what_is_printed(folder, capsys):

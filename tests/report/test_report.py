@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import os
 import re
@@ -26,8 +28,11 @@ from sklearn_subanneal.report.learning import LearningCallback
 from sklearn_subanneal.report.progress_line import ProgressLine
 
 EVIL = "<script>alert('x')</script> & \"co\""
-VOID = {"meta", "img", "br"}
-SECTIONS = ["findings", "table", "views", "clusters", "dependence", "anomalies", "missing", "convergence", "making"]
+VOID = {"meta", "img", "br", "input"}
+SECTIONS = [
+    "findings", "next", "columns", "views", "clusters", "distributions", "dependence", "anomalies", "missing",
+    "convergence", "words", "making",
+]  # fmt: skip
 
 
 class Page(HTMLParser):
@@ -101,13 +106,22 @@ def test_page_is_whole_and_stands_alone(report):
     assert {f"#{name}" for name in SECTIONS} <= {attributes["href"] for attributes in page.of("a")}
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
-    # Nothing is fetched: pictures are inside, links lead within the page or to a file beside it.
-    assert not page.of("script") and not page.of("link") and "http" not in re.sub(r"base64,[^\"]*", "", text)
+    # Nothing is fetched: pictures are inside, links lead within the page or to a file beside it; and a browser runs no
+    # script but that of the package.
+    assert (
+        page.of("script") == [{}]
+        and not page.of("link")
+        and "//" not in re.sub(r"base64,[^\"]*|<script>.*?</script>", "", text, flags=re.DOTALL)
+    )
     assert "url(" not in text and "@import" not in text
+    script = re.search(r"<script>(.*?)</script>", text, re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = next(a["content"] for a in page.of("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; img-src data:") and policy.endswith(f"script-src 'sha256-{digest}'")
     links = {attributes["href"] for attributes in page.of("a")} - {f"#{name}" for name in SECTIONS}
     assert links == {"clusters.csv", "imputed.csv", "uncertainty.csv", "model.npz", "types.toml"}
     assert all((report / link).is_file() for link in links)
-    assert len(page.of("img")) == 3
+    assert len(page.of("img")) == 3 and len(text) < 2_000_000
     assert all(a["src"].startswith("data:image/png;base64,") and len(a["alt"]) > 30 for a in page.of("img"))
     # For screen readers: a language, one first heading, headings of columns, captions.
     assert page.of("html") == [{"lang": "en"}] and len(page.of("h1")) == 1
@@ -118,8 +132,12 @@ def test_page_is_whole_and_stands_alone(report):
 def test_names_and_cells_are_escaped(report):
     text = (report / "report.html").read_text(encoding="utf-8")
     assert EVIL not in text and "<b>" not in text and "case <" not in text
-    read = "".join(Page(text).text)
+    page = Page(text)
+    read = "".join(page.text)
     assert EVIL in read and "<b>" in read and "case <5>" in read
+    # In attributes as well, and no name has become one.
+    assert any(EVIL in attributes.get("aria-label", "") for attributes in page.of("svg"))
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
 
 
 def test_types_are_inferred_and_explained(table):
@@ -179,7 +197,7 @@ def test_views_clusters_and_their_differences(fitted):
         mean, rest = (source.frame["weight"][rows].mean() for rows in (inside, ~inside))
         texts = [trait.text for trait in cluster.traits]
         if abs(mean - rest) > 5.0:
-            assert f"weight {brief(mean)} on average, elsewhere {brief(rest)}" in texts
+            assert f"weight is {brief(mean)} on average, elsewhere {brief(rest)}" in texts
         share = (old[inside].dropna() == True).mean()  # noqa: E712
         if share > 0.9:
             assert any(text.startswith(f"old is True in {share:.0%}") for text in texts)
@@ -304,7 +322,9 @@ def test_errors_are_one_line_with_a_remedy(tmp_path, capsys, content, options, m
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("module", "remedy"), [("matplotlib", "--no-plots"), ("pandas", "[report]")])
+@pytest.mark.parametrize(
+    ("module", "remedy"), [("matplotlib", "--no-plots"), ("pandas", "[report]"), ("jinja2", "[report]")]
+)
 def test_missing_extras_are_named(table, tmp_path, capsys, monkeypatch, module, remedy):
     monkeypatch.setitem(sys.modules, module, None)
     assert main(["report", str(table[0]), "-o", str(tmp_path / "out")]) == 2

@@ -1,4 +1,4 @@
-"""HTML elements, tables, figures and lists as functions that escape all text."""
+"""HTML elements and tables as functions that escape all text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def element(tag: str, *children, **attributes) -> Markup:
 
     Examples
     --------
-    >>> from sklearn_subanneal.report.markup import element
+    >>> from figures.markup import element
     >>> element("p", "a < b ", element("b", "bold"), class_="note")
     '<p class="note">a &lt; b <b>bold</b></p>'
     """
@@ -50,7 +50,7 @@ def escaped(text) -> Markup:
 
     Examples
     --------
-    >>> from sklearn_subanneal.report.markup import escaped
+    >>> from figures.markup import escaped
     >>> escaped("a < b\\0")[:-1], ord(escaped("\\0"))
     ('a &lt; b', 65533)
     """
@@ -84,41 +84,3 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence], numbers:
         role="region",
         aria_label=caption,
     )
-
-
-def figure(source: str, alt: str, caption: str) -> Markup:
-    """A picture with its caption; it scrolls on narrow pages."""
-    image = element(
-        "div", element("img", src=source, alt=alt), class_="scroll", tabindex="0", role="region", aria_label=caption
-    )
-    return element("figure", image, element("figcaption", caption))
-
-
-def paragraph(*children) -> Markup:
-    """A paragraph."""
-    return element("p", *children)
-
-
-def listed(words: Sequence[str], most: int) -> str:
-    """The first of some words, separated by commas, and the number of the others.
-
-    Examples
-    --------
-    >>> from sklearn_subanneal.report.markup import listed
-    >>> listed(["a", "b", "c"], 2)
-    'a, b and 1 more'
-    """
-    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
-
-
-def counted(number: int, word: str) -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> from sklearn_subanneal.report.markup import counted
-    >>> counted(1, "row"), counted(20000, "row"), counted(2, "quantity")
-    ('1 row', '20,000 rows', '2 quantities')
-    """
-    plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
-    return f"{number:,} {word if number == 1 else plural}"

@@ -1,0 +1,135 @@
+"""find_next_steps: what to do after reading a report, with commands that can be copied."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sklearn_subanneal.report.wording import counted, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sklearn_subanneal.report.findings import Findings
+
+MOST_NAMES, MORE_CHAINS, LONGER = 5, 8, 4
+COMMAND = "sklearn-subanneal"
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """One thing to do.
+
+    Attributes
+    ----------
+    text : str
+    commands : list of str
+        Lines for a shell.
+    """
+
+    text: str
+    commands: list[str]
+
+
+def find_next_steps(found: Findings) -> list[NextStep]:
+    """What to do next, the most urgent first.
+
+    Parameters
+    ----------
+    found : Findings
+    """
+    table, folder = _quoted(found.source.name), _quoted(found.folder)
+    steps = []
+    if found.structure.cautions:
+        limit = "" if found.time_limit is None else f" --time-limit {LONGER * found.time_limit:g}"
+        again = f"{COMMAND} report {table} --chains {MORE_CHAINS}{limit} -o {_quoted(found.folder + '-longer')}"
+        what = "more runs of the model" + (" and more time" if limit else "")
+        steps.append(NextStep(f"Make the report again with {what}; keep what both reports say.", [again]))
+    if found.source.step > 1:
+        text = (
+            f"Only {len(found.source.frame):,} of {found.source.n_rows_of_file:,} rows were used, for want of time. A "
+            "report without --time-limit uses all of them"
+        )
+        whole = [f"{COMMAND} report {table} -o {_quoted(found.folder + '-whole')}"]
+        steps.append(NextStep(f"{text}.", whole))
+    steps += _reading_steps(found, table)
+    cells = found.anomalies.cells[:2]
+    if cells:
+        names = [f"{cell.column} in {found.source.row_names[cell.row]}" for cell in cells]
+        steps.append(NextStep(f"Look up the oddest cells where the data came from: {'; '.join(names)}.", []))
+    question = _question(found)
+    if question:
+        steps.append(
+            NextStep(
+                "Ask the model questions of your own. For example:", [f"{COMMAND} ask {folder} {_quoted(question)}"]
+            )
+        )
+    if found.imputation.missing.any():
+        draws = f"{COMMAND} impute {table} completed.csv --model {folder} --draws 20"
+        text = (
+            "If you compute on with the filled-in cells, do not take the guesses as observed: "
+            f"{found.files['uncertainty']} says how far off they may be, and several filled-in tables, each analysed, "
+            "show what the guesses change."
+        )
+        steps.append(NextStep(text, [draws]))
+    if "detector" in found.files:
+        steps.append(
+            NextStep("When new rows come, compare them with this table.", [f"{COMMAND} check new.csv --model {folder}"])
+        )
+    steps.append(
+        NextStep(
+            "Before you act on a dependence, ask what else could bring it about: the report shows which columns go "
+            "together, not which one is the cause.",
+            [],
+        )
+    )
+    return steps
+
+
+def _reading_steps(found: Findings, table: str) -> list[NextStep]:
+    unused = [column.name for column in found.source.set_aside if column.kind != "label"]
+    marked = [column.name for column in found.source.columns if column.marks]
+    steps = []
+    if unused:
+        names = listed(unused, MOST_NAMES)
+        text = f"{counted(len(unused), 'column')} took no part: {names}. If one matters, say what it is."
+        kind, folder = _quoted(f"{unused[0]}=categorical"), _quoted(f"{found.folder}-types")
+        steps.append(NextStep(text, [f"{COMMAND} report {table} --types {kind} -o {folder}"]))
+    if marked:
+        names = listed(marked, MOST_NAMES)
+        text = f"Check what was taken for missing in {names}; it is listed in the section on the table."
+        steps.append(NextStep(text, []))
+    return steps
+
+
+def _question(found: Findings) -> str:
+    """A question on the strongest dependence that can be put as a condition; empty if there is none."""
+    for pair in found.structure.pairs:
+        columns = [found.source.frame[name] for name in (pair.one, pair.other)]
+        kinds = [found.source.feature_types[name] for name in (pair.one, pair.other)]
+        if any("`" in name or "\n" in name for name in (pair.one, pair.other)) or "datetime" in kinds:
+            continue
+        events = [_event(series, kind) for series, kind in zip(columns, kinds, strict=True)]
+        if all(events):
+            return f"probability of {events[0]} given {events[1]}"
+    return ""
+
+
+def _event(series: pd.Series, kind: str) -> str:
+    """That a column has its most frequent category, or is above its median; empty if it cannot be written."""
+    name = f"`{series.name}`"
+    if kind in ("real", "skewed", "count", "semicontinuous", "cyclic"):
+        return f"{name} > {float(f'{series.median():.3g}'):g}" if series.dtype.kind in "iuf" else ""
+    value = series.mode().iloc[0]
+    if isinstance(value, str):
+        return f"{name} == {value!r}" if value.isprintable() else ""
+    if not isinstance(value, int | float | np.number | np.bool_):
+        return ""
+    return f"{name} == {float(value):g}"
+
+
+def _quoted(text: str) -> str:
+    return shlex.quote(text)
