@@ -1,4 +1,4 @@
-"""What is installed and how: the checks of wheels, the conda recipe, progress while compiling, the message of sources."""
+"""What is installed and how: checks of wheels, the conda recipe, progress of compilation, the message of sources."""
 
 from __future__ import annotations
 
