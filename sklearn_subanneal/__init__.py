@@ -4,12 +4,10 @@ import importlib
 import os
 import sys
 
-_COMPILED = "sklearn_subanneal._core._special"
-
 try:
-    importlib.import_module(_COMPILED)
+    importlib.import_module("sklearn_subanneal._core._special")
 except ModuleNotFoundError as error:
-    if error.name != _COMPILED:
+    if error.name != "sklearn_subanneal._core._special":
         # A library that it needs is missing.
         raise
     raise ImportError(

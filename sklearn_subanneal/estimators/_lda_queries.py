@@ -13,6 +13,7 @@ from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal._core.random_states import checked_random_state
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.tables.documents import COUNTS
 from sklearn_subanneal.tables.unreadable import as_array, refuse_unreadable
 from sklearn_subanneal.topics import topic_scores
@@ -56,8 +57,10 @@ def validate_chunks(estimator, chunks: Iterable, reset: bool) -> Iterator[sparse
             reset = False
 
 
-class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Presentation, BaseEstimator):
     """Base of VariationalTemperingLDA: tags, and the methods that use the fitted topics, ``_topics``."""
+
+    _main_display = "TopicsDisplay"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -44,6 +44,7 @@ class MixtureEstimator(MixtureImputations, MCMCEstimator):
     gives ``_default_moves``.
     """
 
+    _main_display = "ClusterSizesDisplay"
     _default_moves: tuple[Move, ...] = (Gibbs(), SplitMerge())
     # Set by a fit: the draw that represents the posterior, and the lengths of training documents.
     _representative: Draw | None = None

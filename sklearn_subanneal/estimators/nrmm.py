@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
-from sklearn.base import _fit_context
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.subsampling import TableOrder
 from sklearn_subanneal.estimators._evidence import as_evidence
@@ -232,8 +233,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         super()._summarize(arrays)
         self._online = GrowingColumns.of(arrays), self._copies.weights, spawn_generators(self.random_state, 1)[0]
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Insert rows into the trees of incremental Bayesian hierarchical clustering, whatever ``moves`` is.
 
         The first rows determine the units, and the first hyperparameters, which are redrawn after each call. The trees
