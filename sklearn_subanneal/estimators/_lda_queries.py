@@ -77,17 +77,17 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return self._topics.n_topics
 
     @property
-    def components_(self):
+    def components_(self) -> np.ndarray:
         """Parameters of the topics' Dirichlet distributions, (n_components, n_features)."""
         return self._fitted_topics("components_").kept("pseudo_counts")
 
     @property
-    def topic_word_(self):
+    def topic_word_(self) -> np.ndarray:
         """Mean probabilities of the words, (n_components, n_features)."""
         return self._fitted_topics("topic_word_").kept("means")
 
     @property
-    def exp_dirichlet_component_(self):
+    def exp_dirichlet_component_(self) -> np.ndarray:
         """exp(E[log probability of a word]), (n_components, n_features)."""
         return self._fitted_topics("exp_dirichlet_component_").kept("exp_expected_logs")
 

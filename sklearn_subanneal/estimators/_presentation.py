@@ -37,7 +37,7 @@ class Presentation:
         """The fitted model that is shown: of an estimator that adds another interface to a model, that model."""
         return self
 
-    def plot(self, **kwargs: Any):
+    def plot(self, **kwargs: Any) -> Any:
         """Draw the main picture of the fitted model.
 
         Sizes of the clusters (:class:`~sklearn_subanneal.plotting.ClusterSizesDisplay`) of a mixture; dependence of the

@@ -38,7 +38,7 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         "random_state": RANDOM_STATE,
     }
 
-    def __init__(self, estimator=None, *, random_state=None):
+    def __init__(self, estimator=None, *, random_state=None) -> None:
         self.estimator = estimator
         self.random_state = random_state
 

@@ -98,7 +98,7 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
         "random_state": RANDOM_STATE,
     }
 
-    def __init__(self, estimator=None, *, contamination=0.1, random_state=None):
+    def __init__(self, estimator=None, *, contamination: float = 0.1, random_state=None):
         self.estimator = estimator
         self.contamination = contamination
         self.random_state = random_state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -82,7 +82,13 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     }
 
     def __init__(
-        self, estimator=None, *, sample_posterior=False, n_imputations=20, add_indicator=False, random_state=None
+        self,
+        estimator=None,
+        *,
+        sample_posterior: bool = False,
+        n_imputations: int = 20,
+        add_indicator: bool = False,
+        random_state=None,
     ):
         self.estimator = estimator
         self.sample_posterior = sample_posterior
@@ -134,7 +140,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
             self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
         return self
 
-    def transform(self, X):
+    def transform(self, X) -> Any:
         """Fill the missing cells.
 
         Of the table that ``fit`` was given, each row is imputed by the other rows (`CrossCat`).
