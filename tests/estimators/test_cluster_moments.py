@@ -24,7 +24,7 @@ PARAMS = {
 
 def table(n_rows=150):
     """Three clusters of two reals, a count, a boolean, names and dates."""
-    group = np.arange(n_rows) % 3
+    group = np.minimum(np.arange(n_rows) % 5, 2)
     return pd.DataFrame(
         {
             "count": RNG.poisson(2.0 + 20.0 * group),
