@@ -119,6 +119,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         as long as this brings them nearer to those of the other draws (variation of information).
     probabilities_ : ndarray of shape (n_samples,)
         Probability of each training row's own cluster: the largest of ``predict_proba(X)``.
+    weights_, means_, covariances_ : ndarray
+        Of the clusters; see :class:`SubsampleAnnealedDPMM`.
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)

@@ -201,3 +201,6 @@ def test_one_version():
         ]
     ]
     assert versions == [sklearn_subanneal.__version__] * 4
+    for name in ("README.md", "doc/installation.md"):
+        wheels = re.findall(r"sklearn_subanneal-([^-]+)-cp", (ROOT / name).read_text(encoding="utf-8"))
+        assert set(wheels) == {sklearn_subanneal.__version__}
