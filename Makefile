@@ -116,7 +116,7 @@ define install
 	@find build -path 'build/lib*' -name '*.so' 2>/dev/null | while read -r built; do \
 		module=$${built#build/lib*/}; module=$${module%%.*}; \
 		test -f "$$module.pyx" || test "$${module##*/}" = _cyutility || rm -f "$$built"; done
-	@$(BIN)/python setup.py --quiet build_ext
+	@$(BIN)/python setup.py --quiet build_ext 2> $(VENV)/compile.log || { cat $(VENV)/compile.log; exit 1; }
 	@echo "Installing the package and what it needs"
 	@$(PIP) install --no-build-isolation '$(strip $(1))'
 	@touch $@

@@ -43,7 +43,8 @@ class ClusterMoments:
 
         The latter with ``covariance_type="full"``. They are those of the predictive distribution of a cluster, a t
         distribution for reals, and so include the uncertainty of its mean; of three degrees of freedom or fewer, the
-        variance is that of three. In the units of the data; NaN for columns whose ``means_`` are.
+        variance is that of three. In the units of the data; NaN for columns whose ``means_`` are. Beyond the range of
+        floating point, variances are infinite.
         """
         return self._group_moments("covariances_", full=self.covariance_type == "full")[1]
 

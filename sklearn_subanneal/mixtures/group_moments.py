@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.column_model import LARGEST_CELL, ColumnModel
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import Predictive
 
@@ -59,9 +59,11 @@ def group_moments(
     for group, own in enumerate(shares):
         # Only the components of the group: others may have infinite or huge moments.
         of = np.flatnonzero(own)
-        off = means[of] - centres[group]
-        between = off[:, :, None] * off[:, None, :] if full else off**2
-        out[group] = np.tensordot(own[of], within[of] + between, axes=1)
+        # Squares of huge cells are beyond the range of floating point.
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = means[of] - centres[group]
+            between = off[:, :, None] * off[:, None, :] if full else off**2
+            out[group] = np.tensordot(own[of], within[of] + between, axes=1)
     return centres, out
 
 
@@ -83,8 +85,8 @@ def component_moments(
             # The probability of True, whose square is the same.
             first = second = first[:, 1:]
         first = first[:, :width]
-        means[:, columns] = first * model.scale + model.center
         with np.errstate(over="ignore"):
+            means[:, columns] = np.clip(first * model.scale + model.center, -LARGEST_CELL, LARGEST_CELL)
             variances[:, columns] = np.maximum(second - first**2, 0.0) * model.scale**2
         if full and width > 1:
             scales = part.scale_matrices(n)
@@ -98,7 +100,7 @@ def component_moments(
     covariances[:, np.arange(n_parts), np.arange(n_parts)] = variances
     for columns, correlations in blocks:
         deviations = np.sqrt(variances[:, columns])
-        covariances[np.ix_(np.arange(n), columns, columns)] = (
-            correlations * deviations[:, :, None] * deviations[:, None, :]
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = correlations * deviations[:, :, None] * deviations[:, None, :]
+        covariances[np.ix_(np.arange(n), columns, columns)] = own
     return means, covariances
