@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -qq
-LINTED := sklearn_subanneal tests benchmarks examples doc/conf.py setup.py
+LINTED := sklearn_subanneal tests benchmarks examples doc/conf.py setup.py .ci/*.py
 QUICK ?=
 # Processes that share the tests; "auto": one for each core.
 WORKERS ?= auto
@@ -109,13 +109,15 @@ $(VENV)/.created: pyproject.toml
 	@touch $@
 
 # A module that is gone from the sources must not live on in the next wheel. Compiled modules whose source exists are kept,
-# and compiled again only if it is newer.
+# and compiled again only if it is newer. They are compiled before pip is called, which would hide how far that is.
 define install
-	@echo "Compiling and installing $(strip $(1)) (the first time: one to two minutes)"
+	@echo "Compiling and installing $(strip $(1)) (the first time: a few minutes)"
 	@find build -path 'build/lib*' -type f ! -name '*.so' -delete 2>/dev/null || true
 	@find build -path 'build/lib*' -name '*.so' 2>/dev/null | while read -r built; do \
 		module=$${built#build/lib*/}; module=$${module%%.*}; \
 		test -f "$$module.pyx" || test "$${module##*/}" = _cyutility || rm -f "$$built"; done
+	@$(BIN)/python setup.py --quiet build_ext 2> $(VENV)/compile.log || { cat $(VENV)/compile.log; exit 1; }
+	@echo "Installing the package and what it needs"
 	@$(PIP) install --no-build-isolation '$(strip $(1))'
 	@touch $@
 endef

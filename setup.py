@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import Cython
@@ -23,6 +24,7 @@ DIRECTIVES = {
     "nonecheck": False,
     "cdivision": True,
     "embedsignature": True,
+    "show_performance_hints": False,
     "freethreading_compatible": True,
 }
 # Every machine computes the same bits: no contraction into fused multiply-adds, no fast-math.
@@ -32,10 +34,15 @@ SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize
 SANITIZER_FLAGS = ["-O1", "-g1", "-fno-omit-frame-pointer", "-ffp-contract=off", "-DSUBANNEAL_BASELINE", *SANITIZERS]
 
 
+# Compilation takes minutes, in which nothing else is printed.
+SECONDS_BETWEEN_LINES = 5.0
+
+
 class BuildExtensions(build_ext):
-    """Choose flags by compiler; compile the modules side by side."""
+    """Choose flags by compiler; compile the modules side by side, and say every few seconds how far it is."""
 
     def build_extensions(self):
+        self.n_built, self.begun, self.said = 0, time.monotonic(), time.monotonic()
         self.parallel = self.parallel or os.cpu_count()
         flags = ["/O2", "/fp:precise"] if self.compiler.compiler_type == "msvc" else GNU_FLAGS
         if os.environ.get("SUBANNEAL_SANITIZE"):
@@ -46,7 +53,19 @@ class BuildExtensions(build_ext):
             flags = [*flags, f"-march={march}"]
         for extension in self.extensions:
             extension.extra_compile_args = [*extension.extra_compile_args, *flags]
+            if self.compiler.compiler_type != "msvc":
+                # gcc calls sincos of glibc where a kernel takes sine and cosine of one angle.
+                extension.libraries = [*extension.libraries, "m"]
         super().build_extensions()
+
+    def build_extension(self, extension):
+        super().build_extension(extension)
+        self.n_built += 1
+        now, n_modules = time.monotonic(), len(self.extensions)
+        if now - self.said >= SECONDS_BETWEEN_LINES:
+            self.said = now
+            left = (now - self.begun) / self.n_built * (n_modules - self.n_built)
+            print(f"compiled {self.n_built} of {n_modules} modules, about {left:.0f} s left", flush=True)
 
 
 def shared_utility():
@@ -70,6 +89,9 @@ modules = [
     for path in sorted(PACKAGE.rglob("*.pyx"))
 ]
 
+if not GENERATED.exists():
+    print(f"translating {len(modules)} modules from Cython to C, about a minute", flush=True)
+
 setup(
     ext_modules=[
         shared_utility(),
@@ -78,6 +100,7 @@ setup(
             shared_utility_qualified_name=UTILITY,
             compiler_directives=DIRECTIVES,
             nthreads=os.cpu_count() or 1,
+            quiet=True,
             build_dir=str(GENERATED),
         ),
     ],

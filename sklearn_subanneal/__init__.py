@@ -1,13 +1,19 @@
 """Nonparametric Bayesian models by annealing, as scikit-learn estimators."""
 
 import importlib
+import os
+import sys
 
 try:
-    from sklearn_subanneal._core import _special  # noqa: F401
-except ImportError as error:
+    importlib.import_module("sklearn_subanneal._core._special")
+except ModuleNotFoundError as error:
+    if error.name != "sklearn_subanneal._core._special":
+        # A library that it needs is missing.
+        raise
     raise ImportError(
-        "The compiled parts of sklearn_subanneal are missing. Run `pip install .` in its folder, and start Python "
-        "elsewhere."
+        f"Python {sys.version_info.major}.{sys.version_info.minor} imports the sources of sklearn_subanneal in "
+        f"{os.path.dirname(__file__)}, which are not compiled for it. If the package is installed, start Python in "
+        "another folder. If it is not, run `pip install .` in the folder above, and then start Python elsewhere."
     ) from error
 
 from sklearn_subanneal._core.version import __version__

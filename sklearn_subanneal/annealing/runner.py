@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -11,6 +11,7 @@ from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal._core.random_states import seed_entropy
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.chain_reporter import ChainReporter
+from sklearn_subanneal.annealing.reporter import ProgressReporter
 
 
 class CancelFlag:
@@ -80,6 +81,33 @@ class ChainContext:
         """Report the result of the chain; ``n_draws``: the number requested, or None if it had ended before."""
         if self.reporter is not None:
             self.reporter.end(result, n_draws)
+
+
+def contexts_of_chains(
+    fit: ProgressReporter, specs: Sequence, attributes: Callable, identity: dict[str, str] | None
+) -> list[ChainContext]:
+    """One context for each chain of a fit, which one flag cancels; with a reporter where there are callbacks.
+
+    Parameters
+    ----------
+    fit : ProgressReporter
+    specs : sequence of ChainSpec
+        The chains, with ``number`` and ``n_sweeps()``.
+    attributes : callable
+        Function of a draw and a record of the trace that returns the fitted attributes of the estimator.
+    identity : dict or None
+        Digests that identify the fit, for chains that are saved.
+    """
+    cancel = CancelFlag()
+    if not fit.has_listeners:
+        return [ChainContext(cancel) for _ in specs]
+    return [
+        ChainContext(
+            cancel,
+            ChainReporter(fit.subtask("chain", spec.number, spec.n_sweeps()), spec.number, attributes, identity),
+        )
+        for spec in specs
+    ]
 
 
 def spawn_generators(random_state, n_chains: int) -> list[np.random.Generator]:

@@ -134,7 +134,7 @@ class StratifiedSubsampling(Subsampling):
     StratifiedSubsampling(balance=0.5, column='protocol')
     """
 
-    def __init__(self, column=None, labels=None, *, n_bins=10, balance=1.0, churn="cyclic"):
+    def __init__(self, column=None, labels=None, *, n_bins: int = 10, balance: float = 1.0, churn: str = "cyclic"):
         self.column = column
         self.labels = labels
         self.n_bins = n_bins

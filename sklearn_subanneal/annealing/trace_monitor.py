@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -101,7 +102,7 @@ class TraceMonitor:
         """Do nothing: the record comes at the end of a sweep."""
 
     @property
-    def on_fit_task_end(self):
+    def on_fit_task_end(self) -> Callable:
         """The hook at the end of a task; without held-out rows it is one that needs no fitted estimator.
 
         Scikit-learn makes a fitted estimator, at some expense, for hooks whose signature has one.

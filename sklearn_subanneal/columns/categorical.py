@@ -118,7 +118,7 @@ class Categorical(ColumnModel):
 class Boolean(Categorical):
     """A column of two categories, with the prior weights alpha (True) and beta (False), and no unseen value."""
 
-    kind, coded = "boolean", False
+    kind, coded, has_moments = "boolean", False, True
     hyperparameters = {"alpha": Hyperparameter(), "beta": Hyperparameter()}
     dtype, largest = np.int8, 1
     categories = (False, True)

@@ -54,6 +54,9 @@ class ColumnModel:
     single : bool
         Whether it is one column of the table, whose predictive distribution given the cluster does not depend on the
         other cells of the row.
+    has_moments : bool
+        Whether cells have a mean and a variance in the units of the data: not of categories, of angles, or where a
+        ``transform`` was chosen.
     joint : bool
         Whether the columns of this type that share a view are one block, with a joint density given the cluster.
     learned_from : (int, float)
@@ -92,6 +95,7 @@ class ColumnModel:
     split: ClassVar[None] = None
     discrete: ClassVar[bool] = False
     single: ClassVar[bool] = True
+    has_moments: ClassVar[bool] = False
     joint: ClassVar[bool] = False
     learned_from: ClassVar[tuple[int, float]] = (64, 1 / 4)
     data_class: ClassVar[type[ColumnData]]

@@ -18,7 +18,7 @@ RATE_GRID = geometric_grid(0.005, 100.0, 20)
 class Count(ColumnModel):
     """A column of counts."""
 
-    kind = "count"
+    kind, has_moments = "count", True
     hyperparameters = {"shape": Hyperparameter(), "rate": Hyperparameter()}
     dtype, largest = np.int32, 2**31 - 1
     remedy = (

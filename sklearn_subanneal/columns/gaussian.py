@@ -31,7 +31,7 @@ SHRINKAGE = 1.0 - 1e-4
 class Gaussian(ColumnModel):
     """All reals of a table as one block, in standard units as single reals are."""
 
-    kind, declared, single = "gaussian", False, False
+    kind, declared, single, has_moments = "gaussian", False, False, True
     hyperparameters = {
         "mu": Hyperparameter("finite", one_each=True),
         "kappa": Hyperparameter(),

@@ -33,7 +33,7 @@ MOST_DISTANCE = 1e15
 class Real(ColumnModel):
     """A column of reals."""
 
-    kind = "real"
+    kind, has_moments = "real", True
     hyperparameters = {
         "mu": Hyperparameter("finite"),
         "kappa": Hyperparameter(),

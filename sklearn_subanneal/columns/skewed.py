@@ -42,7 +42,7 @@ class Skewed(Real):
         Where distribution functions are averaged, in standard units.
     """
 
-    kind = "skewed"
+    kind, has_moments = "skewed", False
     hyperparameters = {
         **Real.hyperparameters,
         "transform": Hyperparameter("choice", choices=("identity", "log", "yeo-johnson"), learned=False),

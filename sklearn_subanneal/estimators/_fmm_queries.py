@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.factorial.row_search import infer_rows
 from sklearn_subanneal.tables.unreadable import refuse_unreadable, within
 
@@ -37,8 +38,12 @@ def rows_to_learn(estimator, X, reset: bool) -> np.ndarray:
     return X
 
 
-class FactorialModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorialModel(
+    ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Presentation, BaseEstimator
+):
     """Base of VariationalTemperingFMM: tags, and the methods that use the fitted components, ``_components``."""
+
+    _main_display = "ComponentsDisplay"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal._core.random_states import checked_random_state
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.tables.documents import COUNTS
 from sklearn_subanneal.tables.unreadable import as_array, refuse_unreadable
 from sklearn_subanneal.topics import topic_scores
@@ -56,8 +57,10 @@ def validate_chunks(estimator, chunks: Iterable, reset: bool) -> Iterator[sparse
             reset = False
 
 
-class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Presentation, BaseEstimator):
     """Base of VariationalTemperingLDA: tags, and the methods that use the fitted topics, ``_topics``."""
+
+    _main_display = "TopicsDisplay"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -74,17 +77,17 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return self._topics.n_topics
 
     @property
-    def components_(self):
+    def components_(self) -> np.ndarray:
         """Parameters of the topics' Dirichlet distributions, (n_components, n_features)."""
         return self._fitted_topics("components_").kept("pseudo_counts")
 
     @property
-    def topic_word_(self):
+    def topic_word_(self) -> np.ndarray:
         """Mean probabilities of the words, (n_components, n_features)."""
         return self._fitted_topics("topic_word_").kept("means")
 
     @property
-    def exp_dirichlet_component_(self):
+    def exp_dirichlet_component_(self) -> np.ndarray:
         """exp(E[log probability of a word]), (n_components, n_features)."""
         return self._fitted_topics("exp_dirichlet_component_").kept("exp_expected_logs")
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, _fit_context
-from sklearn.callback import with_callbacks
+from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal import posterior
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
+from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing import schedules, subsampling
-from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
-from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.annealing.runner import ChainContext, contexts_of_chains, run_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
 from sklearn_subanneal.annealing.stationarity import still_rises
 from sklearn_subanneal.annealing.subsampling import checked_strata
@@ -31,6 +31,7 @@ from sklearn_subanneal.estimators._distillation import Distillation
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._kept_ensemble import KeptEnsemble
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.estimators._training_table import TrainingTable, identified
@@ -52,6 +53,7 @@ class MCMCEstimator(
     Responsibilities,
     Distillation,
     KeptEnsemble,
+    Presentation,
     BaseEstimator,
 ):
     """Base of the estimators whose posterior is sampled by annealed chains.
@@ -98,8 +100,8 @@ class MCMCEstimator(
         return tags
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None, strata=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None, strata=None) -> Self:
         """Run the chains.
 
         Parameters
@@ -240,18 +242,7 @@ class MCMCEstimator(
         return cells
 
     def _contexts(self, fit, specs, table, models, identity) -> list[ChainContext]:
-        """One context a chain, with a reporter where there are callbacks."""
-        cancel = CancelFlag()
-        if not fit.has_listeners:
-            return [ChainContext(cancel) for _ in specs]
-        attributes = partial(_attributes_of_one_draw, table, models)
-        return [
-            ChainContext(
-                cancel,
-                ChainReporter(fit.subtask("chain", spec.number, spec.n_sweeps()), spec.number, attributes, identity),
-            )
-            for spec in specs
-        ]
+        return contexts_of_chains(fit, specs, partial(_attributes_of_one_draw, table, models), identity)
 
     def _keep(self, table, models, arrays, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
@@ -294,7 +285,7 @@ class MCMCEstimator(
         arrays = self._encode(X)
         return missing([arrays[at[0]] for at in self._table.places])
 
-    def fit_predict(self, X, y=None, sample_weight=None, strata=None):
+    def fit_predict(self, X, y=None, sample_weight=None, strata=None) -> np.ndarray:
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.
 
         Parameters

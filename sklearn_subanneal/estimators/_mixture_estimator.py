@@ -13,6 +13,7 @@ from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal._core.constraints import HasMethods, StrOptions
 from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
+from sklearn_subanneal.estimators._cluster_moments import ClusterMoments
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
@@ -37,13 +38,14 @@ from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 BAG_OF_WORDS = "bag-of-words"
 
 
-class MixtureEstimator(MixtureImputations, MCMCEstimator):
+class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
     """Mixture of the rows of a table, or of documents, with any prior of the partition and any moves.
 
     The named estimators have this model and these methods, and differ by the defaults of their parameters. A subclass
     gives ``_default_moves``.
     """
 
+    _main_display = "ClusterSizesDisplay"
     _default_moves: tuple[Move, ...] = (Gibbs(), SplitMerge())
     # Set by a fit: the draw that represents the posterior, and the lengths of training documents.
     _representative: Draw | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sklearn.base import _fit_context
+from typing import Self
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal.columns.bag_of_words import BagOfWords
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.estimators._streaming import Streaming, with_absent
@@ -20,8 +21,8 @@ class MixtureStreaming(Streaming):
     def _stream_learns_from(self) -> int:
         return (BagOfWords if self._has_documents else ColumnModel).learned_from[0]
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Go on with further rows, of which any number may come in any number of calls, in bounded memory.
 
         The ``n_chains`` chains are particles of sequential Monte Carlo. Each row is drawn its cluster by its exact

@@ -16,6 +16,7 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedC
 from sklearn_subanneal.columns.binding import KINDS, TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._evidence import as_evidence
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
@@ -23,7 +24,7 @@ from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
 
 
-class TargetColumns(ChainCallbacksMixin, BaseEstimator):
+class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
     """Base of the estimators that fit a ``CrossCat`` on [X | y] and predict the columns of y.
 
     Callbacks set on these estimators hear of the chains of the inner one, as do callbacks set on the inner one.
@@ -37,9 +38,13 @@ class TargetColumns(ChainCallbacksMixin, BaseEstimator):
         "random_state": RANDOM_STATE,
     }
 
-    def __init__(self, estimator=None, *, random_state=None):
+    def __init__(self, estimator=None, *, random_state=None) -> None:
         self.estimator = estimator
         self.random_state = random_state
+
+    @property
+    def _presented(self):
+        return self.crosscat_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
+from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal.estimators._streaming import Streaming, with_absent
 from sklearn_subanneal.mixtures.predictive import own_groups
 from sklearn_subanneal.views.views_chain import LEARNED_FROM
@@ -39,8 +41,8 @@ class ViewsStreaming(Streaming):
     _stream_learns_from = LEARNED_FROM
 
     @available_if(has_streams)
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Go on with further rows, of which any number may come in any number of calls, in bounded memory.
 
         The ``n_chains`` chains are particles of sequential Monte Carlo, as in

@@ -213,6 +213,7 @@ class CrossCat(
     (300, 2)
     """
 
+    _main_display = "DependenceDisplay"
     _parameter_constraints: dict = {
         **MCMCEstimator._parameter_constraints,
         "row_partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.callback import with_callbacks
+from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.estimators._target_columns import TargetColumns
@@ -89,8 +91,8 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
 
     @with_callbacks
     # The parameters of the inner estimator are the user's as well.
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, strata=None):
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None, strata=None) -> Self:
         """Fit the joint table.
 
         Parameters

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from numbers import Real
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange
+from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._cell_errors import MISSING, CellErrors
 from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._parts import surprisal_of_columns
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.tables.row_indices import row_indices
@@ -33,7 +36,7 @@ LEAST_UNIT = 1e-6
 RARE_ROWS, MOST_RARE = 2.0, 0.5
 
 
-class CrossCatDetector(OutlierMixin, BaseEstimator):
+class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
     """Outliers of a table of mixed types: rows that are improbable given the others, and the cells that make them so.
 
     A row is odd if it is improbable as a whole, or if one of its cells is, given the others. As a whole, it is compared
@@ -95,10 +98,14 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         "random_state": RANDOM_STATE,
     }
 
-    def __init__(self, estimator=None, *, contamination=0.1, random_state=None):
+    def __init__(self, estimator=None, *, contamination: float = 0.1, random_state=None):
         self.estimator = estimator
         self.contamination = contamination
         self.random_state = random_state
+
+    @property
+    def _presented(self):
+        return self.crosscat_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -106,8 +113,8 @@ class CrossCatDetector(OutlierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, sample_weight=None, strata=None):
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y=None, sample_weight=None, strata=None) -> Self:
         """Fit the model, and score each row by the others.
 
         Parameters

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
+from typing import Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.callback import with_callbacks
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import checked_flag
+from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
 from sklearn_subanneal.estimators._evidence import checked_quantiles
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._row_metadata import present_rows
@@ -83,8 +84,8 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
 
     @with_callbacks
     # The parameters of the inner estimator are the user's as well.
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, strata=None):
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None, strata=None) -> Self:
         """Fit the joint table.
 
         Parameters

@@ -125,6 +125,14 @@ default="auto"
     n_clusters_ : int
         Number of clusters in ``labels_``; after :meth:`partial_fit`, of those that any of the latest 1,000 rows, or at
         least a thousandth of all rows, have.
+    weights_ : ndarray of shape (n_clusters,)
+        Probability of each cluster for a new row of which nothing is known, by the draw that represents the posterior.
+    means_ : ndarray of shape (n_clusters, n_features)
+        Mean of a new row of each cluster, by that draw: the posterior mean of the cluster's mean, in the units of the
+        data. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others.
+    covariances_ : ndarray of shape (n_clusters, n_features) or (n_clusters, n_features, n_features)
+        Variances, or with covariance_type="full" covariances, of a new row of each cluster, NaN where ``means_`` are.
+        They include the uncertainty of the cluster's mean.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters in every draw; numbers of clusters cannot be compared between draws. After a fit to a
         :class:`~sklearn_subanneal.shards.ShardedTable`, and after :meth:`partial_fit`, those of ``posterior_rows_``

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import Self
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.callback import with_callbacks
 
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal._core.constraints import NumberRange, StrOptions
+from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ProgressReporter
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
@@ -202,8 +202,8 @@ class VariationalTemperingFMM(FactorialModel):
         self.random_state = random_state
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None) -> Self:
         """Learn the components.
 
         Parameters
@@ -228,8 +228,8 @@ class VariationalTemperingFMM(FactorialModel):
                 self._fit(X, make_temperature, step_size, fit)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None) -> Self:
         """Learn from more rows, at temperature 1; the first call fits its rows as ``fit`` does, with tempering.
 
         The first minibatch should therefore be large enough to show all components. ``bound_`` is that of all rows so

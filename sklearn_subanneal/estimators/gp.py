@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
-from sklearn.callback import with_callbacks
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag, checked_integer
 from sklearn_subanneal._core.constraints import NumberRange, StrOptions
+from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
 from sklearn_subanneal._core.random_states import RANDOM_STATE, checked_random_state
-from sklearn_subanneal.annealing.chain_reporter import ChainReporter
 from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
-from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
+from sklearn_subanneal.annealing.runner import contexts_of_chains, run_chains
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.gaussian_process import AveragedRegression, Standardization, hyperparameter_sampling
 from sklearn_subanneal.tables.unreadable import as_array, refuse_unreadable, within
 from sklearn_subanneal.tempering import TemperingResult
@@ -28,7 +29,7 @@ from sklearn_subanneal.tempering.tempered_chain import run_tempered_chain
 LARGEST_VALUE = 1e145
 
 
-class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, BaseEstimator):
+class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Presentation, BaseEstimator):
     """Gaussian-process regression averaged over hyperparameters that are sampled by tempering.
 
     An optimiser takes the most probable length scales; this estimator draws them from their posterior. Predictions and
@@ -106,6 +107,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
     (True, True)
     """
 
+    _main_display = "TraceDisplay"
     _parameter_constraints: dict = {
         "kernel": [str, object],
         "sampler": [StrOptions(set(hyperparameter_sampling.SAMPLERS))],
@@ -163,8 +165,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
         self.random_state = random_state
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y) -> Self:
         """Draw the hyperparameters given the data.
 
         Parameters
@@ -213,22 +215,11 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Base
             previous, ended = continuation.chain(spec.number)
             specs.append(replace(spec, previous=previous, ended=ended))
         fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
-        contexts = self._contexts(fit, specs, model, units, continuation.saved_identity)
+        attributes = partial(hyperparameter_sampling.attributes_of_one_draw, model, units)
+        contexts = contexts_of_chains(fit, specs, attributes, continuation.saved_identity)
         self._keep(model, units, run_chains(run_tempered_chain, specs, contexts, self.n_jobs))
         fit.end()
         return self
-
-    def _contexts(self, fit, specs, model, units, identity) -> list[ChainContext]:
-        """One context a chain, with a reporter where there are callbacks."""
-        cancel = CancelFlag()
-        if not fit.has_listeners:
-            return [ChainContext(cancel) for _ in specs]
-        attributes = partial(hyperparameter_sampling.attributes_of_one_draw, model, units)
-        tasks = [fit.subtask("chain", spec.number, spec.n_sweeps()) for spec in specs]
-        return [
-            ChainContext(cancel, ChainReporter(task, spec.number, attributes, identity))
-            for task, spec in zip(tasks, specs, strict=True)
-        ]
 
     def _keep(self, model, units, chains):
         """Store the draws of the chains and the attributes that follow from them."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange
+from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
+from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._row_metadata import row_metadata
 from sklearn_subanneal.tables.indicator_columns import with_indicators
 
 
-class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, BaseEstimator):
     """Imputation of missing cells by a nonparametric Bayesian model of the whole table.
 
     The model describes how all columns depend on one another, whatever their types, and needs neither a column without
@@ -79,7 +82,13 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     }
 
     def __init__(
-        self, estimator=None, *, sample_posterior=False, n_imputations=20, add_indicator=False, random_state=None
+        self,
+        estimator=None,
+        *,
+        sample_posterior: bool = False,
+        n_imputations: int = 20,
+        add_indicator: bool = False,
+        random_state=None,
     ):
         self.estimator = estimator
         self.sample_posterior = sample_posterior
@@ -87,14 +96,18 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.add_indicator = add_indicator
         self.random_state = random_state
 
+    @property
+    def _presented(self):
+        return self.estimator_
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, sample_weight=None, strata=None):
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y=None, sample_weight=None, strata=None) -> Self:
         """Fit the model to the table.
 
         Parameters
@@ -127,7 +140,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
         return self
 
-    def transform(self, X):
+    def transform(self, X) -> Any:
         """Fill the missing cells.
 
         Of the table that ``fit`` was given, each row is imputed by the other rows (`CrossCat`).

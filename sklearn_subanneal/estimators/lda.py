@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-
-from sklearn.base import _fit_context
-from sklearn.callback import with_callbacks
+from typing import Self
 
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import NumberRange, StrOptions
+from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.estimators._document_streams import fit_stream
@@ -237,8 +236,8 @@ class VariationalTemperingLDA(TopicModel):
         self.random_state = random_state
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None) -> Self:
         """Learn the topics of documents.
 
         Parameters
@@ -269,8 +268,8 @@ class VariationalTemperingLDA(TopicModel):
         return self
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit_chunks(self, chunks: Iterable, y=None, client=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_chunks(self, chunks: Iterable, y=None, client=None) -> Self:
         """Learn the topics of documents that are given in chunks, with memory that does not depend on their number.
 
         Parameters
@@ -299,8 +298,8 @@ class VariationalTemperingLDA(TopicModel):
             fit_stream(self, chunks, client)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None) -> Self:
         """Learn from more documents.
 
         With ``total_samples``, steps and temperature follow a plan of ``max_iter`` passes over so many documents.

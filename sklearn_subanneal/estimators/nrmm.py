@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
-from sklearn.base import _fit_context
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.subsampling import TableOrder
 from sklearn_subanneal.estimators._evidence import as_evidence
@@ -118,6 +119,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         as long as this brings them nearer to those of the other draws (variation of information).
     probabilities_ : ndarray of shape (n_samples,)
         Probability of each training row's own cluster: the largest of ``predict_proba(X)``.
+    weights_, means_, covariances_ : ndarray
+        Of the clusters; see :class:`SubsampleAnnealedDPMM`.
     n_clusters_ : int
         Number of clusters in ``labels_``.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
@@ -232,8 +235,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         super()._summarize(arrays)
         self._online = GrowingColumns.of(arrays), self._copies.weights, spawn_generators(self.random_state, 1)[0]
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Insert rows into the trees of incremental Bayesian hierarchical clustering, whatever ``moves`` is.
 
         The first rows determine the units, and the first hyperparameters, which are redrawn after each call. The trees

@@ -147,6 +147,11 @@ class Part:
             each = model.interval_probabilities(self.statistics, intervals, n_clusters)
         return np.add.reduceat(each, np.cumsum([0, *map(len, values)])[:-1])
 
+    def scale_matrices(self, n_clusters: int) -> np.ndarray:
+        """Scale matrices of the predictive t distribution of a block, nothing observed, (n_clusters, width, width)."""
+        width = self.statistics.width
+        return self._t_of_members(np.arange(width), np.full(width, np.nan), n_clusters)[1]
+
     def _t_of_members(self, at, row, n_clusters):
         """Location, scale matrix and degrees of freedom of the cells of a block at some places, in each cluster."""
         given = np.flatnonzero(~np.isnan(row))

@@ -1,4 +1,4 @@
-"""ComponentsDisplay: components of a factorial mixture of images, shown side by side."""
+"""ComponentsDisplay: components of a factorial mixture, as images side by side, or as rows of one image."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class ComponentsDisplay:
-    """Components of images, as images side by side.
+    """Components as images side by side, or as the rows of one image.
 
     Made by :meth:`from_estimator`.
 
     Parameters
     ----------
-    images : ndarray of shape (n_components, height, width)
-        The components.
+    images : ndarray of shape (n_images, height, width)
+        The components; of components that are no images one image, (1, n_components, n_features).
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ComponentsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: BaseEstimator, shape: tuple[int, int], *, ax: "Axes | None" = None, **kwargs: Any
+        cls, estimator: BaseEstimator, shape: tuple[int, int] | None = None, *, ax: "Axes | None" = None, **kwargs: Any
     ) -> "ComponentsDisplay":
         """Plot the components of a model of images.
 
@@ -57,8 +57,9 @@ class ComponentsDisplay:
         ----------
         estimator : fitted estimator
             With `components_`, such as :class:`~sklearn_subanneal.VariationalTemperingFMM`.
-        shape : tuple of int
-            Height and width of an image, whose rows of cells follow one another in a row of the data.
+        shape : tuple of int, default=None
+            Height and width of an image, whose rows of cells follow one another in a row of the data. None: the
+            features are no image, and the components are the rows of a single one.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -76,6 +77,8 @@ class ComponentsDisplay:
         if not hasattr(estimator, "components_"):
             raise ValueError(f"estimator must have components_, {type(estimator).__name__} has none; fit it first.")
         components = np.asarray(estimator.components_)
+        if shape is None:
+            return cls(components[None]).plot(ax, **{"aspect": "auto", **kwargs})
         if len(shape) != 2 or shape[0] < 1 or shape[0] * shape[1] != components.shape[1]:
             raise ValueError(
                 f"shape must be a height and a width whose product is the number of features, {components.shape[1]}, "

@@ -56,7 +56,8 @@ def fit_names(axis, places: ArrayLike, names: Sequence[str], n_places: int):
     if size < SMALLEST_FONT:
         axis.set_ticks([])
         return
-    axis.set_ticks(places, names)
+    # Names from data are no formulas.
+    axis.set_ticks(places, names, parse_math=False)
     axis.set_tick_params(length=0, labelsize=size)
     if axis.axis_name == "x":
         axis.set_tick_params(rotation=90)

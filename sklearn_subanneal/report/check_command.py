@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.given_table import given_types, reading_options, speaker
 from sklearn_subanneal.report.model_folder import open_model
@@ -11,7 +12,7 @@ from sklearn_subanneal.report.new_table import read_new_table
 from sklearn_subanneal.report.table_check import TableCheck, check_table
 from sklearn_subanneal.report.table_lines import print_unreadable
 from sklearn_subanneal.report.table_writer import check_output, write_table
-from sklearn_subanneal.report.wording import counted, listed
+from sklearn_subanneal.report.wording import listed
 
 FINE, FOUND = 0, 1
 MOST_COLUMNS, MOST_ROWS, MOST_VALUES = 20, 15, 5

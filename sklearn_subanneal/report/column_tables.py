@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.column_types import ColumnDescription
 from sklearn_subanneal.report.page_table import PageTable, remark_of
 from sklearn_subanneal.report.source import Source
-from sklearn_subanneal.report.wording import counted, listed
+from sklearn_subanneal.report.wording import listed
 
 MOST_SET_ASIDE, MOST_MARKS = 100, 6
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.source import Source
-from sklearn_subanneal.report.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.clock_columns import with_clock_times
 from sklearn_subanneal.report.given_table import given_source, given_types, reading_options, speaker
 from sklearn_subanneal.report.imputation import completed_table, impute_missing
@@ -16,7 +17,6 @@ from sklearn_subanneal.report.new_table import read_new_table
 from sklearn_subanneal.report.progress_line import ProgressLine
 from sklearn_subanneal.report.table_lines import print_columns, print_unreadable
 from sklearn_subanneal.report.table_writer import check_output, write_table
-from sklearn_subanneal.report.wording import counted
 
 
 def impute_table(given: argparse.Namespace) -> int:

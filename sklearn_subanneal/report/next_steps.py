@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.report.wording import counted, listed
+from sklearn_subanneal._core.counted_nouns import counted
+from sklearn_subanneal.report.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.chart import chart_of
 from sklearn_subanneal.report.column_tables import column_table, missing_marks, set_aside_table
 from sklearn_subanneal.report.column_types import brief
@@ -24,7 +25,6 @@ from sklearn_subanneal.report.section_tables import (
 )
 from sklearn_subanneal.report.structure import LARGEST_RHAT
 from sklearn_subanneal.report.templates import render
-from sklearn_subanneal.report.wording import counted
 
 CONTENTS = {
     "findings": "Key findings",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.clock_columns import with_clock_times
 from sklearn_subanneal.report.given_table import speaker
 from sklearn_subanneal.report.imputation import six_digits
@@ -12,7 +13,6 @@ from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.question import given_cells
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 from sklearn_subanneal.report.table_writer import check_output, write_table
-from sklearn_subanneal.report.wording import counted
 
 
 def sample_rows(given: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.anomalies import prediction_text
 from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.column_types import brief
@@ -11,7 +12,7 @@ from sklearn_subanneal.report.contradictions import Contradictions
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.page_table import Marked, PageTable, remark_of
 from sklearn_subanneal.report.pair_facts import p_text
-from sklearn_subanneal.report.wording import counted, listed
+from sklearn_subanneal.report.wording import listed
 
 MOST_IMPUTED_ROWS, MOST_IMPUTED_COLUMNS = 15, 10
 # Pairs of columns with a line of their own; those with larger p-values are listed by their first columns.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import betabinom
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.new_table import NewTable
-from sklearn_subanneal.report.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.column_tables import mark_text
 from sklearn_subanneal.report.new_table import NewTable
 from sklearn_subanneal.report.source import Source
-from sklearn_subanneal.report.wording import counted, listed
+from sklearn_subanneal.report.wording import listed
 
 # Columns listed on the screen; the report has all.
 MOST_LISTED = 40

@@ -7,7 +7,8 @@ import hashlib
 import re
 from importlib.resources import files
 
-from sklearn_subanneal.report.wording import counted, listed
+from sklearn_subanneal._core.counted_nouns import counted
+from sklearn_subanneal.report.wording import listed
 
 # Characters that HTML must not have; control characters of a terminal among them.
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

@@ -182,7 +182,7 @@ class Column:
         cells = arrays[0] if self.split is None else self.split.join(arrays, made[:, 0], spreads)
         if self.indicator is None or not made[:, -1].any():
             return cells
-        nothing = {"f": np.nan, "M": np.datetime64("NaT")}.get(cells.dtype.kind, -1)
+        nothing = {"f": np.nan, "M": "NaT"}.get(cells.dtype.kind, -1)
         return np.where(made[:, -1] & (arrays[-1] == ABSENT), np.array(nothing, cells.dtype), cells)
 
 

@@ -208,12 +208,12 @@ def read_datetimes(cells: Cells, day_first: bool | None = None) -> np.ndarray:
         if cells.values.dtype.kind == "M":
             return cells.values
         if cells.gaps().all():
-            return np.full(len(cells.values), np.datetime64("NaT"), "M8[us]")
+            return np.full(len(cells.values), "NaT", "M8[us]")
         value = cells.values[~cells.gaps()][0].item()
     else:
         dates = parse_datetimes(cells.values, cells.name, day_first) if len(cells.values) else np.empty(0, "M8[us]")
         if dates is not None:
-            return np.append(dates, np.datetime64("NaT"))[cells.codes]
+            return np.append(dates, np.array("NaT", dates.dtype))[cells.codes]
         orders = (True, False) if day_first is None else (day_first,)
         wrong = (v for v in cells.values if all(parse_datetimes([v], cells.name, order) is None for order in orders))
         value = next(wrong, cells.values[0])
@@ -242,7 +242,7 @@ def _from_days(days: np.ndarray) -> np.ndarray:
     micros = np.rint((days - whole) * DAY)
     micros = np.where(np.abs(days) < MOST_PRECISE_DAY, micros, 1000.0 * np.rint(micros / 1000.0))
     dates = (whole.astype(np.int64) * DAY + micros.astype(np.int64)).astype("M8[us]")
-    dates[gaps] = np.datetime64("NaT")
+    dates[gaps] = np.array("NaT", dates.dtype)
     return dates
 
 
@@ -263,5 +263,5 @@ def _nearest_of_year(day: np.ndarray, phase: np.ndarray) -> np.ndarray:
 def _rounded(dates: np.ndarray, unit: str) -> np.ndarray:
     """The nearest multiples of a unit."""
     below = dates.astype(f"M8[{unit}]")
-    low, high = below.astype("M8[us]"), (below + 1).astype("M8[us]")
+    low, high = below.astype("M8[us]"), (below + np.timedelta64(1, unit)).astype("M8[us]")
     return np.where(high - dates <= dates - low, high, low)

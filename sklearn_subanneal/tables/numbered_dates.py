@@ -63,5 +63,5 @@ def numbered_dates(numbers: np.ndarray, name: str) -> tuple[np.ndarray, str] | N
 def _from(microseconds: np.ndarray, origin: np.datetime64) -> np.ndarray:
     gaps = np.isnan(microseconds)
     dates = origin + np.rint(np.where(gaps, 0.0, microseconds)).astype(np.int64).astype("m8[us]")
-    dates[gaps] = np.datetime64("NaT")
+    dates[gaps] = np.array("NaT", dates.dtype)
     return dates

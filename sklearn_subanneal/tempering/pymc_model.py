@@ -36,7 +36,7 @@ class PyMCModel(DifferentiableModel):
 
     is_vectorized = True
 
-    def __init__(self, model):
+    def __init__(self, model) -> None:
         try:
             import pytensor
             import pytensor.tensor as pt

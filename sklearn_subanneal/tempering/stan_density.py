@@ -39,7 +39,7 @@ class StanDensity:
 
     name, is_vectorized, has_gradient, space = "the Stan program", False, True, None
 
-    def __init__(self, model, data=None):
+    def __init__(self, model, data=None) -> None:
         if isinstance(model, str | os.PathLike):
             try:
                 import bridgestan

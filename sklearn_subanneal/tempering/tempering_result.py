@@ -168,7 +168,13 @@ class TemperingResult:
         return self.draws.shape[1] / (2.0 + 2.0 * self.barriers)
 
     def warn(self, stacklevel: int = 3) -> None:
-        """Issue a ``ConvergenceWarning`` if warm-up was cut, no replica made a round trip, or R-hat is above 1.05."""
+        """Issue a ``ConvergenceWarning`` of the ``problems``, unless there are none."""
+        if self.problems:
+            warnings.warn(" ".join(self.problems), ConvergenceWarning, stacklevel=stacklevel)
+
+    @property
+    def problems(self) -> list[str]:
+        """What there is to report: warm-up was cut, no replica made a round trip, or R-hat is above 1.05."""
         problems = []
         n_chains, n_draws, _ = self.draws.shape
         if (self.warmup_share < 1.0).any():
@@ -193,8 +199,7 @@ class TemperingResult:
                 "help, or a longer warm-up (n_warmup); if there may be several modes, a ladder (n_levels, "
                 "min_inverse_temperature), which ends at a prior or a reference wide enough for all of them."
             )
-        if problems:
-            warnings.warn(" ".join(problems), ConvergenceWarning, stacklevel=stacklevel)
+        return problems
 
     def potential_scale_reduction(self) -> tuple[NDArray, NDArray]:
         """R-hat and effective number of draws by variances between and within chains alone, of each parameter.

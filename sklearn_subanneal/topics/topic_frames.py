@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -125,7 +127,7 @@ def topic_summary(
     return pd.DataFrame(columns, index=pd.RangeIndex(len(words), name="topic")).iloc[topics.largest()]
 
 
-def document_shares(estimator, X, *, index=None):
+def document_shares(estimator, X, *, index=None) -> Any:
     """Topic proportions of documents, with the index of the documents.
 
     Parameters

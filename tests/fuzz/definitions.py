@@ -21,6 +21,8 @@ TOLERANCE = 1e-6
 # Variances of columns in squares of their units, and log densities of targets however far away, may be infinite.
 UNBOUNDED = ("hyperparameters_", "log_predictive_density", "log_marginal_likelihood")
 UNDEFINED_IF_FEW = ("convergence_", "result_")
+# NaN for columns whose type has no mean; covariances of huge cells are beyond the range of floating point, too.
+OF_SOME_COLUMNS = ("means_", "covariances_")
 
 
 def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bool, indicated: bool = False) -> str:
@@ -41,7 +43,7 @@ def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bo
     """
     gaps = bool(given.get("keep_missing")) or (indicated and method == "sample")
     gaps |= weighted and method == "view_confidence_"
-    gaps |= method in UNDEFINED_IF_FEW
+    gaps |= method in UNDEFINED_IF_FEW + OF_SOME_COLUMNS
     # Surprisal is NaN where a cell is missing, and so is the value of such a cell.
     gaps |= method in ("surprisal", "reasons")
     if method == "score" and "y" in given:
@@ -49,7 +51,7 @@ def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bo
         return ""
     if method in UNBOUNDED:
         return "not a number" if _any_nan(answer) else ""
-    if not is_finite(answer, missing=gaps):
+    if method != "covariances_" and not is_finite(answer, missing=gaps):
         return "non-finite"
     if method in PROBABILITIES and not all(map(_adds_up, answer if isinstance(answer, list) else [answer])):
         return "probabilities"

@@ -193,6 +193,14 @@ def test_evidence_exists():
 def test_one_version():
     versions = [
         re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)[1]
-        for name, pattern in [("pyproject.toml", r'^version = "(.+)"$'), ("CITATION.cff", r"^version: (.+)$")]
+        for name, pattern in [
+            ("pyproject.toml", r'^version = "(.+)"$'),
+            ("CITATION.cff", r"^version: (.+)$"),
+            ("conda/recipe.yaml", r'^  version: "(.+)"$'),
+            ("CHANGELOG.md", r"^## (\S+) \("),
+        ]
     ]
-    assert versions == [sklearn_subanneal.__version__] * 2
+    assert versions == [sklearn_subanneal.__version__] * 4
+    for name in ("README.md", "doc/installation.md"):
+        wheels = re.findall(r"sklearn_subanneal-([^-]+)-cp", (ROOT / name).read_text(encoding="utf-8"))
+        assert set(wheels) == {sklearn_subanneal.__version__}

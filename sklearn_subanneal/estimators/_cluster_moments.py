@@ -1,0 +1,63 @@
+"""ClusterMoments, the attributes of a mixture that are named as those of scikit-learn's mixtures: a mixin."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_subanneal.mixtures.group_moments import group_moments, group_shares
+
+# A column of these is modelled by several, none of which has its units.
+NOT_OF_ONE_PART = "datetime"
+
+
+class ClusterMoments:
+    """Weights, means and covariances of the clusters of ``labels_``: a mixin.
+
+    It reads ``_models``, ``_table``, ``_representative``, ``_groups`` and ``_has_documents``.
+    """
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """Probability of each cluster for a new row of which nothing is known, (n_clusters,).
+
+        By the draw that represents the posterior: (n_k - d) / (n - d K) for a cluster of n_k rows in one of K clusters
+        under a Pitman-Yor prior with discount d. A new row is supposed to belong to one of the clusters. They are
+        ``predict_proba`` of a row whose cells are all missing.
+        """
+        check_is_fitted(self)
+        return group_shares(self._representative, self._groups).sum(axis=1)
+
+    @property
+    def means_(self) -> np.ndarray:
+        """Mean of a new row of each cluster, (n_clusters, n_features), in the units of the data.
+
+        The posterior mean of the cluster's mean, given the clusters and the hyperparameters of the draw that represents
+        the posterior. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others.
+        """
+        return self._group_moments("means_", full=False)[0]
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """Variances (n_clusters, n_features) or covariances (n_clusters, n_features, n_features) of a new row.
+
+        The latter with ``covariance_type="full"``. They are those of the predictive distribution of a cluster, a t
+        distribution for reals, and so include the uncertainty of its mean; of three degrees of freedom or fewer, the
+        variance is that of three. In the units of the data; NaN for columns whose ``means_`` are. Beyond the range of
+        floating point, variances are infinite.
+        """
+        return self._group_moments("covariances_", full=self.covariance_type == "full")[1]
+
+    def _group_moments(self, name: str, full: bool) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        if self._has_documents:
+            raise AttributeError(f"{name} are those of tables; feature_types='bag-of-words' has documents")
+        table = self._table
+        means, covariances = group_moments(self._models, self._representative, self._groups, len(table.parts), full)
+        at = np.array([places[0] for places in table.places])
+        means, covariances = means[:, at], covariances[:, at][:, :, at] if full else covariances[:, at]
+        composed = np.array([kind == NOT_OF_ONE_PART for kind in table.kinds])
+        means[:, composed] = covariances[:, composed] = np.nan
+        if full:
+            covariances[:, :, composed] = np.nan
+        return means, covariances
