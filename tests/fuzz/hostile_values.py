@@ -207,6 +207,7 @@ SUITABLE = {
     "sampler": lambda rng, n: chosen(rng, ["none", "parallel-tempering", "tempered-transitions"]),
     "inner": lambda rng, n: chosen(rng, ["hmc", "mh", None]),
     "swaps": lambda rng, n: chosen(rng, ["even-odd", "systematic"]),
+    "subsets": lambda rng, n: chosen(rng, ["nested", "independent"]),
     "transform": lambda rng, n: chosen(rng, ["default", "pandas", "polars", None]),
     "n_components": lambda rng, n: chosen(rng, [1, 2, 3, 7, "learn"]),
     "kernel": lambda rng, n: rng.choice(["auto", "squared-exponential", "matern-3/2", "matern-5/2"]),
