@@ -157,7 +157,15 @@ def fmm_faces() -> dict:
 
 def tempering_figures(setting: str, *keys: str, samplers=(*SAMPLERS, "STT, printed")) -> dict:
     trace = {"draws": [10, 20], "work": [50.0, 100.0], "seconds": [1.0, 2.0]}
-    figures = ("ess_a_second", "ranked_ess_a_second", "seconds_a_draw", "work_a_draw", "n_draws", "transition_rate")
+    figures = (
+        "ess_a_second",
+        "ranked_ess_a_second",
+        "seconds_a_draw",
+        "work_a_draw",
+        "n_draws",
+        "transition_rate",
+        "variance_ratio",
+    )
     cell = {
         name: {
             **{key: spread(2.0 + number) for key in figures},
