@@ -175,8 +175,8 @@ class TemperedChain:
                 yield number
 
         adapt = spec.sampler.inverse_temperatures is None and spec.sampler.adapt_ladder
-        # Independent subsets are far from their equilibrium at first. Nested ones, refreshed so early, made chains cross
-        # between modes less often.
+        # Independent subsets are far from their equilibrium at first. Nested ones, refreshed so early, made chains
+        # cross between modes less often.
         refresh = spec.sampler.subsets == "independent" and getattr(spec.sampler, "refresh", False)
         self.replicas.warm_up(spec.n_warmup, adapt, turns, refresh)
         self.replicas.reset_counts()
