@@ -165,6 +165,7 @@ def tempering_figures(setting: str, *keys: str, samplers=(*SAMPLERS, "STT, print
         "n_draws",
         "transition_rate",
         "variance_ratio",
+        "largest_rhat",
     )
     cell = {
         name: {
