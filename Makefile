@@ -24,7 +24,7 @@ BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strate
 	lda_latent_temperatures lda_stream fmm_components fmm_toy fmm_faces \
 	two_urn mixing_time energy_barrier two_gaussians \
 	merged_components cluster_stability shards shards_dask streams \
-	gp_convergence gp_regression tempering_figures tempering_guided tempered_mixtures
+	gp_convergence gp_regression tempering_figures tempering_guided tempering_subsets tempered_mixtures
 
 .DEFAULT_GOAL := help
 .SUFFIXES:

@@ -9,10 +9,9 @@ from sklearn_subanneal.tempering.tempered_sampler import TemperedSampler
 class ParallelTempering(TemperedSampler):
     """Parallel tempering: a point at each level of a ladder, and neighbours that swap their points.
 
-    With ``subsample``, the density of a level below the first is that of a subset of the rows, each subset within the
-    one above: flatter, and cheaper. The draws are those of the first level, whose density is the posterior whatever the
-    others are. Without, levels have powers of the likelihood of all rows. ``inverse_temperatures=[1.0]`` is a plain
-    Markov chain without tempering.
+    With ``subsample``, the density of a level below the first is that of a subset of the rows: flatter, and cheaper.
+    The draws are those of the first level, whose density is the posterior whatever the others are. Without, levels have
+    powers of the likelihood of all rows. ``inverse_temperatures=[1.0]`` is a plain Markov chain without tempering.
 
     Warm-up adapts step sizes and metrics, and spreads rejections evenly over the ladder if ``inverse_temperatures`` is
     None; then everything is frozen.
@@ -22,8 +21,12 @@ class ParallelTempering(TemperedSampler):
     subsample : bool, default=True
         A model of one observation has no subsets: its levels have powers all the same, and the result says so.
     refresh : bool, default=True
-        Whether the subsets are part of the state: after each iteration one of them offers to exchange some rows.
-        Without, they stay as they are, which the draws do not show.
+        Whether the subsets are part of the state: after each iteration one of them, or of independent ones each, offers
+        to exchange some rows. Without, they stay as they are, which the draws do not show.
+    subsets : {"nested", "independent"}, default="nested"
+        Each within the one above, or each drawn from all rows. Neighbours that are nested are nearer to one another,
+        and swap more often. Independent ones that are refreshed have densities averaged over all subsets of their size,
+        and an evidence.
     inner : TransitionKernel or None, default=None
         Moves of the points at each level. None: Hamiltonian Monte Carlo if the model has gradients.
     inverse_temperatures : array-like or None, default=None
@@ -59,6 +62,7 @@ class ParallelTempering(TemperedSampler):
         subsample: bool = True,
         *,
         refresh: bool = True,
+        subsets: str = "nested",
         inner=None,
         inverse_temperatures=None,
         n_levels: int | None = None,
@@ -69,6 +73,7 @@ class ParallelTempering(TemperedSampler):
     ):
         self.subsample = subsample
         self.refresh = refresh
+        self.subsets = subsets
         self.inner = inner
         self.inverse_temperatures = inverse_temperatures
         self.n_levels = n_levels
@@ -85,11 +90,15 @@ class ParallelTempering(TemperedSampler):
     def _iterate(self, replicas: Replicas, number: int) -> None:
         replicas.move()
         every = range(len(replicas.levels) - 1, 0, -1)
-        replicas.swap(every if self.swaps == "systematic" else replicas.even_odd(number))
+        averaged = self._refreshes(replicas) and self._has_evidence(replicas)
+        replicas.swap(every if self.swaps == "systematic" else replicas.even_odd(number), averaged)
         if self.refresh:
             replicas.refresh()
 
+    def _refreshes(self, replicas):
+        return replicas.subsample and self.refresh
+
     def _has_evidence(self, replicas):
-        # With other subsets every time, the stones would not lie on one path.
-        fixed = not (replicas.subsample and self.refresh)
-        return fixed and len(replicas.levels) > 1 and replicas.levels[-1].beta == 0.0
+        # Nested subsets that are refreshed depend on the points of all levels: no level has a constant of its own.
+        has_constants = not self._refreshes(replicas) or self.subsets == "independent"
+        return has_constants and len(replicas.levels) > 1 and replicas.levels[-1].beta == 0.0

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from sklearn_subanneal.tempering.ladders import adapted_ladder
 from sklearn_subanneal.tempering.levels import Level, Point
 from sklearn_subanneal.tempering.round_trips import RoundTrips
+from sklearn_subanneal.tempering.subsets import Subsets
 
-# Share of a level's rows that a refreshing move offers to exchange.
-EXCHANGED = 0.05
 # Rows below which a subset says too little to start from.
 SMALLEST = 8
 # Counts of moves and of what was accepted.
@@ -30,8 +29,8 @@ class Replicas:
     model : LogDensityModel
     inverse_temperatures : ndarray of shape (n_levels,)
     kernel : TransitionKernel
-    subsample : bool
-        Whether levels below the first have subsets of the rows, each within the one above, or powers of the likelihood.
+    subsets : {"nested", "independent"} or None
+        What the levels below the first have: subsets of the rows, or None, powers of the likelihood.
     generator : numpy.random.Generator
     workers : concurrent.futures.Executor or None
         Moves the levels side by side.
@@ -45,11 +44,12 @@ class Replicas:
         Of the chain, and of each level.
     """
 
-    def __init__(self, model, inverse_temperatures: NDArray, kernel, subsample: bool, generator, workers=None):
-        self.model, self.kernel, self.subsample = model, kernel, subsample
+    def __init__(self, model, inverse_temperatures: NDArray, kernel, subsets: str | None, generator, workers=None):
+        self.model, self.kernel, self.subsample = model, kernel, subsets is not None
         self.generator, self._workers = generator, workers
         self.streams = generator.spawn(len(inverse_temperatures))
-        self._order = generator.permutation(model.n_observations)
+        # A climb of a warm-up has subsets, whatever the levels have.
+        self.subsets = Subsets(model.n_observations, len(inverse_temperatures), subsets or "nested", generator)
         self.adaptations = [kernel.start_adaptation(model.n_parameters, beta) for beta in inverse_temperatures]
         self._make_levels(inverse_temperatures)
         start = self._start()
@@ -63,16 +63,16 @@ class Replicas:
 
     def _make_levels(self, betas):
         self.levels = [
-            Level(self.model, float(beta), rows) for beta, rows in zip(betas, self._subsets(betas), strict=True)
+            Level(self.model, float(beta), rows) for beta, rows in zip(betas, self._rows(betas), strict=True)
         ]
 
-    def _subsets(self, betas):
-        """Rows of the levels: a prefix of one order each, so that they are nested; None for all rows."""
+    def _rows(self, betas):
+        """Rows of the levels; None for all rows."""
         if not self.subsample:
             return [None] * len(betas)
         n = self.model.n_observations
         sizes = np.where(np.asarray(betas) > 0.0, np.maximum(np.round(np.asarray(betas) * n), 1), 0).astype(int)
-        return [None if beta == 1.0 else np.sort(self._order[:size]) for beta, size in zip(betas, sizes, strict=True)]
+        return [None if betas[m] == 1.0 else self.subsets.rows(m, size) for m, size in enumerate(sizes)]
 
     def _start(self):
         for _ in range(100):
@@ -108,7 +108,7 @@ class Replicas:
         return {
             "generator": self.generator.bit_generator.state,
             "streams": [stream.bit_generator.state for stream in self.streams],
-            "order": self._order,
+            "orders": self.subsets.get_state(),
             "inverse_temperatures": self.inverse_temperatures,
             "rows": [level.rows for level in self.levels],
             "evaluations": [(level.n_values, level.n_gradients) for level in self.levels],
@@ -124,7 +124,7 @@ class Replicas:
         self.generator.bit_generator.state = state["generator"]
         for stream, saved in zip(self.streams, state["streams"], strict=True):
             stream.bit_generator.state = saved
-        self._order = np.copy(state["order"])
+        self.subsets.set_state(state["orders"])
         ladder = zip(state["inverse_temperatures"].tolist(), state["rows"], strict=True)
         self.levels = [Level(self.model, beta, rows) for beta, rows in ladder]
         for level, counts in zip(self.levels, state["evaluations"], strict=True):
@@ -161,8 +161,16 @@ class Replicas:
     def _is_prior(self, m):
         return self.levels[m].n_rows == 0 and self.model.samples_prior and len(self.levels) > 1
 
-    def swap(self, pairs) -> None:
-        """Offer to swap the points of levels m - 1 and m, for all m of ``pairs`` in turn."""
+    def swap(self, pairs, averaged: bool = False) -> None:
+        """Offer to swap the points of levels m - 1 and m, for all m of ``pairs`` in turn.
+
+        Parameters
+        ----------
+        pairs : iterable of int
+        averaged : bool, default=False
+            Whether the stones for the evidence are those of densities averaged over the subsets, which are independent
+            and part of the state, or those of densities given the subsets.
+        """
         for m in pairs:
             high, low = self.levels[m - 1], self.levels[m]
             raised, lowered = high.adopt(self.points[m], low), low.adopt(self.points[m - 1], high)
@@ -170,8 +178,9 @@ class Replicas:
             log_ratio = high.log_density(raised) + low.log_density(lowered) - before
             # What the rows, or the power, that the lower level lacks would add, at both points: the stones stepped on
             # for the evidence.
-            stone = high.log_density(raised) - low.log_density(self.points[m])
-            self.log_ratios[m - 1].append((stone, high.log_density(self.points[m - 1]) - low.log_density(lowered)))
+            above, below = self._with_common_rows(m, raised) if averaged else (raised, lowered)
+            stone = high.log_density(above) - low.log_density(self.points[m])
+            self.log_ratios[m - 1].append((stone, high.log_density(self.points[m - 1]) - low.log_density(below)))
             self.n_swaps[m - 1] += 1
             self.swap_probability[m - 1] += np.exp(min(0.0, log_ratio))
             if np.log1p(-self.generator.random()) < log_ratio:
@@ -182,31 +191,50 @@ class Replicas:
                 self.trips.reorder(order[None])
         self.trips.look()
 
+    def _with_common_rows(self, m, raised):
+        """The lower point at its rows and as many others as make the level above, the upper one at a part of its rows.
+
+        Subset and superset are then distributed alike from both sides, so that the densities of a pair of levels, with
+        both subsets, are known up to their constants.
+        """
+        high, low = self.levels[m - 1], self.levels[m]
+        part = self.generator.choice(high.n_rows if high.rows is None else high.rows, low.n_rows, replace=False)
+        if high.rows is not None:
+            raised = self._at(high, self.subsets.enlarged(m, low.n_rows, high.n_rows, self.generator), self.points[m])
+        return raised, self._at(low, np.sort(part), self.points[m - 1])
+
+    def _at(self, level, rows, point):
+        """A point evaluated at other rows, in the counts of a level."""
+        other = Level(self.model, level.beta, rows)
+        point = other.point(point.theta)
+        level.n_values += other.n_values
+        return point
+
     def refresh(self) -> None:
-        """Offer to exchange some rows of a random level's subset for others of the level above, not of the one below.
+        """Offer to exchange some rows of subsets for others: of a random level if they are nested, or of all levels.
 
         Subsets are part of the state, all equally probable a priori, and the offer is symmetric: it is accepted with
         the ratio of that level's densities.
         """
         if not self.subsample or len(self.levels) < 2:
             return
-        m = int(self.generator.integers(1, len(self.levels)))
-        level, n_below = self.levels[m], self.levels[m + 1].n_rows if m + 1 < len(self.levels) else 0
-        size, n_above = level.n_rows, self.levels[m - 1].n_rows
-        n = min(max(1, round(EXCHANGED * size)), size - n_below, n_above - size)
-        if n < 1:
+        levels = range(1, len(self.levels))
+        for m in self.generator.integers(1, len(self.levels), 1) if self.subsets.is_nested else levels:
+            self._exchange(int(m))
+
+    def _exchange(self, m):
+        level, sizes = self.levels[m], np.array([level.n_rows for level in self.levels])
+        order = self.subsets.exchanged(m, sizes, self.generator)
+        if order is None:
             return
-        inside = self.generator.choice(np.arange(n_below, size), n, replace=False)
-        outside = self.generator.choice(np.arange(size, n_above), n, replace=False)
-        order = self._order.copy()
-        order[inside], order[outside] = self._order[outside], self._order[inside]
-        offered = Level(self.model, level.beta, np.sort(order[:size]))
+        offered = Level(self.model, level.beta, np.sort(order[: sizes[m]]))
         offered.n_values, offered.n_gradients = level.n_values, level.n_gradients
         point = offered.point(self.points[m].theta)
         log_ratio = offered.log_density(point) - level.log_density(self.points[m])
         self.n_refreshes += 1
         if np.log1p(-self.generator.random()) < log_ratio:
-            self._order, self.levels[m], self.points[m] = order, offered, point
+            self.subsets.put(m, order)
+            self.levels[m], self.points[m] = offered, point
             self.refreshed += 1
         else:
             level.n_values = offered.n_values
@@ -215,7 +243,9 @@ class Replicas:
         """The pairs that swap in an iteration: every second one, taking turns."""
         return range(1 + number % 2, len(self.levels), 2)
 
-    def warm_up(self, n_iterations: int, adapt_ladder: bool, turns: Callable[[int, float], Iterable]) -> None:
+    def warm_up(
+        self, n_iterations: int, adapt_ladder: bool, turns: Callable[[int, float], Iterable], refresh: bool = False
+    ) -> None:
         """Find the levels, from the lowest and cheapest up, then let all swap; step sizes, metrics and ladder adapt.
 
         The next level starts from the adaptation of the one before. A ladder of one level is climbed by subsets, too.
@@ -229,26 +259,30 @@ class Replicas:
         turns : callable
             ``turns(n, share)`` gives the numbers 0 to n - 1 of the iterations of a part of the warm-up that may take
             this share of its time; fewer, if the time is over.
+        refresh : bool, default=False
+            Whether subsets are refreshed when all swap.
         """
         if n_iterations > 0:
-            self._adapt(n_iterations, adapt_ladder, turns)
+            self._adapt(n_iterations, adapt_ladder, turns, refresh)
         for adaptation in self.adaptations:
             adaptation.freeze()
 
-    def _adapt(self, n_iterations, adapt_ladder, turns):
+    def _adapt(self, n_iterations, adapt_ladder, turns, refresh):
         self._climb(n_iterations // 2, turns)
         rest = n_iterations - n_iterations // 2
-        self._iterate(rest // 2, turns)
+        self._iterate(rest // 2, turns, refresh)
         for adaptation in self.adaptations:
             adaptation.next_window()
         if adapt_ladder and len(self.levels) > 2 and self.n_swaps.all():
             self.respace(adapted_ladder(self.inverse_temperatures, 1.0 - self.swap_probability / self.n_swaps))
-        self._iterate(rest - rest // 2, turns)
+        self._iterate(rest - rest // 2, turns, refresh)
 
-    def _iterate(self, n_iterations, turns):
+    def _iterate(self, n_iterations, turns, refresh):
         for _ in turns(n_iterations, 0.25):
             self.move(adapt=True)
             self.swap(range(len(self.levels) - 1, 0, -1))
+            if refresh:
+                self.refresh()
 
     def _climb(self, n_iterations, turns):
         steps = [(level, adaptation) for level, adaptation in zip(self.levels, self.adaptations, strict=True)]
@@ -256,7 +290,7 @@ class Replicas:
             # The subsets of a climb need no ladder.
             n = self.model.n_observations
             sizes = [size for size in (n // 2, n // 4, n // 8) if size >= SMALLEST]
-            below = [Level(self.model, size / n, np.sort(self._order[:size])) for size in sizes]
+            below = [Level(self.model, size / n, self.subsets.rows(0, size)) for size in sizes]
             steps += [(level, self.kernel.start_adaptation(self.model.n_parameters, level.beta)) for level in below]
         point, n_each = self.points[-1], max(1, n_iterations // len(steps))
         for at in range(len(steps) - 1, -1, -1):
@@ -283,7 +317,7 @@ class Replicas:
         self.points = [level.point(point.theta) for level, point in zip(self.levels, self.points, strict=True)]
 
     def redraw_subsets(self) -> None:
-        """Draw nested subsets anew, whatever the points; those of other levels than the first are not valid after."""
-        self._order = self.generator.permutation(self.model.n_observations)
-        for level, rows in zip(self.levels, self._subsets(self.inverse_temperatures), strict=True):
+        """Draw all subsets anew, whatever the points; those of other levels than the first are not valid after."""
+        self.subsets.redraw(self.generator)
+        for level, rows in zip(self.levels, self._rows(self.inverse_temperatures), strict=True):
             level.rows = rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,13 +59,8 @@ class UserFunction:
         if self.is_vectorized:
             # At the edges of the support, where logarithms of 0 are -inf as they should be.
             with np.errstate(all="ignore"):
-                out = np.asarray(self.function(given) if self.space is None else self.function(**given), dtype=float)
-            if out.shape != (len(thetas),):
-                raise ValueError(
-                    f"{self.name} must return an array of shape ({len(thetas)},) for as many points, since "
-                    f"vectorized=True, got shape {out.shape}"
-                )
-            return out
+                found = self.function(given) if self.space is None else self.function(**given)
+            return _numbers(f"{self.name}, of many points at once since vectorized=True,", found, (len(thetas),))
         with np.errstate(all="ignore"):
             return np.array([self._one(given, i) for i in range(len(thetas))])
 
@@ -73,7 +68,7 @@ class UserFunction:
         out = self.function(given[i]) if self.space is None else self.function(**_at(given, i))
         try:
             return float(out)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
                 f"{self.name} must return a number for one point, got {shortened(out)}; if it takes many points at "
                 "once, say vectorized=True"
@@ -96,8 +91,12 @@ class UserFunction:
         """Gradient by the coordinates, at one point, of the function or of its sum with ``log_jacobian``."""
         with np.errstate(all="ignore"):
             if self.space is None:
-                return np.asarray(self._gradient(theta), dtype=float)
-            of_values = self._gradient(**{name: value[()] for name, value in self.space.constrained(theta).items()})
+                return _numbers("gradient", self._gradient(theta), theta.shape)
+            found = self._gradient(**{name: value[()] for name, value in self.space.constrained(theta).items()})
+            if not isinstance(found, Mapping) or set(found) != set(self.space.shapes):
+                raise ValueError(f"gradient must return a dict of {list(self.space.shapes)}, got {shortened(found)}")
+            shapes = self.space.shapes
+            of_values = {name: _numbers(f"gradient, for {name},", found[name], shapes[name]) for name in shapes}
             along = self.space.gradient(theta, of_values)
         none = {name: np.zeros(shape) for name, shape in self.space.shapes.items()}
         return along if with_jacobian else along - self.space.gradient(theta, none)
@@ -289,3 +288,14 @@ def _first_guess(reference, initial, n):
 
 def _at(given, i):
     return {name: value[i] for name, value in given.items()}
+
+
+def _numbers(name, found, shape):
+    """What a function of the user returned, as an array of this shape."""
+    try:
+        out = np.asarray(found, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must return an array of numbers of shape {shape}, got {shortened(found)}") from error
+    if out.shape != shape:
+        raise ValueError(f"{name} must return an array of shape {shape}, got shape {out.shape}")
+    return out

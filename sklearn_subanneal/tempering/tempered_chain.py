@@ -120,7 +120,7 @@ class TemperedChain:
             spec.model,
             spec.inverse_temperatures,
             spec.kernel,
-            spec.sampler.takes_subsets(spec.model),
+            spec.sampler.subsets if spec.sampler.takes_subsets(spec.model) else None,
             spec.generator,
             workers,
         )
@@ -175,7 +175,10 @@ class TemperedChain:
                 yield number
 
         adapt = spec.sampler.inverse_temperatures is None and spec.sampler.adapt_ladder
-        self.replicas.warm_up(spec.n_warmup, adapt, turns)
+        # Independent subsets are far from their equilibrium at first. Nested ones, refreshed so early, made chains
+        # cross between modes less often.
+        refresh = spec.sampler.subsets == "independent" and getattr(spec.sampler, "refresh", False)
+        self.replicas.warm_up(spec.n_warmup, adapt, turns, refresh)
         self.replicas.reset_counts()
         self.warmup_share = n_made / n_planned if n_planned else 1.0
 

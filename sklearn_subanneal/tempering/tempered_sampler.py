@@ -18,6 +18,7 @@ from sklearn_subanneal.tempering.hamiltonian import HamiltonianMonteCarlo
 from sklearn_subanneal.tempering.ladders import check_ladder, default_ladder
 from sklearn_subanneal.tempering.log_densities import LogDensityModel
 from sklearn_subanneal.tempering.replicas import Replicas
+from sklearn_subanneal.tempering.subsets import SUBSETS
 from sklearn_subanneal.tempering.tempered_chain import TemperedChainSpec, run_tempered_chain
 from sklearn_subanneal.tempering.tempering_result import TemperingResult
 from sklearn_subanneal.tempering.transition_kernels import MetropolisHastings, TransitionKernel
@@ -31,7 +32,7 @@ LONGEST = 1e300
 class TemperedSampler(BaseEstimator):
     """Base of the tempered samplers.
 
-    A subclass has the parameters ``subsample``, ``inner``, ``inverse_temperatures``, ``n_levels``,
+    A subclass has the parameters ``subsample``, ``subsets``, ``inner``, ``inverse_temperatures``, ``n_levels``,
     ``min_inverse_temperature``, ``adapt_ladder`` and ``n_warmup``, and overrides ``_iterate``.
     """
 
@@ -145,6 +146,8 @@ class TemperedSampler(BaseEstimator):
         for name in ("subsample", "refresh", "adapt_ladder"):
             if hasattr(self, name):
                 checked_flag(name, getattr(self, name))
+        if not isinstance(self.subsets, str) or self.subsets not in SUBSETS:
+            raise ValueError(f"subsets must be one of {SUBSETS}, got {shortened(self.subsets)}")
         n_draws, n_chains = checked_integer("n_draws", n_draws), checked_integer("n_chains", n_chains)
         if n_jobs is not None:
             checked_integer("n_jobs", n_jobs, -LARGEST, otherwise="None or ")

@@ -12,7 +12,7 @@ class TemperedTransitions(TemperedSampler):
     """Tempered transitions: one point that climbs down the ladder and up again, accepted or not as a whole.
 
     Each iteration is a move by the inner kernel at the posterior, and a transition. With ``subsample`` it draws new
-    nested subsets of the rows. The acceptance of a transition falls with the number of parameters D, by theory to
+    subsets of the rows. The acceptance of a transition falls with the number of parameters D, by theory to
     2 Phi(-sqrt(D log(1 / beta) / 2)) for a subsampled one whose lowest level has a share beta of the rows, however many
     levels there are: it is for few parameters. Warm-up is parallel tempering on the same ladder.
 
@@ -20,6 +20,8 @@ class TemperedTransitions(TemperedSampler):
     ----------
     subsample : bool, default=True
         A model of one observation has powers all the same.
+    subsets : {"nested", "independent"}, default="nested"
+        Each within the one above, or each drawn from all rows, by which far fewer transitions are accepted.
     inner : MetropolisHastings, HamiltonianMonteCarlo or None, default=None
         None: Hamiltonian Monte Carlo if the model has gradients.
     inverse_temperatures : array-like or None, default=None
@@ -53,6 +55,7 @@ class TemperedTransitions(TemperedSampler):
         self,
         subsample: bool = True,
         *,
+        subsets: str = "nested",
         inner=None,
         inverse_temperatures=None,
         n_levels: int | None = None,
@@ -61,6 +64,7 @@ class TemperedTransitions(TemperedSampler):
         n_warmup: int | None = None,
     ):
         self.subsample = subsample
+        self.subsets = subsets
         self.inner = inner
         self.inverse_temperatures = inverse_temperatures
         self.n_levels = n_levels

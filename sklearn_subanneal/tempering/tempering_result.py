@@ -44,7 +44,7 @@ class TemperingResult:
         Evaluations of each level's likelihood: alone, and with its gradient.
     log_evidence, log_evidence_error : float
         Log of the model's evidence, by stepping stones from both sides of each pair of levels, and its standard error,
-        if the ladder ends at 0 and subsets stay as they are; else nan.
+        if the ladder ends at 0 and subsets, if there are any, stay as they are or are independent; else nan.
     thermodynamic_log_evidence : float
         The same by thermodynamic integration over the levels: a check, since it has an error of its own that more
         levels reduce, and needs draws from the reference at which the likelihood has a mean.

@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from definitions import departure
-from fuzzed_models import NAMES, OUTER, WEIGHTS, arguments, class_of, hostile_params, make, methods, tempered_model
+from fuzzed_models import (
+    NAMES,
+    OUTER,
+    QUICK,
+    WEIGHTS,
+    arguments,
+    class_of,
+    density,
+    hostile_params,
+    make,
+    methods,
+    tempered_model,
+)
 from hostile_tables import HostileTable, hostile_table
 from hostile_values import anything, chosen, described, suitable
 from verdict import origin, refusal
@@ -71,6 +83,8 @@ class FuzzCase:
         hostile = str(rng.choice(["table", "parameters", "arguments"], p=[0.45, 0.25, 0.3]))
         share = 0.35 if hostile == "arguments" else 0.08
         n_hostile = int(rng.integers(1, 3)) if hostile == "parameters" else int(rng.random() < 0.15)
+        if self.name == "sample":
+            return self.draw(n_hostile)
         params = hostile_params(rng, self.name, n_hostile)
         about = ", ".join(f"{key}={described(value)}" for key, value in params.items())
         if self.name in OUTER:
@@ -186,6 +200,17 @@ class FuzzCase:
         done, answer = self.attempt(step, lambda: sampler.sample(**given))
         if done and departure("sample", answer.draws, {}, None, False):
             self.found(Finding("non-finite", "sample(", "", step))
+        return self
+
+    def draw(self, n_hostile: int) -> FuzzCase:
+        """The case of ``tempering.sample``, which has a density instead of a table."""
+        given = QUICK["sample"] | density(self.rng) | hostile_params(self.rng, self.name, n_hostile)
+        step = f"sample({_listed(given)})"
+        done, answer = self.attempt(step, lambda: class_of(self.name)(**given))
+        if done:
+            for name in ("draws", "log_density", "step_sizes", "inverse_temperatures"):
+                if departure("sample", getattr(answer, name), {}, None, False):
+                    self.found(Finding("non-finite", "sample(", name, step))
         return self
 
     def attempt(self, step: str, function):

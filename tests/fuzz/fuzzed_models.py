@@ -1,4 +1,4 @@
-"""The public estimators with settings that take milliseconds, and their public methods with their parameters."""
+"""The public estimators and samplers with settings that take milliseconds, and their methods with their parameters."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import inspect
 
 import numpy as np
 from hostile_values import anything, chosen, suitable
+from scipy import stats
 
 import sklearn_subanneal
-from sklearn_subanneal.tempering import GaussianMean, ParallelTempering
+from sklearn_subanneal.tempering import GaussianMean, ParallelTempering, sample
 
 CHAINS = {"n_chains": 1, "n_draws": 2, "max_sweeps": 2, "random_state": 0}
 QUICK = {
@@ -19,6 +20,7 @@ QUICK = {
     "VariationalTemperingFMM": {"n_components": 2, "max_iter": 3, "random_state": 0},
     "TemperedGaussianProcessRegressor": {"n_chains": 1, "n_draws": 3, "n_warmup": 2, "random_state": 0},
     "ParallelTempering": {"n_warmup": 3},
+    "sample": {"n_levels": 3, "n_chains": 2, "n_draws": 3, "n_warmup": 3, "random_state": 0, "time_limit": 5.0},
     "CrossCatClassifier": {"random_state": 0},
     "CrossCatRegressor": {"random_state": 0},
     "CrossCatDetector": {"random_state": 0},
@@ -27,7 +29,7 @@ QUICK = {
 NAMES = list(QUICK)
 # Estimators around another one, and how often each is taken.
 OUTER = ("CrossCatClassifier", "CrossCatRegressor", "CrossCatDetector", "BayesianImputer")
-WEIGHTS = (22, 12, 11, 9, 8, 6, 4, 8, 7, 7, 6)
+WEIGHTS = (22, 12, 11, 9, 8, 6, 4, 6, 8, 7, 7, 6)
 # What scikit-learn itself gives an estimator, what needs objects that this campaign does not make, and figures, which
 # would stay open.
 LEFT_OUT = (
@@ -39,8 +41,12 @@ LEFT_OUT = (
 TABLES = ("X", "X_held_out", "chunks")
 
 
+SAMPLERS = {"ParallelTempering": ParallelTempering, "sample": sample}
+
+
 def class_of(name: str):
-    return ParallelTempering if name == "ParallelTempering" else getattr(sklearn_subanneal, name)
+    """A class of an estimator or a sampler, or the function ``tempering.sample``."""
+    return SAMPLERS[name] if name in SAMPLERS else getattr(sklearn_subanneal, name)
 
 
 def parameters(function) -> list[str]:
@@ -104,3 +110,22 @@ def tempered_model(rng):
     X = rng.normal(size=(n, 2))
     scale = float(chosen(rng, [1.0, 1.0, 1e-300, 1e150, 1e-8, 1e8]))
     return GaussianMean(scale * X, covariance=scale**2 * np.eye(2) if 1e-100 < scale < 1e100 else np.eye(2))
+
+
+# What a target of two reals, named or not, may be given with.
+COMPANIONS = [
+    {"reference": (0.0, 3.0), "n_parameters": 2}, {"reference": (0.0, 3.0), "n_parameters": 2, "vectorized": True},
+    {"reference": ([0.0, 1.0], [2.0, 3.0])}, {"prior": (0.0, 2.0), "n_parameters": 2}, {"initial": [0.0, 1.0]},
+    {"initial": np.eye(2), "reference": "variational"},
+    {"reference": (0.0, 3.0), "parameters": {"a": "real", "b": "real"}},
+    {"reference": (0.0, 3.0), "parameters": {"a": ("positive", 1), "b": (0.0, 1.0)}},
+    {"prior": {"a": stats.norm(0.0, 2.0), "b": stats.gamma(2.0)}},
+    {"reference": (0.0, 2.0), "n_parameters": 2, "gradient": lambda x: -np.asarray(x), "explorer": "hmc"}, {},
+]  # fmt: skip
+
+
+def density(rng) -> dict:
+    """Arguments of ``tempering.sample``: a model, or a target, well or ill, with what it needs, or not."""
+    if rng.random() < 0.25:
+        return {"target": tempered_model(rng)}
+    return {"target": suitable(rng, "target", 3)} | chosen(rng, COMPANIONS)

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from scipy import sparse, stats
 
-from sklearn_subanneal import annealing, partitions, variational
+from sklearn_subanneal import annealing, partitions, tempering, variational
 from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge
 from sklearn_subanneal.trees import TreeGuided
 from sklearn_subanneal.views import ColumnBlocks, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
@@ -71,6 +71,34 @@ EVENTS = [
     "x0 >", "", "x9 == 1", "x0 == 'a'", "x0 is true", "((((x0 > 1))))", "x0 > nan", "x0 > -inf", "0 < x0 < 1", "\0",
     "x0 in ()", "(" * 2000 + "x0 > 1" + ")" * 2000, ["x0 > 0", "x1 > 0"], [], "not " * 3000 + "x0 > 1",
     "x0 > 1 or x0 <= 1", "x0 = 1", "x0 > x1", "x0 > 0xff", "x0 > 1_0", "__import__('os')", "column a > 0",
+]  # fmt: skip
+
+
+def _bell(*values, **named):
+    """A log density of an array, of many arrays, or of parameters by their names."""
+    return -0.5 * sum(np.sum(np.square(value), axis=-1) for value in (*values, *named.values()))
+
+
+# Log densities: as they should be, constant, of a wide range, nowhere, not numbers, of another shape, and ill.
+TARGETS = [
+    _bell, _bell, _bell, lambda *x, **of: 0.0, lambda *x, **of: 1e300 * _bell(*x, **of), lambda *x, **of: -INF,
+    lambda *x, **of: NAN, lambda *x, **of: INF, lambda *x, **of: "high", lambda *x, **of: None,
+    lambda *x, **of: np.zeros((3, 2)), lambda *x, **of: 10**400, lambda *x, **of: 1j,
+    lambda *x, **of: 1e-300 * _bell(*x, **of), lambda *x, **of: np.where(_bell(*x, **of) > -2.0, 0.0, -INF),
+    (_bell, _bell), (_bell,), (_bell, None), "model.txt", lambda *x, **of: np.longdouble(-1.0),
+]  # fmt: skip
+REFERENCES = [
+    None, (0.0, 1.0), (0.0, 0.0), (0.0, -1.0), (NAN, 1.0), (0.0, INF), (1e300, 1e300), ([0.0, 0.0], 1.0), (0.0,),
+    ([0.0, 0.0], [1.0, 1.0, 1.0]), ([[0.0]], 1.0), ("a", "b"), "variational", "normal", {"a": (0.0, 1.0)}, {},
+    {"a": stats.norm(), "b": stats.norm()}, {"a": (stats.uniform(0.0, 1.0), 2)}, {"a": stats.poisson(1.0)},
+    {"a": (stats.norm(), 0)}, {1: stats.norm()}, {"a": stats.cauchy()}, {"a": stats.beta(1e-3, 1e-3)}, (0.0, 1e-300),
+    {"a": stats.norm}, stats.norm(), (10**400, 1.0), {"a": stats.expon(scale=1e300)},
+]  # fmt: skip
+SPACES = [
+    None, {"a": 2}, {"a": "real"}, {"a": "positive"}, {"a": (0.0, 1.0)}, {"a": ("simplex", 3)}, {"a": ("simplex", 1)},
+    {"a": (1.0, 0.0)}, {"a": (0.0, INF)}, {"a": (-INF, INF)}, {"a": (NAN, 1.0)}, {"a": 0}, {"a": -1}, {"a": "square"},
+    {"a": ("positive", 2), "b": ((0.0, 1.0), 1)}, {"a": 10**400}, {0: 2}, ["a"], {"a": ("real", 0)}, {"": 1},
+    {}, {"a b": 1}, {"a": (0.0, 5e-324)}, {"a": (-1e308, 1e308)}, {"a": None},
 ]  # fmt: skip
 
 
@@ -206,19 +234,38 @@ SUITABLE = {
     "measure": lambda rng, n: chosen(rng, ["npmi", "umass", "c_v", "uci"]),
     "sampler": lambda rng, n: chosen(rng, ["none", "parallel-tempering", "tempered-transitions"]),
     "inner": lambda rng, n: chosen(rng, ["hmc", "mh", None]),
+    "target": lambda rng, n: chosen(rng, TARGETS),
+    "prior": lambda rng, n: chosen(rng, REFERENCES),
+    "reference": lambda rng, n: chosen(rng, REFERENCES),
+    "parameters": lambda rng, n: chosen(rng, SPACES),
+    "initial": lambda rng, n: chosen(
+        rng, [None, [0.0, 0.0], np.eye(2), [], [NAN, 0.0], [INF, 0.0], [[0.0, 1.0]] * 5, {"a": 1.0}, {"a": -1.0}, 0.0,
+              [1e300] * 2]
+    ),
+    "gradient": lambda rng, n: chosen(
+        rng, [None, lambda x: -x, lambda x: 0.0, lambda x: [NAN] * len(x), lambda x: x[:0], lambda **of: of,
+              lambda x: "a"]
+    ),
+    "levels": lambda rng, n: chosen(rng, ["auto", "powers", "subsets"]),
+    "explorer": lambda rng, n: chosen(
+        rng, ["slice", "hmc", "mh", None, tempering.MetropolisHastings(), tempering.SliceSampling(),
+              tempering.SliceSampling, tempering.HamiltonianMonteCarlo(NAN), tempering.GuidedHamiltonianMonteCarlo(),
+              tempering.MetropolisHastings(1e300), tempering.HamiltonianMonteCarlo(1e300)]
+    ),
     "swaps": lambda rng, n: chosen(rng, ["even-odd", "systematic"]),
+    "subsets": lambda rng, n: chosen(rng, ["nested", "independent"]),
     "transform": lambda rng, n: chosen(rng, ["default", "pandas", "polars", None]),
     "n_components": lambda rng, n: chosen(rng, [1, 2, 3, 7, "learn"]),
     "kernel": lambda rng, n: rng.choice(["auto", "squared-exponential", "matern-3/2", "matern-5/2"]),
 }  # fmt: skip
 FLAGS = (
     "keep_missing return_uncertainty seen sub_sampling normalize return_std return_cov learn_hyperparameters "
-    "warm_start sparse_output shuffle sample_posterior add_indicator subsample refresh adapt_ladder"
+    "warm_start sparse_output shuffle sample_posterior add_indicator subsample refresh adapt_ladder vectorized"
 ).split()
 WHOLE = (
     "n_chains n_draws thin learn_from max_sweeps n_jobs max_rows n_samples n_rows n_groups view n_imputations "
     "n_reasons n_refits n_words n_sweeps n_init batch_size max_iter max_doc_update_iter evaluate_every "
-    "max_components n_levels n_warmup n_averaged n_inducing verbose window"
+    "max_components n_levels n_warmup n_averaged n_inducing n_parameters verbose window"
 ).split()
 REAL = (
     "max_loss min_overlap coverage contamination time_limit tol perp_tol mean_change_tol learning_decay "

@@ -6,6 +6,7 @@ import numpy as np
 
 MACHINE = {"cpu": "a processor", "cores": 2, "python": "3.11", "versions": {"numpy": "2.0"}}
 SAMPLERS = ("none", "STT", "TT", "SPT", "PT")
+ABLATED = ("none", "none, 13 moves a draw", "none, steps of the lowest level", "STT", "STT, never accepted", "TT")
 
 
 def spread(*values: float) -> dict:
@@ -154,18 +155,27 @@ def fmm_faces() -> dict:
     return factorial(("VI", "AVI, 5 iterations", "AVI, 50 iterations", "VT", "default"), 32)
 
 
-def tempering_figures(kind: str) -> dict:
+def tempering_figures(setting: str, *keys: str, samplers=(*SAMPLERS, "STT, printed")) -> dict:
+    trace = {"draws": [10, 20], "work": [50.0, 100.0], "seconds": [1.0, 2.0]}
+    figures = (
+        "ess_a_second",
+        "ranked_ess_a_second",
+        "seconds_a_draw",
+        "work_a_draw",
+        "n_draws",
+        "transition_rate",
+        "variance_ratio",
+        "largest_rhat",
+    )
     cell = {
-        name: {"ess_median_a_second": spread(2.0 + number), "rhat": spread(1.01), "converged": number % 2}
-        for number, name in enumerate(SAMPLERS)
+        name: {
+            **{key: spread(2.0 + number) for key in figures},
+            "rhat": spread(1.05 + 0.1 * number),
+            "traces": [trace | {"rhat": [2.0 + number, 1.05 + number]}],
+        }
+        for number, name in enumerate(samplers)
     }
-    rhats = {name: {"draws": [10, 20], "seconds": [1.0, 2.0], "rhat": [1.5, 1.05]} for name in SAMPLERS}
-    results = {
-        "run_time": {kind: {n: {"ratio": dict.fromkeys(SAMPLERS, 2.0)} for n in ("64", "128")}},
-        "rows": {f"{kind} HMC": {"64": cell, "128": cell}},
-        "parameters": {f"{kind} MH": {"3": cell, "8": cell}},
-    }
-    return {"benchmark": "tempering_figures", "results": results | ({"convergence": rhats} if kind == "gp" else {})}
+    return {"benchmark": "tempering_figures", "results": {"cells": {key: {setting: cell} for key in keys}}}
 
 
 def tempering_guided() -> dict:
@@ -213,8 +223,18 @@ DOCUMENTS = {
     "lda_completion": lda_completion(),
     "fmm_toy": fmm_toy(),
     "fmm_faces": fmm_faces(),
-    "tempering_mean": tempering_figures("mean"),
-    "tempering_gp": tempering_figures("gp"),
+    **{f"tempering_gp_{n}": tempering_figures("paper", f"gp HMC 512 {n}") for n in (10, 15)},
+    "tempering_gp_5": tempering_figures("adapted", "gp HMC 512 20", samplers=("none", "STT", "SPT")),
+    "tempering_gp_20": tempering_figures("paper", "gp HMC 512 20"),
+    "tempering_gp_mh": tempering_figures("paper", "gp MH 512 5", "gp MH 512 20"),
+    "tempering_mean_hmc": tempering_figures("paper", "mean HMC 1024 10", "mean HMC 1024 50"),
+    "tempering_mean_mh": tempering_figures("adapted", "mean MH 256 10", samplers=("none", "STT", "SPT")),
+    "tempering_gp_hmc_rows": tempering_figures("paper", "gp HMC 64 15"),
+    "tempering_gp_1024": tempering_figures("paper", "gp HMC 1024 15"),
+    "tempering_gp_mh_rows": tempering_figures("paper", "gp MH 64 20"),
+    "tempering_gp_mh_1024": tempering_figures("paper", "gp MH 1024 20"),
+    "tempering_mean_rows": tempering_figures("paper", "mean HMC 64 50"),
+    "tempering_ablation": tempering_figures("ablation", "gp HMC 256 20", samplers=ABLATED),
     "tempering_guided": tempering_guided(),
     "tempered_mixtures": tempered_mixtures(),
     "gp_convergence": gp_convergence(),

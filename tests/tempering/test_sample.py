@@ -255,6 +255,7 @@ def test_hostile_targets(target):
             sample(target, reference=(0.0, 1.0), n_parameters=1)
 
 
+HMC, NAMED = {"explorer": "hmc"}, {"reference": (0.0, 1.0), "parameters": {"a": "real"}}
 BAD = {"reference": (0.0, 1.0), "n_parameters": 1}
 
 
@@ -298,6 +299,12 @@ BAD = {"reference": (0.0, 1.0), "n_parameters": 1}
         (lambda x: x[:, 0], BAD | {"vectorized": True, "n_parameters": 2}, None),
         (lambda x: x.sum(), BAD | {"vectorized": True}, r"must return an array of shape"),
         (lambda x: np.array([1.0, 2.0]), BAD, r"say vectorized=True"),
+        (lambda x: 10**400, BAD, "must return a number for one point"),
+        (lambda x: "high", BAD | {"vectorized": True}, "must return an array of numbers"),
+        (log_density, BAD | HMC | {"gradient": lambda x: 0.0}, "gradient must return an array of shape"),
+        (log_density, BAD | HMC | {"gradient": lambda x: [1j] * len(x)}, "gradient must return an array of numbers"),
+        (lambda a: -(a**2), NAMED | HMC | {"gradient": lambda a: {"b": a}}, "gradient must return a dict of"),
+        (lambda a: -(a**2), NAMED | HMC | {"gradient": lambda a: {"a": [a, a]}}, "gradient, for a, must return"),
         (lambda x: -np.inf, BAD, "no mass at 200 starts"),
     ],
 )

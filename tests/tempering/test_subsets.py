@@ -21,7 +21,7 @@ from sklearn_subanneal.tempering.replicas import Replicas
 @pytest.mark.parametrize("refresh", [False, True])
 def test_refreshed_subsets_stay_nested_and_valid(refresh):
     model = one_dimension(40)
-    replicas = Replicas(model, np.array(LADDER), random_walk(0.5), True, np.random.default_rng(0))
+    replicas = Replicas(model, np.array(LADDER), random_walk(0.5), "nested", np.random.default_rng(0))
     for number in range(50):
         replicas.move()
         replicas.swap(replicas.even_odd(number))
@@ -39,7 +39,7 @@ def test_refreshed_subsets_stay_nested_and_valid(refresh):
 def test_refreshed_subsets_have_the_probabilities_of_their_densities(n):
     """Two of five rows, theta held: each pair in proportion to its likelihood."""
     model = one_dimension(5)
-    replicas = Replicas(model, np.array([1.0, 0.4]), random_walk(0.5), True, np.random.default_rng(0))
+    replicas = Replicas(model, np.array([1.0, 0.4]), random_walk(0.5), "nested", np.random.default_rng(0))
     theta = np.array([2.5])
     replicas.points = [level.point(theta) for level in replicas.levels]
     pairs = list(itertools.combinations(range(5), 2))

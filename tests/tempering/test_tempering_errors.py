@@ -70,6 +70,8 @@ class Nowhere(NoGradients):
         (ParallelTempering(n_levels=0), one_dimension(), "n_levels"),
         (ParallelTempering(min_inverse_temperature=1.5), one_dimension(), "min_inverse_temperature"),
         (ParallelTempering(swaps="all"), one_dimension(), "swaps"),
+        (ParallelTempering(subsets="all"), one_dimension(), "subsets must be one of"),
+        (TemperedTransitions(subsets=None), one_dimension(), "subsets must be one of"),
         (ParallelTempering(n_warmup=-1), one_dimension(), "n_warmup"),
         (ParallelTempering(inner=HamiltonianMonteCarlo()), NoGradients(), "needs gradients"),
         (ParallelTempering(inner=HamiltonianMonteCarlo(-1.0)), one_dimension(), "step_size"),
