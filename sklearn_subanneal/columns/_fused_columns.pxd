@@ -20,7 +20,7 @@ cdef class FusedColumns:
     cdef Py_ssize_t n_seen, n_unseen
     cdef void** seen
     cdef void** unseen
-    # Of each independent real (stride): its prior and statistics in one slot; the cells of a row, coefficients in a slot.
+    # Of each independent real (stride): its prior, its statistics in one slot; a row's cells, coefficients in a slot.
     cdef double* doubles
     cdef float* floats
     # Of each slot: the sum of the constants of these columns, their least power, and room for a product.

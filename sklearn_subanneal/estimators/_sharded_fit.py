@@ -13,6 +13,7 @@ from sklearn_subanneal.annealing.checkpoint import Checkpoint
 from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
 from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
+from sklearn_subanneal.annealing.schedules import Schedule
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._training_table import identified
 from sklearn_subanneal.shards.map_over import map_over
@@ -36,6 +37,8 @@ class ShardedFit:
     """
 
     _SHARDED_SPEC: type[ShardedSpec] = ShardedMixtureSpec
+    # That of chains on the sample of the rows, with schedule="auto"; None: as of a fit in one piece.
+    _SHARDED_SCHEDULE: Schedule | None = None
 
     def _fit_in_shards(self, X, sample_weight, strata):
         for name, value in (("sample_weight", sample_weight), ("strata", strata)):
@@ -54,6 +57,9 @@ class ShardedFit:
             thin=1,
             time_limit=None if self.time_limit is None else START_SHARE * self.time_limit,
         )
+        if self.schedule == "auto" and self._SHARDED_SCHEDULE is not None:
+            self.schedule_ = self._SHARDED_SCHEDULE
+            start = replace(start, schedule=self.schedule_)
         kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
         with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
             continuation = Continuation(

@@ -7,7 +7,7 @@ from numbers import Integral
 
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
-from sklearn_subanneal.annealing.schedules import NAMED, Accelerating, resolve_schedule
+from sklearn_subanneal.annealing.schedules import NAMED, Accelerating, SubsampleAnneal, resolve_schedule
 from sklearn_subanneal.columns import BagOfWords
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._mixture_streaming import MixtureStreaming
@@ -47,7 +47,8 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
     schedule : {"auto", "anneal", "accelerating", "tempered", "sequential", "prior", "energy"} or Schedule, \
 default="auto"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`. "auto" is
-        "accelerating" with 20 assignments for each of the first 3,000 rows; of documents "anneal".
+        "accelerating" with 20 assignments for each of the first 3,000 rows. For documents, and for the sample of a
+        table in shards, it is "anneal".
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"auto", "from_dtype", "bag-of-words"}, array-like of str or dict, default="auto"
@@ -249,6 +250,9 @@ default="auto"
             random_state=random_state,
         )
         self.window = window
+
+    # No sweep of all rows joins clusters of a large table that are one: the chains on a sample are made longer.
+    _SHARDED_SCHEDULE = SubsampleAnneal()
 
     def _schedule(self, models):
         default = "anneal" if any(isinstance(model, BagOfWords) for model in models) else FAST

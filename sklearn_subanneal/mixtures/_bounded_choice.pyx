@@ -28,8 +28,8 @@ cdef enum:
     FEWEST_SLOTS = 16
 
 
-# If more slots than this share (1 / MOST) are left, all are scored. Where that is so for more than a quarter of the rows
-# of a round, bounds cost more than they save, and the next rows go without.
+# If more slots than this share (1 / MOST) are left, all are scored. Where that is so for more than a quarter of the
+# rows of a round, bounds cost more than they save, and the next rows go without.
 cdef enum:
     MOST = 8
     ROUND = 32

@@ -52,9 +52,9 @@ def test_overlap_is_that_of_two_normals():
     model = SubsampleAnnealedDPMM(**SHORT).fit(X)
     overlaps, _ = component_overlaps(model._models, model._representative, None, rng)
     np.testing.assert_allclose(overlaps.sum(axis=1), 1.0)
-    assert overlaps[0, 0] > 0.9
     # Rows of a component are mostly its own; 0.0027 is twice the tail of a normal beyond 3.
     big = np.argsort(-model._representative.sizes)[:2]
+    assert overlaps[big[0], big[0]] > 0.9
     assert overlaps[big[0], big[1]] < 0.0027
 
 
@@ -68,7 +68,9 @@ def test_groups_whose_tails_touch_stay_apart():
     assert model.n_clusters_ > 2
     merged = model.merge_components(random_state=0)
     assert merged.n_groups_ == 2
-    assert adjusted_rand_score(truth, merged.predict(X)) > 0.95
+    # As good as the best split of the tails.
+    best = adjusted_rand_score(truth, X[:, 0] > 6.5)
+    assert adjusted_rand_score(truth, merged.predict(X)) > best - 0.005
     sizes = np.bincount(merged.groups_, model._representative.sizes)
     np.testing.assert_allclose(np.bincount(merged.groups_, merged.tree_.weights), sizes / 1600)
 
@@ -76,7 +78,7 @@ def test_groups_whose_tails_touch_stay_apart():
 def test_groups_are_those_of_most_draws():
     """One of four chains has all rows in one group, in place of three."""
     X, _ = blobs(120, 3, seed=1)
-    model = SubsampleAnnealedDPMM(n_chains=4, n_draws=4, random_state=0).fit(X)
+    model = SubsampleAnnealedDPMM(schedule="anneal", n_chains=4, n_draws=4, random_state=0).fit(X)
     model.chain_weights_ = np.full(4, 0.25)
     chain = next(i for i in range(4) if all(draw is not model._representative for draw in model._draws[i]))
     one = SubsampleAnnealedDPMM(n_chains=1, n_draws=4, random_state=0)

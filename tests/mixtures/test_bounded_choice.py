@@ -18,12 +18,16 @@ from sklearn_subanneal.partitions import CRP
 N_ROWS, N_CLUSTERS = 400, 40
 
 
-def mixture_of(separation, kind, seed=0):
-    """A mixture of 40 clusters of unequal size; reals with unlike priors and missing cells, or a block of reals."""
+def mixture_of(separation, kind, twins=False, seed=0):
+    """A mixture of 40 clusters of unequal size; reals with unlike priors and missing cells, or a block of reals.
+
+    ``twins``: two clusters each have the same centre.
+    """
     rng = np.random.default_rng(seed)
     labels = np.r_[np.arange(N_CLUSTERS), rng.choice(N_CLUSTERS, N_ROWS - N_CLUSTERS, p=rng.dirichlet(np.ones(40)))]
-    X = rng.normal(size=(N_ROWS, 9)) + separation * rng.normal(size=(N_CLUSTERS, 9))[labels]
-    codes = (labels + rng.integers(0, 2, N_ROWS)) % 5
+    places = labels // 2 if twins else labels
+    X = rng.normal(size=(N_ROWS, 9)) + separation * rng.normal(size=(N_CLUSTERS, 9))[places]
+    codes = (places + rng.integers(0, 2, N_ROWS)) % 5
     columns = [CategoricalStatistics(CategoricalData(codes.astype(np.int8)), {"alpha": np.full(5, 0.7)})]
     if kind == "block":
         prior = {"mu": np.zeros(9), "kappa": 0.1, "psi": 10.0 * np.eye(9), "nu": 12.0}
@@ -65,9 +69,11 @@ def test_bounds_are_not_below_the_scores(kind, separation):
 @pytest.mark.parametrize("inverse_temperature", [1.0, 0.3])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("kind", ["reals", "block"])
-@pytest.mark.parametrize(("separation", "crowded"), [(0.3, True), (2.0, None), (8.0, False)])
-def test_draws_follow_the_weights(separation, crowded, kind, own, inverse_temperature):
-    mixture, columns = mixture_of(separation, kind)
+@pytest.mark.parametrize(
+    ("separation", "twins", "crowded"), [(0.3, False, True), (2.0, False, None), (8.0, False, False), (8.0, True, None)]
+)
+def test_draws_follow_the_weights(separation, twins, crowded, kind, own, inverse_temperature):
+    mixture, columns = mixture_of(separation, kind, twins)
     generator = np.random.default_rng(1)
     statistic = free = n_crowded = n_draws = 0
     for row in range(200, 230):
