@@ -1,4 +1,6 @@
 """Sums, logarithms and exponentials over arrays of float64, with vector instructions."""
+from libc.stdint cimport int32_t
+
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, simd_void
 
 
@@ -59,6 +61,34 @@ cdef simd_void take_weighted_sums(
         for i in range(n - n % 2, n):
             for j in range(BLOCK):
                 even[j] += weight[i] * rows[i * BLOCK + j]
+        for j in range(BLOCK):
+            out[j] = even[j] + odd[j]
+        rows += n_rows * BLOCK
+        out += BLOCK
+
+
+cdef simd_void take_sums_of_rows(
+    const double* weight, const int32_t* which, Py_ssize_t n, const double* rows, Py_ssize_t n_rows,
+    Py_ssize_t n_blocks, double* out
+) noexcept nogil:
+    # The same over the rows ``which`` alone, n of them.
+    cdef double[BLOCK] even, odd
+    cdef const double* row
+    cdef Py_ssize_t i, j
+    for _ in range(n_blocks):
+        for j in range(BLOCK):
+            even[j] = odd[j] = 0.0
+        for i in range(n // 2):
+            row = rows + which[2 * i] * BLOCK
+            for j in range(BLOCK):
+                even[j] += weight[which[2 * i]] * row[j]
+            row = rows + which[2 * i + 1] * BLOCK
+            for j in range(BLOCK):
+                odd[j] += weight[which[2 * i + 1]] * row[j]
+        for i in range(n - n % 2, n):
+            row = rows + which[i] * BLOCK
+            for j in range(BLOCK):
+                even[j] += weight[which[i]] * row[j]
         for j in range(BLOCK):
             out[j] = even[j] + odd[j]
         rows += n_rows * BLOCK

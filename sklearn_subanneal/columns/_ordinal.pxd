@@ -34,6 +34,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
     # Room for the computations of one cluster
     cdef double[::1] likelihood             # (n_shapes,)
     cdef double[::1] posterior              # (n_shapes,)
+    cdef int32_t[::1] kept                  # shapes that are not negligible
     cdef double[::1] level                  # (n_levels,)
     cdef double[::1] expected               # (n_blocks * BLOCK,)
     cdef double weight_total

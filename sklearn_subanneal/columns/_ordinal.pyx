@@ -18,7 +18,7 @@ from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, si
 from sklearn_subanneal._core._random cimport uniform
 from sklearn_subanneal._core._sums cimport (
     BLOCK, add_multiple, largest, log_add, log_sum, take_exponentials, take_log_gammas, take_log_rising, take_logs,
-    take_sums, take_weighted_sums, weighted_sum
+    take_sums, take_sums_of_rows, take_weighted_sums, weighted_sum
 )
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics, Sums
 from sklearn_subanneal.columns._base cimport LogQueue
@@ -31,6 +31,7 @@ from sklearn_subanneal.columns.ordinal_shapes import shapes_between
 # Shapes whose log probability is so far below that of the best have no part in expected probabilities of levels, to
 # the precision of a double.
 cdef double NEGLIGIBLE = 48.0
+cdef double LEAST_WEIGHT = 1e-21
 
 
 cdef simd_void add_scores(const float* log_p, float* scores, Py_ssize_t n) noexcept nogil:
@@ -67,6 +68,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         self.log_weight, self.weight = np.empty(self.n_means), np.empty(self.n_means)
         self.alpha, self.log_gamma_alpha = np.empty(self.n_blocks * BLOCK), np.empty(self.n_levels)
         self.log_prior, self.likelihood, self.posterior = np.empty((3, self.n_shapes))
+        self.kept = np.empty(self.n_shapes + 1, np.int32)
         self.level, self.expected = np.empty(self.n_levels), np.empty(self.n_blocks * BLOCK)
         self.log_n_scales = np.log(self.n_scales)
         return 0
@@ -141,7 +143,7 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         Leaves in ``posterior`` the probabilities of the shapes, up to a factor, and in ``p`` the sum of the shapes by
         their probabilities.
         """
-        cdef Py_ssize_t v, first = 0, last = self.n_shapes - 1
+        cdef Py_ssize_t g, v, first = 0, last = self.n_shapes - 1, n_kept = 0
         cdef double top, total = 0.0
         take_sums(likelihood, &self.log_prior[0], posterior, self.n_shapes)
         top = largest(posterior, self.n_shapes)
@@ -153,8 +155,11 @@ cdef class OrdinalStatistics(AdditiveStatistics):
             posterior[last] = 0.0
             last -= 1
         take_exponentials(top, posterior + first, last + 1 - first)
-        take_weighted_sums(
-            posterior + first, &self.shape[0, first, 0], last + 1 - first, self.n_shapes, self.n_blocks, p)
+        for g in range(first, last + 1):
+            self.kept[n_kept] = <int32_t> g
+            n_kept += posterior[g] > LEAST_WEIGHT
+        take_sums_of_rows(
+            posterior, &self.kept[0], n_kept, &self.shape[0, 0, 0], self.n_shapes, self.n_blocks, p)
         for v in range(self.n_levels):
             total += p[v]
         for v in range(self.n_levels):
