@@ -57,6 +57,27 @@ for covariance_type in ("diag", "full"):
         column.draws(np.zeros(5, np.int32), values, rng)
         digest.update(values.tobytes())
         digest.update(column.log_densities(values, mixture.n_clusters).tobytes())
+# So many clusters of so many reals that most are left out by bounds of their weights.
+group = rng.integers(30, size=2 * n_rows)
+reals = list((5.0 * rng.standard_normal((30, 7))[group] + rng.standard_normal((2 * n_rows, 7))).T)
+reals[0][::9] = np.nan
+for covariance_type in ("diag", "full"):
+    # A block of reals with missing cells is scored without bounds.
+    arrays = reals[covariance_type == "full" :]
+    kinds = ["real"] * len(arrays)
+    names, levels = list("abcdefg")[: len(arrays)], [0] * len(arrays)
+    models = bind_columns(names, kinds, levels, arrays, covariance_type=covariance_type)
+    mixture = Mixture([model.statistics(model.data(arrays)) for model in models], PitmanYor().bind(), 2 * n_rows)
+    mixture.set_labels(group, rng)
+    rows = np.arange(2 * n_rows, dtype=np.int32)
+    for _ in range(4):
+        churn(mixture, rows, rows, 1.0, rng)
+        churn(mixture, rows[:n_rows], np.full(n_rows, -1, np.int32), 1.0, rng)
+        churn(mixture, np.full(n_rows, -1, np.int32), rows[:n_rows], 1.0, rng)
+        mixture.learn(rng)
+    assert mixture.n_clusters > 20
+    digest.update(mixture.labels.tobytes())
+    digest.update(np.float64(mixture.log_joint()).tobytes())
 print(digest.hexdigest())
 """
 
@@ -112,7 +133,16 @@ def test_kernels_are_vectorised_at_every_level():
     found = {name: levels for module in MODULES for name, levels in clones(module).items()}
     if not found:
         pytest.skip("this build was not multiversioned (compiler other than GCC >= 12)")
-    for needed in ("add_student_t", "add_difference", "add_negative_binomial", "add_multivariate_t", "exponentiate"):
+    for needed in (
+        "add_student_t",
+        "add_difference",
+        "add_negative_binomial",
+        "add_multivariate_t",
+        "exponentiate",
+        "multiply_four_factors",
+        "update_student_t",
+        "bound_weights",
+    ):
         assert any(name.endswith(needed) for name in found), f"{needed} is not multiversioned"
     for name, levels in found.items():
         assert levels.keys() == {"default", "arch_x86_64_v3", "arch_x86_64_v4"}
