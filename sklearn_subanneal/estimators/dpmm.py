@@ -13,9 +13,9 @@ from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._mixture_streaming import MixtureStreaming
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
 
-# A short schedule, and then sweeps for as long as they gain: on eleven tables of 4,400 to 35,000 rows, densities of new
-# rows are as high as after 20 passes of "anneal" or higher, in the same time, and where clusters are well apart in two
-# thirds of it.
+# A short schedule, and then sweeps for as long as they gain. Measured against 20 passes of "anneal" and at most 20
+# sweeps on tables of 4,400 to 35,000 rows: densities of new rows are as high, within 0.01 nats, or higher. It takes 0.6
+# times the CPU time where clusters are well apart, and up to 1.5 times where the log joint density goes on rising.
 FAST = Accelerating(passes=20, n_small=3000)
 MOST_SWEEPS = 60
 
