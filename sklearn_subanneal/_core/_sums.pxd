@@ -1,9 +1,7 @@
 """Sums, logarithms and exponentials over arrays of float64, in vectors."""
-from libc.stdint cimport int32_t
-
 from sklearn_subanneal._core._math cimport exp_double, log_double
 
-# Sums are of this many columns at once, or in this many running totals.
+# Sums are in this many running totals.
 cdef enum:
     BLOCK = 8
 
@@ -21,12 +19,7 @@ cdef void take_log_rising(
     const double* alpha, const double* log_gamma_alpha, const double* count, double* out, Py_ssize_t n
 ) noexcept nogil
 cdef void take_log_gammas(const double* values, double* out, Py_ssize_t n) noexcept nogil
-cdef void take_weighted_sums(
-    const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_rows, Py_ssize_t n_blocks, double* out
-) noexcept nogil
-cdef void take_sums_of_rows(
-    const double* weight, const int32_t* which, Py_ssize_t n, const double* rows, Py_ssize_t n_rows,
-    Py_ssize_t n_blocks, double* out) noexcept nogil
-cdef double weighted_sum(const double* weight, const double* values, Py_ssize_t n) noexcept nogil
+cdef void take_weighted_sum(const double* weight, const double* values, Py_ssize_t n, double* out) noexcept nogil
+cdef void multiply(const double* factors, double* values, Py_ssize_t n, double* total) noexcept nogil
 cdef double largest(const double* values, Py_ssize_t n) noexcept nogil
 cdef double log_sum(double* values, Py_ssize_t n) noexcept nogil

@@ -1,6 +1,4 @@
 """Sums, logarithms and exponentials over arrays of float64, with vector instructions."""
-from libc.stdint cimport int32_t
-
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, simd_void
 
 
@@ -43,73 +41,38 @@ cdef simd_void take_log_gammas(const double* values, double* out, Py_ssize_t n) 
         out[i] = log_gamma(values[i])
 
 
-cdef simd_void take_weighted_sums(
-    const double* weight, const double* rows, Py_ssize_t n, Py_ssize_t n_rows, Py_ssize_t n_blocks, double* out
-) noexcept nogil:
-    # rows (n_blocks, n_rows, BLOCK): sums over the first n of weight * row, in two running totals, so that the next
-    # addition need not wait for the last.
-    cdef double[BLOCK] even, odd
-    cdef Py_ssize_t i, j
-    for _ in range(n_blocks):
-        for j in range(BLOCK):
-            even[j] = odd[j] = 0.0
-        for i in range(n // 2):
-            for j in range(BLOCK):
-                even[j] += weight[2 * i] * rows[2 * i * BLOCK + j]
-            for j in range(BLOCK):
-                odd[j] += weight[2 * i + 1] * rows[(2 * i + 1) * BLOCK + j]
-        for i in range(n - n % 2, n):
-            for j in range(BLOCK):
-                even[j] += weight[i] * rows[i * BLOCK + j]
-        for j in range(BLOCK):
-            out[j] = even[j] + odd[j]
-        rows += n_rows * BLOCK
-        out += BLOCK
-
-
-cdef simd_void take_sums_of_rows(
-    const double* weight, const int32_t* which, Py_ssize_t n, const double* rows, Py_ssize_t n_rows,
-    Py_ssize_t n_blocks, double* out
-) noexcept nogil:
-    # The same over the rows ``which`` alone, n of them.
-    cdef double[BLOCK] even, odd
-    cdef const double* row
-    cdef Py_ssize_t i, j
-    for _ in range(n_blocks):
-        for j in range(BLOCK):
-            even[j] = odd[j] = 0.0
-        for i in range(n // 2):
-            row = rows + which[2 * i] * BLOCK
-            for j in range(BLOCK):
-                even[j] += weight[which[2 * i]] * row[j]
-            row = rows + which[2 * i + 1] * BLOCK
-            for j in range(BLOCK):
-                odd[j] += weight[which[2 * i + 1]] * row[j]
-        for i in range(n - n % 2, n):
-            row = rows + which[i] * BLOCK
-            for j in range(BLOCK):
-                even[j] += weight[which[i]] * row[j]
-        for j in range(BLOCK):
-            out[j] = even[j] + odd[j]
-        rows += n_rows * BLOCK
-        out += BLOCK
-
-
-cdef double weighted_sum(const double* weight, const double* values, Py_ssize_t n) noexcept nogil:
+cdef simd_void take_weighted_sum(const double* weight, const double* values, Py_ssize_t n, double* out) noexcept nogil:
     # In several running totals: the next addition need not wait for the last.
     cdef double[BLOCK] total
-    cdef double out = 0.0
     cdef Py_ssize_t i, j, n_whole = n // BLOCK
     for j in range(BLOCK):
         total[j] = 0.0
     for i in range(n_whole):
         for j in range(BLOCK):
             total[j] += weight[i * BLOCK + j] * values[i * BLOCK + j]
+    out[0] = 0.0
     for i in range(n_whole * BLOCK, n):
-        out += weight[i] * values[i]
+        out[0] += weight[i] * values[i]
     for j in range(BLOCK):
-        out += total[j]
-    return out
+        out[0] += total[j]
+
+
+cdef simd_void multiply(const double* factors, double* values, Py_ssize_t n, double* total) noexcept nogil:
+    # values *= factors, and their sum.
+    cdef double[BLOCK] sums
+    cdef Py_ssize_t i, j, n_whole = n // BLOCK
+    for j in range(BLOCK):
+        sums[j] = 0.0
+    for i in range(n_whole):
+        for j in range(BLOCK):
+            values[i * BLOCK + j] *= factors[i * BLOCK + j]
+            sums[j] += values[i * BLOCK + j]
+    total[0] = 0.0
+    for i in range(n_whole * BLOCK, n):
+        values[i] *= factors[i]
+        total[0] += values[i]
+    for j in range(BLOCK):
+        total[0] += sums[j]
 
 
 cdef double largest(const double* values, Py_ssize_t n) noexcept nogil:
