@@ -89,7 +89,8 @@ class Continuation:
         """The result that the chain with this number continues, or None, and whether it has ended already."""
         if number in self._saved.chains:
             return self._saved.result(number, self.n_draws)
-        return None if self._results is None else self._results[number], False
+        earlier = self._results or []
+        return (earlier[number] if number < len(earlier) else None), False
 
     def _check_results(self, fitted_identity):
         if changed := [name for name, value in self.identity.items() if value != fitted_identity.get(name)]:

@@ -154,7 +154,7 @@ def _of_values(name, numbers) -> ChosenType:
     n_values = len(numbers.values)
     if n_values < 2:
         return ChosenType("real", f"always {_brief(numbers.values[0])}" if n_values else "it has no values")
-    if set(numbers.values.tolist()) == {0.0, 1.0}:
+    if np.array_equal(numbers.values, [0.0, 1.0]):
         return ChosenType("boolean", "zeros and ones")
     repeats = numbers.n_cells >= FEWEST_CELLS_A_VALUE * n_values
     if n_values == 2 and repeats:

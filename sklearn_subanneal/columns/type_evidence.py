@@ -94,12 +94,12 @@ class TypeEvidence:
     @cached_property
     def real(self) -> float:
         """Of one normal."""
-        return self._of_reals(self.numbers)[0]
+        return self._plain_and_skewed[0]
 
     @cached_property
     def skewed(self) -> float:
         """Of one normal after the best transformation."""
-        return self._of_reals(self.numbers)[1]
+        return self._plain_and_skewed[1]
 
     @cached_property
     def two_normals(self) -> float:
@@ -124,6 +124,10 @@ class TypeEvidence:
             return -np.inf
         shares = _log_dirichlet(np.append(numbers.counts[is_atom], rest.n_cells))
         return shares - is_atom.sum() * np.log(len(numbers.values)) + max(self._of_reals(rest))
+
+    @cached_property
+    def _plain_and_skewed(self) -> tuple[float, float]:
+        return self._of_reals(self.numbers)
 
     @property
     def _log_choices(self) -> float:

@@ -92,7 +92,7 @@ class Distillation:
         draws = [replace(self._draws[c][i], weight=1.0) for c, i in pairs]
         labels = [self._results[c].labels[i] for c, i in pairs]
         out._results, out._draws = [replace(self._results[0], draws=draws, labels=labels)], [draws]
-        out.log_joint_, out.chain_weights_ = some(self.log_joint_), np.ones(1)
+        out.log_joint_, out.chain_weights_, out.n_chains_ = some(self.log_joint_), np.ones(1), 1
         out.posterior_labels_ = some(self.posterior_labels_)
         out.hyperparameters_ = some(self.hyperparameters_)
         if hasattr(self, "posterior_column_labels_"):

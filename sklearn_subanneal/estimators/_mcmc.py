@@ -20,14 +20,15 @@ from sklearn_subanneal.annealing import schedules, subsampling
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
-from sklearn_subanneal.annealing.runner import ChainContext, contexts_of_chains, run_chains, spawn_generators
-from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
+from sklearn_subanneal.annealing.runner import ChainContext, contexts_of_chains, spawn_generators
+from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.annealing.stationarity import still_rises
 from sklearn_subanneal.annealing.subsampling import checked_strata
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
 from sklearn_subanneal.estimators._distillation import Distillation
+from sklearn_subanneal.estimators._enough_chains import AUTO, most_chains, run_enough
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._kept_ensemble import KeptEnsemble
@@ -79,7 +80,7 @@ class MCMCEstimator(
         "missing_indicator": [StrOptions({MISSING_ONLY}), None, set, "array-like"],
         "feature_grids": [dict, None],
         "unseen": [StrOptions({"novel", "missing", "error"})],
-        "n_chains": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "n_chains": [NumberRange(Integral, 1, LARGEST, closed="both"), StrOptions({AUTO})],
         "n_draws": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "thin": [NumberRange(Integral, 1, LARGEST, closed="both")],
         "moves": [StrOptions({"default"}), list, tuple],
@@ -152,14 +153,16 @@ class MCMCEstimator(
         given = {"sample_weight": weights, "strata": strata}
         continuation = Continuation(self, identified(table), arrays, self._results, self._fitted_identity, given)
         template = self._template(table, models, modelled, chooser)
-        specs = []
-        for number, generator in enumerate(spawn_generators(self.random_state, self.n_chains)):
+        specs, n_chains = [], most_chains(self.n_chains)
+        for number, generator in enumerate(spawn_generators(self.random_state, n_chains)):
             previous, ended = continuation.chain(number)
             spec = self._of_chain(template, number)
             specs.append(replace(spec, generator=generator, number=number, previous=previous, ended=ended))
-        fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
-        contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
-        results = run_chains(run_spec, specs, contexts, self.n_jobs)
+        fit = ProgressReporter.of_fit(self, X, n_subtasks=n_chains, sequential=False)
+        contexts = partial(self._contexts, fit, table=table, models=models, identity=continuation.saved_identity)
+        # With a time limit, chains that run one after the other would take as often as long.
+        may_end_early = self.n_chains == AUTO and self.time_limit is None
+        results = run_enough(specs, contexts, self.n_jobs, may_end_early)
         self._keep(table, models, arrays, results, copies)
         self._fitted_identity = continuation.identity
         self._summarize(arrays)
@@ -260,6 +263,7 @@ class MCMCEstimator(
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
         self.trace_ = np.concatenate([result.trace for result in results])
         self.n_sweeps_ = np.array([result.state.n_sweeps for result in results])
+        self.n_chains_ = len(results)
 
     def _judge_convergence(self):
         views = getattr(self, "posterior_column_labels_", None)

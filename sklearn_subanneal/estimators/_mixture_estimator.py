@@ -72,7 +72,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
         missing_indicator=None,
         feature_grids: dict | None = None,
         unseen: str = "novel",
-        n_chains: int = 4,
+        n_chains: int | str = "auto",
         n_draws: int = 10,
         thin: int = 1,
         learn_hyperparameters: bool = True,

@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
 from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
 from sklearn_subanneal.annealing.schedules import Schedule
+from sklearn_subanneal.estimators._enough_chains import most_chains
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._training_table import identified
 from sklearn_subanneal.shards.map_over import map_over
@@ -47,7 +48,7 @@ class ShardedFit:
         if self.warm_start:
             raise ValueError("warm_start=True does not suit a ShardedTable; set it to False")
         self._check_shards()
-        *generators, chooser = spawn_generators(self.random_state, self.n_chains + 1)
+        *generators, chooser = spawn_generators(self.random_state, most_chains(self.n_chains) + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
         table, arrays = self._read_start(sample)
         models = self._bind(table, arrays)
@@ -83,7 +84,7 @@ class ShardedFit:
                         ended=ended,
                     )
                 )
-            fit = ProgressReporter.of_fit(self, X, n_subtasks=self.n_chains, sequential=False)
+            fit = ProgressReporter.of_fit(self, X, n_subtasks=len(specs), sequential=False)
             contexts = self._contexts(fit, specs, table, models, continuation.saved_identity)
             # One chain after the other: each has all the threads.
             results = run_chains(run_sharded, specs, contexts, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.base import clone
 
 from sklearn_subanneal.annealing.subsampling import resolve_subsampling
+from sklearn_subanneal.estimators._enough_chains import most_chains
 from sklearn_subanneal.mixtures.mixture_simulator import MixtureSimulator
 from sklearn_subanneal.trees.forest_chain import ForestSpec
 from sklearn_subanneal.views.views_simulator import ViewsSimulator
@@ -58,7 +59,7 @@ class PriorSimulation:
         models = model._bind(table, arrays)
         spec = model._template(table, models, arrays, resolve_subsampling(model.subsampling))
         if isinstance(spec, ViewsSpec):
-            return ViewsSimulator(spec, model.n_chains)
+            return ViewsSimulator(spec, most_chains(model.n_chains))
         if isinstance(spec, ForestSpec):
             raise ValueError(
                 'simulator has no posterior draws of moves=["incremental-hierarchy"], which make a point estimate; '
@@ -66,4 +67,4 @@ class PriorSimulation:
             )
         if any(column.kind == "bag-of-words" for column in models):
             raise ValueError("simulator can't draw documents: their lengths are not modelled; it takes tables alone")
-        return MixtureSimulator(spec, model.n_chains)
+        return MixtureSimulator(spec, most_chains(model.n_chains))

@@ -13,6 +13,7 @@ from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
 from sklearn_subanneal.annealing.schedules import SequentialGibbs
 from sklearn_subanneal.annealing.spec import run_spec
+from sklearn_subanneal.estimators._enough_chains import most_chains
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.mixtures.particle import ParticleMaker
@@ -98,7 +99,7 @@ class Streaming:
 
     def _begun(self, table, rows):
         """The stream after its first rows, these rows, and the particles as results of chains."""
-        generators, models = spawn_generators(self.random_state, self.n_chains + 1), self._bind(table, rows)
+        generators, models = spawn_generators(self.random_state, most_chains(self.n_chains) + 1), self._bind(table, rows)
         if not isinstance(self._schedule(models), SequentialGibbs):
             return self._annealed(table, models, rows, generators)
         # The template has the checks of the parameters.

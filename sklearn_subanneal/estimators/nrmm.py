@@ -84,8 +84,9 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
         is evidence for its clusters and its other cells (``predict``, ``impute``, ``partial_fit``) it is missing.
         "missing": a missing cell everywhere. "error": an error.
-    n_chains : int, default=4
-        Independent chains; predictions average over them.
+    n_chains : int or "auto", default="auto"
+        Independent chains; predictions average over them. "auto": two, and two more unless these agree, as in
+        :class:`SubsampleAnnealedDPMM`.
     n_draws : int, default=10
         Draws kept of each chain, all at full data;
         moves=["incremental-hierarchy"] makes one draw a chain.
@@ -100,9 +101,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
         as do the work of the schedule once more.
     time_limit : float or None, default=None
-        Seconds for each chain, up to one more draw of ``thin`` sweeps. The schedule is stretched or shortened to four
-        fifths of it; the rest is for draws, of which there may be fewer than ``n_draws``. All rows are assigned and one
-        draw is made however short it is.
+        Seconds for each chain, up to one more draw of ``thin`` sweeps. The schedule takes four fifths of it; the rest is
+        for draws, fewer than ``n_draws`` if need be. All rows are assigned and one draw is made however short it is.
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
@@ -142,8 +142,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
     hierarchy_ : Hierarchy
         With moves=["incremental-hierarchy"] and after ``partial_fit``: the trees, with ``linkage()`` for SciPy and
         ``newick()``.
-    n_sweeps_ : ndarray of int, shape (n_chains,)
-        All sweeps that each chain has made.
+    n_chains_, n_sweeps_ : int, ndarray of int of shape (n_chains,)
+        Chains that were run, and all sweeps that each of them has made.
     trace_ : structured ndarray
         A record for each sweep, but for starts that were left: seconds, progress, rows assigned, log joint, ...
     feature_types_, feature_type_reasons_ : dict of str to str
@@ -194,7 +194,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         missing_indicator=None,
         feature_grids: dict | None = None,
         unseen: str = "novel",
-        n_chains: int = 4,
+        n_chains: int | str = "auto",
         n_draws: int = 10,
         thin: int = 1,
         learn_hyperparameters: bool = True,

@@ -78,7 +78,7 @@ def draw_pictures(model: CrossCat, source: Source) -> dict[str, Picture]:
         TraceDisplay.from_estimator(model, field, ax=ax)
     pictures["traces"] = Picture(
         _encoded(figure),
-        f"Log joint density and number of views after each sweep of {counted(model.n_chains, 'chain')}",
+        f"Log joint density and number of views after each sweep of {counted(model.n_chains_, 'chain')}",
         "Log joint density and number of views after each sweep. While rows enter (shaded) the log joint density "
         "falls, since it is a sum over rows; afterwards the chains should vary around a common level.",
     )

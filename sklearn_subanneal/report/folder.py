@@ -166,7 +166,7 @@ def _facts(plan: Plan, learned: LearnedModel) -> dict[str, str]:
     model = learned.model
     limit = "none" if plan.time_limit is None else f"{plan.time_limit:g} s: another run will give other numbers"
     return {
-        "chains": f"{model.n_chains}, with {model.log_joint_.shape[1]} draws each",
+        "chains": f"{model.n_chains_}, with {model.log_joint_.shape[1]} draws each",
         "schedule": repr(model.schedule_),
         "seed": str(plan.seed),
         "time limit": limit,

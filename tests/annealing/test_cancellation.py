@@ -9,7 +9,7 @@ from support.tables import blobs
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.annealing import SequentialGibbs, SubsampleAnneal
 from sklearn_subanneal.annealing.runner import ChainCancelled, ChainContext
-from sklearn_subanneal.estimators import _mcmc
+from sklearn_subanneal.estimators import _enough_chains
 from sklearn_subanneal.mixtures import mixture_chain
 from sklearn_subanneal.views import views_chain
 
@@ -39,7 +39,7 @@ def spec_of(model, X, monkeypatch):
         specs.extend(given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_mcmc, "run_chains", keep)
+    monkeypatch.setattr(_enough_chains, "run_chains", keep)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     return specs[0]

@@ -113,6 +113,13 @@ WAYS = {
 }
 
 
+def test_chains_that_disagreed_are_not_judged_anew(tmp_path):
+    interrupt(tmp_path, 2, 5, n_chains="auto")
+    again, whole = resumed(tmp_path, n_chains="auto"), make(n_chains="auto").fit(X)
+    assert again.n_chains_ == whole.n_chains_ == 4
+    assert_same(again, whole)
+
+
 QUICK_WAYS = ("block", "mixed", "starts", "mixture")
 
 

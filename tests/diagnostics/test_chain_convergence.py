@@ -129,13 +129,13 @@ def test_fits_say_that_their_chains_disagree(make, monkeypatch):
     X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 9.0])
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        model = make(random_state=0).fit(X)
+        model = make(n_chains=4, random_state=0).fit(X)
     assert model.convergence_.converged and model.convergence_.row_agreement > 0.8
     agreement = model.convergence_.row_agreement
     monkeypatch.setattr("sklearn_subanneal.diagnostics.chain_convergence.LEAST_AGREEMENT", 1.1)
     monkeypatch.setattr("sklearn_subanneal.diagnostics.chain_convergence.SURPLUS", -1.0)
     with pytest.warns(ConvergenceWarning, match="disagree on the clusters.*more passes.*see convergence_") as caught:
-        again = make(random_state=0).fit(X)
+        again = make(n_chains=4, random_state=0).fit(X)
     # The warning is about the line that called fit.
     assert caught[0].filename == __file__
     assert again.convergence_.row_agreement == agreement

@@ -129,7 +129,7 @@ def test_mixed_tables(package, covariance_type):
     assert adjusted_rand_score(np.arange(60) % 3, model.labels_) > 0.8
     shown = {"size" if covariance_type == "diag" else "gaussian", "colour", "sold", "visits"}
     assert set(model.hyperparameters_["columns"]) == shown
-    assert model.hyperparameters_["columns"]["colour"]["alpha"].shape == (4, 10, 3)
+    assert model.hyperparameters_["columns"]["colour"]["alpha"].shape == (model.n_chains_, 10, 3)
     rows = model.sample(200, random_state=0)
     filled, spread = model.impute(table, return_uncertainty=True)
     for out, n_rows in ((rows, 200), (filled, 60)):

@@ -247,7 +247,7 @@ def test_fixed_hyperparameters_are_reported_as_given():
     X = UNIT * blobs(30) + ORIGIN
     given = {"real": {"mu": 900.0, "kappa": 0.2, "sigma2": 50.0, "nu": 3.0}, "x1": {"mu": 1100.0}}
     model = SubsampleAnnealedDPMM(
-        PitmanYor(0.6, 0.1), feature_params=given, learn_hyperparameters=False, n_draws=2
+        PitmanYor(0.6, 0.1), feature_params=given, learn_hyperparameters=False, n_chains=4, n_draws=2
     ).fit(X)
     for name, mu in (("x0", 900.0), ("x1", 1100.0)):
         for key, value in (given["real"] | {"mu": mu}).items():

@@ -129,7 +129,7 @@ def test_a_chain_that_is_stuck_counts_little(monkeypatch):
     together = CrossCat(covariance_type="diag", column_start="together", n_chains=1, random_state=0).fit(X)
     apart = CrossCat(covariance_type="diag", moves=[Gibbs()], n_chains=1, random_state=0).fit(X)
     results = together._results + apart._results
-    monkeypatch.setattr("sklearn_subanneal.estimators._mcmc.run_chains", lambda *_: results)
+    monkeypatch.setattr("sklearn_subanneal.estimators._enough_chains.run_chains", lambda *_: results)
     both = CrossCat(covariance_type="diag", n_chains=2, random_state=0).fit(X)
     assert both.chain_weights_[0] > 0.95 and both.chain_weights_.sum() == pytest.approx(1.0)
     assert both.dependence_[0, 1] == pytest.approx(both.chain_weights_[0])
