@@ -79,6 +79,10 @@ class AnnealedChain:
         """Arrays from which ``set_state`` restores partitions and hyperparameters."""
         raise TypeError(f"{type(self).__name__} can't be continued")
 
+    def is_like(self, result: ChainResult) -> bool:
+        """Whether the present partitions of rows and columns are about those of the result of another start."""
+        return False
+
     def set_state(self, state: dict) -> None:
         """Restore a state returned by ``get_state``."""
         raise TypeError(f"{type(self).__name__} can't be continued")
@@ -160,6 +164,9 @@ class AnnealedChain:
                     # The other starts would end as far from the posterior, and take time from the schedule.
                     following = course.n_starts
                 else:
+                    if self.best is not None and following < course.n_starts and self.is_like(self.best[1]):
+                        # Where two starts end alike, one more would, too.
+                        following = course.n_starts
                     self._judge_start(following == course.n_starts)
             self.leg, self.done, self.progress = following, 0, 0.0
         return False

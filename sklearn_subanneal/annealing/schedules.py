@@ -196,8 +196,8 @@ class TemperedAccelerating(Accelerating):
         Rows that enter at once, as in :class:`Accelerating`.
     initial_powers : sequence of float, default=(1.0, 0.5, 0.5)
         Inverse temperature at the beginning of each of the short annealings, above 0 and at most 1. Those with equal
-        powers end in different states, too. Where a time limit cuts the first one short, this is the only one: the time
-        is better spent on the rows that are still out.
+        powers end in different states, too. No more are made once two have ended alike. Where a time limit cuts the
+        first one short, this is the only one: the time is better spent on the rows that are still out.
     start_share : float, default=0.2
         Row assignments of a short annealing, as a share of those up to ``n_small`` rows; that of all of them is at most
         1.

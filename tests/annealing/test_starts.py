@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 from support.tables import blobs
 
 from sklearn_subanneal import CrossCat, TraceMonitor
@@ -11,6 +14,8 @@ from sklearn_subanneal.annealing import TemperedAccelerating, clock
 from sklearn_subanneal.annealing._window import Window
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.runner import ChainContext
+from sklearn_subanneal.datasets import make_planted_views
+from sklearn_subanneal.views.views_chain import ViewsChain
 
 FIELDS = [("chain", "i4"), ("sweep", "i4"), ("seconds", "f8"), ("progress", "f8"), ("n_assigned", "i8"),
           ("inverse_temperature", "f8"), ("log_joint", "f8")]  # fmt: skip
@@ -176,3 +181,31 @@ def test_the_first_start_is_the_same_whatever_follows():
     n_of_start = (model.trace_["progress"] <= 0.5).sum()
     assert len(model.trace_) + n_of_start == len(logs[1])
     np.testing.assert_array_equal(logs[0][:n_of_start], logs[1][:n_of_start])
+
+
+def test_no_more_starts_after_two_that_end_alike(monkeypatch):
+    table = make_planted_views(n_samples=1000, n_features=12, n_clusters=(3, 5), random_state=0)
+    given = {"n_chains": 1, "n_draws": 1, "max_sweeps": 0, "random_state": 0}
+    two = CrossCat(**given).fit(table.data)
+    n_sweeps, judged = int(two.n_sweeps_[0]), []
+    monkeypatch.setattr(ViewsChain, "is_like", lambda self, result: judged.append(result) or False)
+    three = CrossCat(**given).fit(table.data)
+    assert len(judged) == 1
+    assert three.n_sweeps_[0] > 1.2 * n_sweeps
+    assert adjusted_rand_score(two.column_labels_, table.column_labels) == 1.0
+
+
+def test_starts_are_alike_by_views_and_by_the_clusters_in_each_view():
+    halves, thirds = np.repeat([0, 1], 30), np.repeat([0, 1, 2], 20)
+
+    def is_like(columns, rows, n_rows=60):
+        views = SimpleNamespace(column_labels=np.array([0, 0, 1]), row_labels=np.array([halves, thirds]))
+        chain = SimpleNamespace(views=views, window=SimpleNamespace(positions=lambda: np.arange(n_rows)))
+        model = {"column_labels": np.array(columns), "row_labels": np.array(rows)}
+        return ViewsChain.is_like(chain, SimpleNamespace(state=SimpleNamespace(model=model)))
+
+    assert is_like([1, 1, 0], [thirds, 1 - halves])
+    assert not is_like([0, 1, 1], [halves, thirds])
+    assert not is_like([1, 1, 0], [halves, 1 - halves])
+    # Rows that are not in count for nothing.
+    assert is_like([0, 0, 1], [halves, np.where(np.arange(60) < 20, 0, 1)], n_rows=40)
