@@ -40,6 +40,9 @@ LEAST_INNER_SHARE, LEAST_ATOMS_SHARE = 0.5, 0.1
 # are as well described as reals. The frequencies of few counts are close to those of a negative binomial distribution:
 # the evidence of categories is higher by at most so many nats for each cell.
 FEWEST_COUNTS, LARGEST_TYPICAL_COUNT, MOST_MISFIT = 4, 20.0, 0.05
+# Few integers end abruptly, as codes and grades do and counts do not, if they would have so many cells above the
+# largest value, were their frequencies to fall on as they do up to it.
+MOST_CELLS_ABOVE = 20.0
 # Strings that differ in nearly every row are names of the rows.
 MOST_NAMES_SHARE, FEWEST_NAMES = 0.9, 20
 # Words in the name of a column of integers that say that these are codes.
@@ -205,7 +208,7 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         # Frequencies without a shape are left out of the comparison: in a long table they fit every column best.
         margin = evidence.count - evidence.shapes
         fits = evidence.categorical - evidence.count <= MOST_MISFIT * numbers.n_cells
-        if may_be_count and fits and margin > LEAST_EVIDENCE:
+        if may_be_count and fits and margin > LEAST_EVIDENCE and _cells_above(numbers) <= MOST_CELLS_ABOVE:
             return ChosenType("count", f"{text}: count rather than ordinal, {_higher(margin)}", revisable=True)
         return ChosenType("ordinal", f"{text}: few levels", revisable=True)
     if may_be_count:
@@ -217,6 +220,17 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         if margin > 0.0:
             return ChosenType("count", f"{text}: count rather than {rival}, {_higher(margin)}", revisable=True)
     return None
+
+
+def _cells_above(numbers) -> float:
+    """The cells that the value above the largest would have, by the frequencies of the largest and the one below it.
+
+    As in a Poisson distribution, where p(x + 1) / p(x) is x / (x + 1) times p(x) / p(x - 1).
+    """
+    x, counts = numbers.values, numbers.counts
+    if len(x) < 2 or x[-2] != x[-1] - 1.0:
+        return 0.0
+    return counts[-1] * (counts[-1] / counts[-2]) * x[-1] / (x[-1] + 1.0)
 
 
 def _of_reals(numbers, evidence) -> ChosenType:

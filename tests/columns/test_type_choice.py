@@ -290,6 +290,17 @@ def test_evidence_of_rounded_reals_is_a_bound_of_the_log_probability():
             assert masses - 20.0 < evidence < masses + 2.0
 
 
+def test_counts_do_not_end_abruptly():
+    """The frequencies of five codes are close to those of counts, but there is nothing above the largest one."""
+    frequencies = np.array([2554, 2264, 2154, 1042, 736])
+    assert of_numbers(np.repeat(np.arange(5.0), frequencies)).kind == "ordinal"
+    # In a short table the same frequencies may be those of counts.
+    assert of_numbers(np.repeat(np.arange(5.0), frequencies // 40)).kind == "count"
+    # The last ones of a tail are few, and may follow a gap.
+    tail = np.append(np.repeat(np.arange(6.0), [2554, 2264, 1154, 342, 86, 14]), 9.0)
+    assert of_numbers(tail).kind == of_numbers(tail[:-1]).kind == "count"
+
+
 def test_evidence_of_counts_and_categories_sums_to_one():
     """The sum over all columns of three cells with the values 0 to 2, or of one cell with any value."""
     single = [TypeEvidence(NumberValues(np.array([float(x)]), np.array([1]), 1.0)).count for x in range(60)]
