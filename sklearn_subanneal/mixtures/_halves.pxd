@@ -23,6 +23,7 @@ cdef class Halves(MoveKernel):
     cdef Py_ssize_t collect_members(self, Py_ssize_t a, Py_ssize_t b, bitgen_t* bits) noexcept nogil
     cdef void collect(self, bitgen_t* bits) noexcept nogil
     cdef void start_parts(self) noexcept nogil
+    cdef void start_from_clusters(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
     cdef void add(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil
     cdef void remove(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil
     # Log odds of side 1 against side 0 for a row that is in neither, or, where side is not -1, in that one.

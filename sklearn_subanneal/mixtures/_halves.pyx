@@ -84,6 +84,16 @@ cdef class Halves(MoveKernel):
         self.add(self.a, 0)
         self.add(self.b, 1)
 
+    cdef void start_from_clusters(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        # The whole clusters of the two rows.
+        cdef Py_ssize_t j, side, k
+        self.name_a, self.name_b = self.mixture.names[a], self.mixture.names[b]
+        for side in range(2):
+            k = self.mixture.slot_of[self.name_b if side else self.name_a]
+            self.sizes[side] = self.mixture.counts[k]
+            for j in range(self.mixture.n_columns):
+                (<ColumnStatistics> self.twin[j]).copy(<ColumnStatistics> self.mixture.column[j], k, side)
+
     cdef void add(self, Py_ssize_t row, Py_ssize_t side) noexcept nogil:
         cdef Py_ssize_t j
         self.sizes[side] += 1.0

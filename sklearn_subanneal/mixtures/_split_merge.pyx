@@ -9,6 +9,11 @@ from sklearn_subanneal.mixtures._halves cimport Halves
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 
 
+# Draws of a second row before all rows are looked at.
+cdef enum:
+    MOST_TRIES = 64
+
+
 cdef Py_ssize_t partner(Halves halves, Py_ssize_t row, bint fellow, bitgen_t* bits) noexcept nogil:
     """A random row of the same cluster, or of the others; -1 if there is none."""
     cdef int32_t name = halves.mixture.names[row]
@@ -16,6 +21,11 @@ cdef Py_ssize_t partner(Halves halves, Py_ssize_t row, bint fellow, bitgen_t* bi
     left = size - 1 if fellow else halves.n_assigned - size
     if left == 0:
         return -1
+    # Rows are drawn until one fits; where few would, those that do are counted off, which is the same distribution.
+    for i in range(MOST_TRIES):
+        other = halves.assigned[integer_below(bits, halves.n_assigned)]
+        if other != row and (halves.mixture.names[other] == name) == fellow:
+            return other
     left = integer_below(bits, left)
     for i in range(halves.n_assigned):
         other = halves.assigned[i]
@@ -34,7 +44,8 @@ cdef class SplitMergeKernel(Halves):
     random order, by their conditional probabilities (sequential allocation). If they do not, it is proposed to merge
     their clusters; the probability of the split that would undo this is that of the same allocation, forced. The ratio
     of both is exact in any order of the rows. (Were both rows drawn from all, most proposals would be merges
-    that are hardly ever accepted.)
+    that are hardly ever accepted.) That probability is at most 1: most merges are rejected by the ratio without it,
+    before any row is allocated.
 
     With ``n_scans`` the allocation is but a start, followed by so many scans of restricted Gibbs sampling, the last of
     which makes the proposal. The start and the other scans are drawn alike in both directions, and cancel.
@@ -74,23 +85,30 @@ cdef class SplitMergeKernel(Halves):
         return n_accepted
 
     cdef bint attempt(self, Py_ssize_t a, Py_ssize_t b, double beta, bitgen_t* bits) except -1 nogil:
-        cdef bint merges, accepted
-        cdef double log_q, log_ratio
+        cdef double threshold = log_double(open_uniform(bits)), log_q, log_ratio
+        cdef bint merges = self.mixture.names[a] != self.mixture.names[b], accepted
         cdef Py_ssize_t scan
+        if merges:
+            self.start_from_clusters(a, b)
+            log_ratio = -self.log_gain(beta) - self.log_choice()
+            if not threshold < log_ratio:
+                self.count(log_ratio, False)
+                return False
         self.collect_members(a, b, bits)
         self.start_parts()
-        merges = self.name_a != self.name_b
         log_q = self.allocate(0, merges and not self.n_scans, beta, bits)
         for scan in range(self.n_scans):
             log_q = self.scan(merges and scan == self.n_scans - 1, beta, bits)
-        log_ratio = self.log_gain(beta) - log_q
-        # How the second row was drawn: of the other clusters, to merge, or of the one cluster, to split.
-        log_ratio += log_double((self.sizes[0] + self.sizes[1] - 1.0) / (self.n_assigned - self.sizes[0]))
+        log_ratio = self.log_gain(beta) - log_q + self.log_choice()
         log_ratio = -log_ratio if merges else log_ratio
-        accepted = log_double(open_uniform(bits)) < log_ratio
+        accepted = threshold < log_ratio
         self.count(log_ratio, accepted)
         if accepted and merges:
             self.merge()
         elif accepted:
             self.split()
         return accepted
+
+    cdef double log_choice(self) noexcept nogil:
+        # How the second row is drawn: of the other clusters, to merge, and of the one cluster, to split.
+        return log_double((self.sizes[0] + self.sizes[1] - 1.0) / (self.n_assigned - self.sizes[0]))
