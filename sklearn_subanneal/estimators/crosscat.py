@@ -79,8 +79,8 @@ class CrossCat(
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
-        or an object; see :mod:`sklearn_subanneal.annealing.schedules`. "auto": "tempered" if there are real or skewed
-        columns with full covariance, else "accelerating".
+        or an object; see :mod:`sklearn_subanneal.annealing.schedules`. "auto": "tempered", but "accelerating" if there are
+        real or skewed columns with ``covariance_type="diag"``.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
     feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
@@ -315,7 +315,8 @@ class CrossCat(
         )
 
     def _schedule(self, models):
-        default = "tempered" if any(model.joint for model in models) else "accelerating"
+        plain = any(model.kind in ("real", "skewed", "semicontinuous") and not model.joint for model in models)
+        default = "accelerating" if plain else "tempered"
         self.schedule_ = resolve_schedule(default if self.schedule == "auto" else self.schedule)
         return self.schedule_
 

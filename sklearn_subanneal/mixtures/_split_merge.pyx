@@ -5,8 +5,16 @@ from numpy.random cimport bitgen_t
 
 from sklearn_subanneal._core._math cimport log_double
 from sklearn_subanneal._core._random cimport integer_below, open_uniform, uniform
+from sklearn_subanneal.columns._base cimport BLOCK, REAL, ColumnStatistics
 from sklearn_subanneal.mixtures._halves cimport Halves
 from sklearn_subanneal.mixtures._mixture cimport Mixture
+
+
+# Scans, if their number is not given. One row of categories says little of its part while the parts are small, so that
+# allocation alone finds poor parts; a row of joint reals says much, and scans do not gain what they cost.
+cdef enum:
+    SCANS_OF_CATEGORIES = 5
+    SCANS_OF_REALS = 2
 
 
 # Draws of a second row before all rows are looked at.
@@ -55,6 +63,7 @@ cdef class SplitMergeKernel(Halves):
     columns, n_rows, twins
         As for ``Halves``.
     n_scans : int, default=0
+        -1: by the columns of the mixture, see ``SplitMerge``.
 
     References
     ----------
@@ -66,9 +75,22 @@ cdef class SplitMergeKernel(Halves):
     """
 
     cdef readonly Py_ssize_t n_scans
+    cdef Py_ssize_t n_scans_here            # for the mixture at hand
 
     def __init__(self, list columns, Py_ssize_t n_rows, dict twins=None, Py_ssize_t n_scans=0):
         self.n_scans = n_scans
+
+    def begin(self, Mixture mixture, rows=None):
+        cdef ColumnStatistics column
+        super().begin(mixture, rows)
+        self.n_scans_here = self.n_scans
+        if self.n_scans < 0:
+            self.n_scans_here = SCANS_OF_CATEGORIES
+            for column in mixture.columns:
+                if column.family == REAL:
+                    self.n_scans_here = min(self.n_scans_here, SCANS_OF_REALS)
+                elif column.family == BLOCK or column.width > 1:
+                    self.n_scans_here = 0
 
     def propose(self, Mixture mixture, Py_ssize_t n_proposals, double inverse_temperature, generator, rows=None):
         cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
@@ -96,9 +118,9 @@ cdef class SplitMergeKernel(Halves):
                 return False
         self.collect_members(a, b, bits)
         self.start_parts()
-        log_q = self.allocate(0, merges and not self.n_scans, beta, bits)
-        for scan in range(self.n_scans):
-            log_q = self.scan(merges and scan == self.n_scans - 1, beta, bits)
+        log_q = self.allocate(0, merges and not self.n_scans_here, beta, bits)
+        for scan in range(self.n_scans_here):
+            log_q = self.scan(merges and scan == self.n_scans_here - 1, beta, bits)
         log_ratio = self.log_gain(beta) - log_q + self.log_choice()
         log_ratio = -log_ratio if merges else log_ratio
         accepted = threshold < log_ratio

@@ -85,8 +85,9 @@ class SplitMerge(ClusterMove):
     n_proposals : int or None, default=None
         Proposals after each cycle through the rows. None: as many as cost little, 2 to 16 by the number of rows; in
         each view of a cross-categorization 2, or up to 6 if there are real columns with full covariance and few views.
-    n_scans : int, default=0
-        Scans of Gibbs sampling between the two parts that follow the allocation.
+    n_scans : int or None, default=None
+        Scans of Gibbs sampling between the two parts that follow the allocation. None: 5; 2 if there are reals, and none
+        if they are joint, or if the rows are documents.
 
     References
     ----------
@@ -103,16 +104,16 @@ class SplitMerge(ClusterMove):
     SplitMerge(n_proposals=10, n_scans=3)
     """
 
-    def __init__(self, n_proposals: int | None = None, n_scans: int = 0):
+    def __init__(self, n_proposals: int | None = None, n_scans: int | None = None):
         self.n_proposals = n_proposals
         self.n_scans = n_scans
 
     def check(self, prior: PartitionPrior, models: list[ColumnModel]) -> None:
         super().check(prior, models)
-        self._check_integer("n_scans", 0)
+        self._check_integer("n_scans", 0, optional=True)
 
     def bind(self, columns: list, n_rows: int, twins: dict | None = None) -> MoveKernel:
-        return SplitMergeKernel(columns, n_rows, twins, self.n_scans)
+        return SplitMergeKernel(columns, n_rows, twins, -1 if self.n_scans is None else self.n_scans)
 
 
 NAMED = {"gibbs": Gibbs, "slice": Slice, "split-merge": SplitMerge}

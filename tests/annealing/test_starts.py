@@ -184,7 +184,7 @@ def test_the_first_start_is_the_same_whatever_follows():
 
 
 def test_no_more_starts_after_two_that_end_alike(monkeypatch):
-    table = make_planted_views(n_samples=1000, n_features=12, n_clusters=(3, 5), random_state=0)
+    table = make_planted_views(n_samples=3000, n_features=24, n_clusters=(3, 6, 9), random_state=0)
     given = {"n_chains": 1, "n_draws": 1, "max_sweeps": 0, "random_state": 0}
     two = CrossCat(**given).fit(table.data)
     n_sweeps, judged = int(two.n_sweeps_[0]), []

@@ -489,19 +489,21 @@ def test_full_covariance_is_for_tables_of_moderate_size():
     [
         ({}, TemperedAccelerating()),
         ({"covariance_type": "diag"}, Accelerating()),
-        ({"feature_types": ["categorical"] * 3}, Accelerating()),
+        ({"covariance_type": "diag", "feature_types": {"x0": "semicontinuous", "x1": "count"}}, Accelerating()),
+        ({"feature_types": ["categorical"] * 3}, TemperedAccelerating()),
         ({"schedule": "sequential"}, SequentialGibbs()),
         ({"schedule": SubsampleAnneal(passes=2)}, SubsampleAnneal(passes=2)),
     ],
 )
-def test_the_schedule_suits_the_covariance(parameters, expected):
-    """Low powers join columns that depend on one another where their correlations are modelled."""
+def test_the_schedule_suits_the_columns(parameters, expected):
+    """Low powers join columns that depend on one another, but reals also where clusters model their correlations."""
     X = np.random.default_rng(0).normal(size=(40, 3))
-    X = X.round() if "feature_types" in parameters else X
+    X = np.abs(X.round()) if "feature_types" in parameters else X
     model = CrossCat(n_chains=1, n_draws=1, random_state=0, **parameters).fit(X)
     assert repr(model.schedule_) == repr(expected)
+    # The best start of a tempered chain may be one with power 1.
     power = model.trace_["inverse_temperature"]
-    assert (power.min() < 1.0) == isinstance(expected, TemperedAccelerating) and power[-1] == 1.0
+    assert power[-1] == 1.0 and (isinstance(expected, TemperedAccelerating) or power.min() == 1.0)
 
 
 def test_columns_of_a_view_share_kappa_and_nu():

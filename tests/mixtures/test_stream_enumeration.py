@@ -48,7 +48,7 @@ LEARNED = [Case(name, prior, True, 3) for name in NAMES for prior in ("crp", "pi
     ids=str,
 )
 def test_evidence_given_hyperparameters(case):
-    check_run(case, 500, 0.02)
+    check_run(case, 1000, 0.02)
 
 
 @pytest.mark.slow
