@@ -489,7 +489,7 @@ def test_full_covariance_is_for_tables_of_moderate_size():
     [
         ({}, TemperedAccelerating()),
         ({"covariance_type": "diag"}, Accelerating()),
-        ({"covariance_type": "diag", "feature_types": {"x0": "semicontinuous", "x1": "count"}}, Accelerating()),
+        ({"covariance_type": "diag", "feature_types": {"x0": "skewed", "x1": "count", "x2": "count"}}, Accelerating()),
         ({"feature_types": ["categorical"] * 3}, TemperedAccelerating()),
         ({"schedule": "sequential"}, SequentialGibbs()),
         ({"schedule": SubsampleAnneal(passes=2)}, SubsampleAnneal(passes=2)),

@@ -228,7 +228,7 @@ def test_columns_of_views(column_moves):
         ([Slice()], r"Slice needs .* take CRP\(\), NGGP\(\) or NIG\(\) as the prior, or Gibbs\(\)"),
         ([Gibbs(), ColumnGibbs()], "ColumnGibbs moves columns between views, and a mixture has but one"),
         ([Gibbs(), SplitMerge(-1)], "n_proposals of SplitMerge must be an integer of at least 0 or None, got -1"),
-        ([Gibbs(), SplitMerge(n_scans=1.5)], "n_scans of SplitMerge must be an integer of at least 0, got 1.5"),
+        ([Gibbs(), SplitMerge(n_scans=1.5)], "n_scans of SplitMerge must be an integer of at least 0 or None, got 1.5"),
         ([Gibbs(), TreeGuided(subset_size=1)], "subset_size of TreeGuided must be an integer of at least 2, got 1"),
         ([Gibbs(), TreeGuidedSimilar(True)], "n_proposals of TreeGuidedSimilar must be .* got True"),
         ([TreeGuidedPaper(None)], "n_proposals of TreeGuidedPaper must be an integer of at least 0, got None"),
