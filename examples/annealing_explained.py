@@ -196,7 +196,7 @@ assert powers["one group in two clusters"] > powers["two groups in one cluster"]
 # So the same mistake is cheap in a small table and expensive in a large one.
 #
 # The remedy: begin with few points, exchange them, and let the sample grow
-# ------------------------------------------------------------------------
+# -------------------------------------------------------------------------
 #
 # *Subsample annealing* (Obermeyer, Glidden and Jonas, 2014) works with a subsample of the points:
 #
@@ -223,7 +223,7 @@ def gibbs(X, one_after_the_other, watch=None):
             sizes[chains.all, chains.counts.argmin(axis=1)] = 1.0
             chains.put(points, (sizes.cumsum(axis=1) < chains.rng.random((N_CHAINS, 1)) * (number + 1)).sum(axis=1))
     for step in range((PASSES - 1) * len(X)):
-        if watch is not None and step % (PASSES * len(X) // 40) == 0:
+        if watch is not None and step % (PASSES * len(X) // 24) == 0:
             watch.append(chains.labels[0].copy())
         points = orders[step % len(X)]
         chains.remove(points)
@@ -237,7 +237,7 @@ def anneal(X, watch=None):
     orders = chains.rng.permuted(np.tile(np.arange(len(X)), (N_CHAINS, 1)), axis=1).T
     entered = left = 0
     for step in range(PASSES * len(X)):
-        if watch is not None and step % (PASSES * len(X) // 40) == 0:
+        if watch is not None and step % (PASSES * len(X) // 24) == 0:
             watch.append(chains.labels[0].copy())
         if entered - left >= (step + 1) / PASSES:  # the subsample has its size: one point leaves
             chains.remove(orders[left % len(X)])
@@ -258,9 +258,9 @@ found = {
     "subsample annealing": anneal(X, films["subsample annealing"]),
 }
 
-figure, panels = plt.subplots(1, 2, figsize=(7, 3.8), dpi=70)
+figure, panels = plt.subplots(1, 2, figsize=(6.4, 3.6), dpi=60)
 colours = np.vstack([plt.colormaps["tab20"](np.arange(N_SLOTS) % 20), [0.88, 0.88, 0.88, 1.0]])
-dots = [axes.scatter(*X.T, s=4) for axes in panels]
+dots = [axes.scatter(*X.T, s=2) for axes in panels]
 for axes in panels:
     axes.set(xticks=[], yticks=[], aspect="equal")
 
@@ -273,7 +273,7 @@ def draw(frame):
         axes.set_title(f"{name}\n{len(inside)} points, {len(np.unique(inside))} clusters", fontsize=9)
 
 
-film = FuncAnimation(figure, draw, frames=40, interval=250)
+film = FuncAnimation(figure, draw, frames=24, interval=400)
 
 # %%
 # One chain is one example. Here are thirty of each. The score compares the clusters with the nine groups: 1 means

@@ -44,9 +44,8 @@ print(*(str(warning.message).split(": ")[0] for warning in caught))
 
 for view in range(model.n_views_):
     attributes = animals.columns[model.column_labels_ == view]
-    print(
-        f"\nView {view}: {len(attributes)} attributes, such as {', '.join(attributes[:: max(1, len(attributes) // 10)])}"
-    )
+    some = ", ".join(attributes[:: max(1, len(attributes) // 10)])
+    print(f"\nView {view}: {len(attributes)} attributes, such as {some}")
     labels = model.view_labels_[:, view]
     for cluster in range(labels.max() + 1):
         print("  -", ", ".join(animals.index[labels == cluster]))

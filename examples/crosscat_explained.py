@@ -62,7 +62,7 @@ figure.tight_layout()
 # of place and age: two times three. With more stories there are more combinations, and each cluster has fewer rows.
 #
 # The idea of CrossCat: several clusterings, each of some columns
-# --------------------------------------------------------------
+# ---------------------------------------------------------------
 #
 # CrossCat (cross-categorization) divides the *columns* into groups, called *views*. Each view has its own clusters
 # of the rows. Here a good answer would be a view of the four questions about place, with two clusters of people,
@@ -190,7 +190,7 @@ def blocks(views, clusters):
     return np.concatenate(image, axis=1), names
 
 
-figure, axes = plt.subplots(figsize=(6, 4.2), dpi=70)
+figure, axes = plt.subplots(figsize=(6, 4.2), dpi=60)
 
 
 def draw(frame):
