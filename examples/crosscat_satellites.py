@@ -82,8 +82,8 @@ example.save(DependenceDisplay.from_estimator(model), "satellites_dependence")
 # only be compared relative to the median of the column, as densities per kilometre and per radian differ.
 
 surprisal = pd.DataFrame(model.surprisal(X), X.index, X.columns)
-excess = (surprisal - surprisal.median()).stack().nlargest(8)
-for (satellite, column), nats in excess.items():
+excess = surprisal - surprisal.median()
+for (satellite, column), nats in excess.stack().nlargest(8).items():
     print(f"{nats:5.1f} nats  {satellite[:44]:46}{column:22}{X.loc[satellite, column]}")
 
 # %%
@@ -94,8 +94,9 @@ inclination = X["Inclination_radians"]
 print("inclinations above pi:", *inclination[inclination > np.pi].items())
 strela = inclination[X.index.str.startswith("Strela 3")].round(2).value_counts()
 print(f"inclinations of Strela 3: {strela.to_dict()}")
-dsp = X.loc["DSP 20 (USA 149) (Defense Support Program)"]
-print(f"DSP 20: class {dsp['Class_of_Orbit']}, period {dsp['Period_minutes']} minutes")
+dsp = "DSP 20 (USA 149) (Defense Support Program)"
+print(f"DSP 20: class {X.loc[dsp, 'Class_of_Orbit']}, period {X.loc[dsp, 'Period_minutes']} minutes, ", end="")
+print(f"{excess.loc[dsp, 'Period_minutes']:.1f} nats above the median")
 asked = X.loc["Intelsat 903", ["Class_of_Orbit", "Period_minutes", "Purpose"]].to_dict()
 low, high = model.conditional_quantiles("Apogee_km", [0.05, 0.95], given=asked)
 print(f"apogee of Intelsat 903 in the table: {X.loc['Intelsat 903', 'Apogee_km']:,.0f} km; given its class, its")
