@@ -4,8 +4,11 @@
 Not the package but a small sampler in NumPy, short enough to be read, is used in the first sections. The last two
 sections use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, with settings that they state.
 
+In short: annealing pays off in tables with many rows and many clusters, where time is short. In small tables it
+gains nothing. The last sections show both.
+
 You need to know what a Gaussian is. The page explains the rest: how points find their clusters, why this is slow in
-large tables, what subsample annealing does about it, and when it gains nothing.
+large tables, and what subsample annealing does about it.
 """
 
 # %%
@@ -57,9 +60,9 @@ figure.tight_layout()
 #   They are averaged over everything that the points of the cluster leave open. The average of the Gaussians is a t
 #   distribution, which is a Gaussian with heavier tails.
 #
-# A new, empty cluster has a weight, too. Its number of points counts as one, and its density is wide and low,
-# because nothing is known of it. The point then draws its cluster with probabilities in proportion to these
-# weights.
+# A new, empty cluster has a weight, too. Its number of points counts as one. (The package learns this number, which
+# is called the concentration.) Its density is wide and low, because nothing is known of it. The point then draws
+# its cluster with probabilities in proportion to these weights.
 #
 # To do this for one point after the other, again and again, is called *Gibbs sampling*. The partitions that it
 # visits are a *chain*. One point drawn again is a *row assignment*. As many assignments as there are points are a

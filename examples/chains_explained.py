@@ -4,8 +4,10 @@
 All fits of this page are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` with its defaults, unless a
 section says otherwise in its first words.
 
-You need to know what a cluster is, and that a fit begins with random numbers. The page explains the rest: what a
-chain is, two different reasons why chains disagree, how to tell them apart, and what to do.
+In short: either the table leaves the clusters open, or a chain is stuck. In both cases averages over all chains can
+be used, and a single partition should not be relied on. The table near the end tells the cases apart.
+
+You need to know what a cluster is, and that a fit begins with random numbers. The page explains the rest.
 """
 
 # %%
@@ -88,7 +90,8 @@ for axes, (name, model) in zip(panels, models.items(), strict=True):
     for edge in (9.5, 19.5, 29.5):
         axes.axhline(edge, color="white", lw=1)
         axes.axvline(edge, color="white", lw=1)
-    axes.set(title=f"{name}\nwithin {within:.2f}, between {between:.2f}", xticks=[], yticks=[])
+    axes.set_title(f"{name}\nwithin {within:.2f}, between {between:.2f}", fontsize=9)
+    axes.set(xticks=[], yticks=[])
     print(f"{name:10} agreement within a chain {within:.2f}, between chains {between:.2f}; ", end="")
     print(f"clusters: {models[name].n_clusters_}; warning: {bool(model.convergence_.problems)}")
 figure.colorbar(picture, ax=panels, shrink=0.8)
@@ -208,8 +211,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the table decides                           use ``labels_``
 # no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
-# warning, weights nearly equal       chains in different, equally good places    more chains; averages
-# warning, one weight is large        the other chains are stuck                  more passes, more chains
+# warning, weights nearly equal       chains differ, and predict about equally    more chains; averages
+# warning, one weight is large        the others predict worse: may be stuck      more passes, more chains
 # ==================================  ==========================================  ====================================
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how

@@ -98,8 +98,9 @@ assert best["left-handed"] == "all in one cluster"
 
 # %%
 # The questions about place are explained best by the clusters of place, and those about age by the clusters of age.
-# A bar below zero says that clusters do harm: splitting the people costs something, and must be worth it. This is
-# why ``left-handed`` is best left alone, and why the method does not make as many clusters and views as it can.
+# A bar below zero says that clusters do harm: splitting the people costs something, and must be worth it, as by a
+# criterion such as BIC. This is why ``left-handed`` is best left alone, and why the method does not make as many
+# clusters and views as it can.
 #
 # Nobody tells CrossCat the place and the age. It has to find the clusters and the views together:
 #
