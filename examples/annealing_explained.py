@@ -57,8 +57,8 @@ figure.tight_layout()
 #
 # - the *number of points* in the cluster, times
 # - the *density* of the cluster at the point. A cluster is a Gaussian, but its centre and its width are not known.
-#   They are averaged over everything that the points of the cluster leave open. The average of the Gaussians is a t
-#   distribution, which is a Gaussian with heavier tails.
+#   So the density is an average over all centres and widths that suit the points of the cluster. This average is a
+#   t distribution, which is like a Gaussian, with heavier tails.
 #
 # A new, empty cluster has a weight, too. Its number of points counts as one. (The package learns this number, which
 # is called the concentration.) Its density is wide and low, because nothing is known of it. The point then draws

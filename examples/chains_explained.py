@@ -15,9 +15,10 @@ You need to know what a cluster is, and that a fit begins with random numbers. T
 # ---------------
 #
 # A division of the rows into clusters is called a *partition*. Many partitions of a table are plausible. A *chain*
-# walks from one to the next, so that in the long run it is at each partition as often as it is probable. Some of
-# the partitions that it visits are kept: these are the *draws*. By default a fit has four chains, which do not know
-# of one another, and keeps ten draws of each.
+# walks from one to the next, so that in the long run it is at each partition as often as it is probable. If one
+# partition is three times as probable as another, the chain is there three times as often. Some of the partitions
+# that it visits are kept: these are the *draws*. By default a fit has four chains, which do not know of one
+# another, and keeps ten draws of each.
 #
 # If the chains walk long enough, it does not matter where they began: all visit the same partitions. So chains that
 # disagree show that the walks were too short to see all that is plausible. Whether this matters depends on the
