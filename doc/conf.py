@@ -32,10 +32,13 @@ extensions = [
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = True
-# The configuration of the gallery contains a function.
-suppress_warnings = ["config.cache"]
-# References to other packages are not resolved without DOC_LINKS.
-nitpick_ignore_regex = [("py:.*", r"(?!sklearn_subanneal\.).*")]
+# The configuration of the gallery contains a function; docstrings of scikit-learn refer to its own pages.
+suppress_warnings = ["config.cache", "ref.ref"]
+# References to other packages are not resolved without DOC_LINKS, and internal modules have no pages.
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!sklearn_subanneal\.).*"),
+    ("py:.*", r"sklearn_subanneal\.(\w+\._\w+|tables|files)\..*"),
+]
 
 html_theme = "furo"
 html_title = f"sklearn_subanneal {version}"
@@ -88,6 +91,9 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "write_computation_times": False,
     "show_memory": False,
+    "matplotlib_animations": True,
+    # The names begin with the model, and the pages that explain a model follow its name.
+    "within_subsection_order": "FileNameSortKey",
     "parallel": False,
     # Figures are shown in the pages; the files that examples also write go to a separate folder.
     "reset_argv": lambda *_: ["--output", str(ROOT / "output" / "gallery")],
@@ -98,7 +104,7 @@ warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.
 # ---- Pages link to files, so that they can be read on a code host; on the site these links lead to pages.
 
 PAGE_OF = [
-    (re.compile(r"\]\((?:\.\./)+benchmarks/README\.md\)"), "](/benchmarks.md)"),
+    (re.compile(r"\]\((?:\.\./)+benchmarks/README\.md(#[\w-]+)?\)"), r"](/benchmarks.md\1)"),
     (re.compile(r"\]\((?:\.\./)+CHANGELOG\.md\)"), "](/changes.md)"),
     (re.compile(r"\]\((?:\.\./)+CONTRIBUTING\.md\)"), "](/contributing.md)"),
     (re.compile(r"\]\((?:\.\./)+examples/(\w+)\.py\)"), r"](/auto_examples/\1.rst)"),

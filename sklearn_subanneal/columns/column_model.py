@@ -48,7 +48,7 @@ class ColumnModel:
     ordered : bool
         Whether these have an order: that of the dtype, or of the numbers.
     split : None
-        A column of the table is modelled by one column; see :class:`~sklearn_subanneal.tables.cell_type.CellType`.
+        A column of the table is modelled by one column; see ``sklearn_subanneal.tables.cell_type.CellType``.
     discrete : bool
         Whether predictions are probabilities of few values, and not moments.
     single : bool
@@ -221,7 +221,7 @@ class ColumnModel:
         return [np.minimum(column, self.largest).astype(np.int32) for column in columns]
 
     def log_jacobian(self, values: np.ndarray) -> np.ndarray | float:
-        """log |dz / dx| of the observed cells of each row."""
+        """log abs(dz / dx) of the observed cells of each row."""
         if self._has_own_units():
             return 0.0
         slope = self.transform.log_slope(values * self.scale + self.center) - np.log(self.scale)

@@ -117,7 +117,7 @@ class Cyclic(ColumnModel):
         return out
 
     def summary(self, first, second):
-        """Circular mean, and circular standard deviation sqrt(-2 log |expected unit vector|)."""
+        """Circular mean, and circular standard deviation sqrt(-2 log r), r the length of the expected unit vector."""
         length = np.clip(np.hypot(first[:, 0], first[:, 1]), 1e-300, 1.0)
         angle = np.arctan2(first[:, 1], first[:, 0])
         return self.restore(angle[:, None]), np.sqrt(-2.0 * np.log(length))[:, None] * self.scale

@@ -57,7 +57,7 @@ def choose_type(cells: Cells) -> ChosenType:
 
     The dtype decides first: an ordered categorical is "ordinal", another categorical "categorical", bool "boolean", and
     dates "datetime". Strings are "datetime" if all are dates, numbers if nearly all spell numbers that are not codes
-    (:func:`~sklearn_subanneal.tables.spelling.find_spelling`), and else "categorical". For numbers see the
+    (``sklearn_subanneal.tables.spelling.find_spelling``), and else "categorical". For numbers see the
     parts of the guide on types; in short
 
     - 0 and 1 are "boolean", two other values "categorical";

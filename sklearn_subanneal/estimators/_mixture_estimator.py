@@ -250,7 +250,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_clusters_)
+        probabilities : ndarray of shape (n_samples, n_clusters)
         """
         (probabilities,) = self._responsibilities(self._encode(X))
         return probabilities

@@ -54,7 +54,7 @@ class ViewClusters:
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_clusters_)
+        probabilities : ndarray of shape (n_samples, n_clusters)
         """
         return np.exp(assign_rows(*self._view(0, self._encode(X)), self._groups[0]))
 

@@ -46,11 +46,11 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         The default is ``[Gibbs(), SplitMerge()]``.
     schedule : {"auto", "anneal", "accelerating", "tempered", "sequential", "prior", "energy"} or Schedule, \
 default="auto"
-        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`. "auto" is
+        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing`. "auto" is
         "accelerating" with 20 assignments for each of the first 3,000 rows. For documents, and for the sample of a
         table in shards, it is "anneal".
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
-        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
+        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing`.
     feature_types : {"auto", "from_dtype", "bag-of-words"}, array-like of str or dict, default="auto"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
         "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a

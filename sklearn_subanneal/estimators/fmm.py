@@ -36,8 +36,8 @@ class VariationalTemperingFMM(FactorialModel):
     variational inference has many local optima, in which components are mixed up; a temperature that falls from above
     1 leads past most of them. Data are not centred: a constant part of the rows takes a component of its own.
 
-    :class:`~sklearn_subanneal.Checkpoint` saves ``fit``, so that a killed one resumes from its last pass over all rows,
-    search of the activations, or proposal of other components.
+    :class:`~sklearn_subanneal.annealing.Checkpoint` saves ``fit``, so that a killed one resumes from its last pass over
+    all rows, search of the activations, or proposal of other components.
 
     Parameters
     ----------

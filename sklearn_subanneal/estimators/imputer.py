@@ -194,7 +194,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         Returns
         -------
         names : ndarray of str objects
-            Those of the input, and for indicators "missingindicator_" before the name.
+            Those of the input, and for indicators ``missingindicator_`` before the name.
         """
         names = super().get_feature_names_out(input_features)
         if not self.add_indicator:

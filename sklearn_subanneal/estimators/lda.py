@@ -34,7 +34,7 @@ class VariationalTemperingLDA(TopicModel):
     start, at most 25; those without which documents lose the least likelihood are removed at T = 1. Two topics that are
     nearly the same are merged, and a new one starts from documents that are far from all topics.
 
-    :class:`~sklearn_subanneal.Checkpoint` saves fits after each pass, so that a killed one can resume.
+    :class:`~sklearn_subanneal.annealing.Checkpoint` saves fits after each pass, so that a killed one can resume.
 
     Parameters
     ----------

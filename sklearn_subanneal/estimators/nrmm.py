@@ -49,9 +49,9 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         :class:`~sklearn_subanneal.trees.IncrementalHierarchy` gives one point estimate for each chain.
         The default is ``[Gibbs(), TreeGuided()]``.
     schedule : {"anneal", "accelerating", "tempered", "sequential", "prior", "energy"} or Schedule, default="anneal"
-        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing.schedules`.
+        Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing`.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
-        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing.subsampling`.
+        Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing`.
     feature_types : {"auto", "from_dtype", "bag-of-words"}, array-like of str or dict, default="auto"
         "real", "categorical", "boolean", "count", "cyclic" (angles, hours of the day), "ordinal" (grades, ratings),
         "semicontinuous" (reals of which some values repeat, such as zeros), "skewed" (reals that are modelled after a

@@ -105,7 +105,7 @@ def read_source(
     ----------
     path : str or Path
         Text (CSV and the like), JSON, a spreadsheet, Parquet, Feather, Stata or SAS, possibly compressed, as
-        :func:`~sklearn_subanneal.files.read_table_file` reads them.
+        ``sklearn_subanneal.files.read_table_file`` reads them.
     types : mapping of str to str, str or Path, default=None
         From column names to "real", "categorical", "boolean", "count", "cyclic", "ordinal", "semicontinuous", "skewed",
         "datetime", "label" (it names the rows) or "ignore"; the types of other columns are inferred. Or a types file
@@ -113,7 +113,7 @@ def read_source(
     most_cells : float, default=inf
         Of a table of more cells, evenly spaced rows are taken, at least 1,000.
     **options
-        How the file is read, where it is not to be found out, as :class:`~sklearn_subanneal.files.ReadingOptions` has
+        How the file is read, where it is not to be found out, as ``sklearn_subanneal.files.ReadingOptions`` has
         it: ``encoding``, ``decimal``, ``sheet``, ``header``, ``day_first``, ``skip_bad_lines``; ``missing``, texts that
         mean a missing cell in addition to the usual ones; ``keep``, texts and numbers that are values though they look
         like missing cells; ``max_bytes``, to which a file may unfold.

@@ -69,7 +69,7 @@ class ParameterSpace:
         self.names, self.n_parameters = list(self._blocks), start
 
     def constrained(self, z: NDArray) -> dict[str, NDArray]:
-        """Values by name, each of shape (..., *shape), from coordinates of shape (..., n_parameters)."""
+        """Values by name, each of shape ``(..., *shape)``, from coordinates of shape (..., n_parameters)."""
         return {
             name: np.reshape(transform.forward(z[..., part]), (*z.shape[:-1], *self.shapes[name]))
             for name, (transform, part) in self._blocks.items()

@@ -175,6 +175,14 @@ def test_reference_is_complete(name):
 
 
 @with_pages
+def test_templates_of_the_reference_exist():
+    """Without its template, Sphinx silently shows a class without its members."""
+    named = re.findall(r"^   :template: (.+)$", (DOC / "reference.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(named) > 10
+    assert all((DOC / "_templates" / name).is_file() for name in named)
+
+
+@with_pages
 def test_evidence_exists():
     """Tests and benchmarks that the pages name as evidence are there."""
     files = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}

@@ -1,0 +1,244 @@
+"""Why chains disagree
+===================
+
+All fits of this page are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` with its defaults, unless a
+section says otherwise in its first words.
+
+In short: either the table leaves the clusters open, or a chain is stuck. In both cases averages over all chains can
+be used, and a single partition should not be relied on. The table near the end tells the cases apart.
+
+You need to know what a cluster is, and that a fit begins with random numbers. The page explains the rest.
+"""
+
+# %%
+# What a chain is
+# ---------------
+#
+# A division of the rows into clusters is called a *partition*. Many partitions of a table are plausible. A *chain*
+# walks from one to the next, so that in the long run it is at each partition as often as it is probable. If one
+# partition is three times as probable as another, the chain is there three times as often. Some of the partitions
+# that it visits are kept: these are the *draws*. By default a fit has four chains, which do not know of one
+# another, and keeps ten draws of each.
+#
+# If the chains walk long enough, it does not matter where they began: all visit the same partitions. So chains that
+# disagree show that the walks were too short to see all that is plausible. Whether this matters depends on the
+# reason. Here are three tables:
+#
+# - *groups*: three groups of points with gaps between them;
+# - *square*: points that are spread evenly over a square, without any gap;
+# - *hospitals*: thirty numbers for each of 306 American hospital regions.
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import scale
+
+from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal.annealing import SequentialGibbs
+from sklearn_subanneal.datasets import load_hospitals
+from sklearn_subanneal.mixtures import Gibbs
+
+# The page shows by pictures what the warning says.
+warnings.simplefilter("ignore", ConvergenceWarning)
+
+rng = np.random.default_rng(0)
+centres = np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])
+hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30].sample(frac=1.0, random_state=0)
+tables = {
+    "groups": centres[rng.integers(3, size=400)] + rng.normal(size=(400, 2)),
+    "square": rng.uniform(0, 10, (400, 2)),
+    "hospitals": hospitals,
+}
+models = {name: SubsampleAnnealedDPMM(random_state=0).fit(X) for name, X in tables.items()}
+
+# %%
+# The pictures show the last draw of the first three chains. Colours are clusters; which colour a cluster has means
+# nothing.
+
+figure, panels = plt.subplots(2, 3, figsize=(8, 5.4))
+for row, name in zip(panels, ("groups", "square"), strict=True):
+    for chain, axes in enumerate(row):
+        axes.scatter(*tables[name].T, s=5, c=models[name].posterior_labels_[chain, -1], cmap="tab20")
+        axes.set(title=f"{name}, chain {chain}", xticks=[], yticks=[], aspect="equal")
+figure.tight_layout()
+
+# %%
+# The chains agree on the groups, but for single points. On the square, each chain cuts the points in its own way.
+#
+# To measure this, compare any two draws by the adjusted Rand index: 1 means that two partitions are the same, 0
+# that they have nothing in common but chance. Each picture has all forty draws on both sides. Lines separate the
+# chains.
+
+
+def agreement(model):
+    """The index of all pairs of draws; its means within a chain and between chains."""
+    draws = model.posterior_labels_.reshape(-1, model.posterior_labels_.shape[2])
+    matrix = np.array([[adjusted_rand_score(one, other) for other in draws] for one in draws])
+    chain = np.arange(len(draws)) // model.posterior_labels_.shape[1]
+    same = chain[:, None] == chain
+    return matrix, matrix[same & ~np.eye(len(draws), dtype=bool)].mean(), matrix[~same].mean()
+
+
+figure, panels = plt.subplots(1, 3, figsize=(10, 3.4))
+agreements = {}
+for axes, (name, model) in zip(panels, models.items(), strict=True):
+    matrix, within, between = agreements[name] = agreement(model)
+    picture = axes.imshow(matrix, vmin=0, vmax=1, cmap="viridis")
+    for edge in (9.5, 19.5, 29.5):
+        axes.axhline(edge, color="white", lw=1)
+        axes.axvline(edge, color="white", lw=1)
+    axes.set_title(f"{name}\nwithin {within:.2f}, between {between:.2f}", fontsize=9)
+    axes.set(xticks=[], yticks=[])
+    print(f"{name:10} agreement within a chain {within:.2f}, between chains {between:.2f}; ", end="")
+    print(f"clusters: {models[name].n_clusters_}; warning: {bool(model.convergence_.problems)}")
+figure.colorbar(picture, ax=panels, shrink=0.8)
+assert agreements["groups"][2] > 0.9 > 0.5 > agreements["square"][1]
+assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
+
+# %%
+# There are three kinds of pictures:
+#
+# - *groups*: all is bright. All draws of all chains have nearly the same clusters.
+# - *square*: all is dark, also within a chain. Even one chain does not stay with its clusters for ten draws. The
+#   table leaves the clusters open, and each chain shows that. There is no warning.
+# - *hospitals*: bright squares along the diagonal. The draws of one chain are like one another and unlike those of
+#   the others. Each chain has stayed in its own place. ``fit`` warns, since it looks for just this: little
+#   agreement between chains, and clearly more within them.
+#
+# The first reason: the table leaves it open
+# ------------------------------------------
+#
+# The square has no groups. A cluster of this model is a Gaussian, so it takes several of them to fill a square, and
+# there are many ways to do so. Is one of them better? Not the default, but single chains are needed to see this:
+# the next fits have one chain each. The score is the mean log density of 2,000 new points: higher is better.
+
+new = np.random.default_rng(1).uniform(0, 10, (2000, 2))
+single = np.array(
+    [SubsampleAnnealedDPMM(n_chains=1, random_state=seed).fit(tables["square"]).score(new) for seed in range(6)]
+)
+together = models["square"].score(new)
+print("single chains:", *single.round(3), f"mean {single.mean():.3f}")
+print(f"four chains:   {together:.3f} nats per new point")
+assert together > single.mean()
+
+# %%
+# All single chains are in the same range: each is one description of the table among many. The average of four
+# chains is a little better than a single chain is on average.
+#
+# So ask what does not depend on a single partition. The next pictures show the probability that a point is in the
+# same cluster as the star: by the draws of two single chains, and by those of all chains (``co_clustering``).
+
+square, model = tables["square"], models["square"]
+star = np.abs(square - 5).sum(axis=1).argmin()
+pairs = [np.mean([draw[:, None] == draw for draw in chain], axis=0) for chain in model.posterior_labels_]
+shares = {"chain 0": pairs[0], "chain 1": pairs[1], "all four chains": model.co_clustering(rows=np.arange(len(square)))}
+figure, panels = plt.subplots(1, 3, figsize=(10, 3.2))
+for axes, (title, share) in zip(panels, shares.items(), strict=True):
+    picture = axes.scatter(*square.T, s=14, c=share[star], vmin=0, vmax=1, cmap="viridis")
+    axes.scatter(*square[star], marker="*", s=150, color="red")
+    axes.set(title=title, xticks=[], yticks=[], aspect="equal")
+figure.colorbar(picture, ax=panels)
+one = np.mean([np.abs(pairs[i] - pairs[j]).mean() for i in range(4) for j in range(i)])
+splits = ((0, 1, 2, 3), (0, 2, 1, 3), (0, 3, 1, 2))
+two = np.mean([np.abs(pairs[a] + pairs[b] - pairs[c] - pairs[d]).mean() / 2 for a, b, c, d in splits])
+print("Mean difference of these probabilities, over all pairs of points:")
+print(f"between two chains {one:.3f}, between the average of two chains and that of the other two {two:.3f}.")
+assert two < one
+
+# %%
+# The averages differ less. With more chains, they settle, while the partition of any single draw does not.
+#
+# Other methods are not spared, but do not show it. scikit-learn's mixture gives one partition for each
+# ``random_state``. With as many components as above, its partitions of the hospitals differ from one another, too:
+
+number = models["hospitals"].n_clusters_
+mixtures = [
+    GaussianMixture(number, covariance_type="diag", random_state=seed).fit_predict(scale(hospitals))
+    for seed in range(4)
+]
+index = np.mean([adjusted_rand_score(mixtures[i], mixtures[j]) for i in range(4) for j in range(i)])
+print(f"GaussianMixture({number}) of the hospitals, four random states: mean agreement {index:.2f}")
+assert index < 0.8
+
+# %%
+# The second reason: a chain is stuck
+# -----------------------------------
+#
+# Not with the defaults, but with too little work, and with moves of single points alone, chains get stuck on
+# purpose here. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains why
+# it is hard to mend a mistake by moves of single points.
+
+groups = rng.integers(9, size=1200)
+points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
+train, new = points[:900], points[900:]
+poor = {"schedule": SequentialGibbs(passes=2), "moves": [Gibbs()], "max_sweeps": 0, "random_state": 5}
+fits = {"too little work": SubsampleAnnealedDPMM(**poor), "the defaults": SubsampleAnnealedDPMM(random_state=5)}
+figure, panels = plt.subplots(2, 4, figsize=(10, 5.4))
+weights = {}
+for row, (name, model) in zip(panels, fits.items(), strict=True):
+    weights[name] = model.fit(train).chain_weights_
+    for chain, axes in enumerate(row):
+        labels = model.posterior_labels_[chain, -1]
+        axes.scatter(*train.T, s=4, c=labels, cmap="tab20")
+        right = adjusted_rand_score(groups[:900], labels)
+        axes.set_title(f"{name}, chain {chain}\nright {right:.2f}, weight {weights[name][chain]:.2f}", fontsize=9)
+        axes.set(xticks=[], yticks=[], aspect="equal")
+    print(f"{name:16} weights {weights[name].round(2)}, score of new points {model.score(new):.3f}")
+    print(f"{'':16} warning: {' '.join(model.convergence_.problems) or 'none'}")
+figure.tight_layout()
+assert weights["too little work"].max() > 0.5 > 0.3 > weights["the defaults"].max()
+assert fits["too little work"].convergence_.problems and not fits["the defaults"].convergence_.problems
+assert fits["the defaults"].score(new) > fits["too little work"].score(new)
+
+# %%
+# In the upper row, chains have made different mistakes and do not leave them. These are not different descriptions
+# of one table. Some are worse than others, and they differ in how well they predict.
+#
+# This is what ``chain_weights_`` is for. Each chain predicts rows of the table by the other rows. A chain that
+# predicts badly gets little weight in densities and imputations, and in ``co_clustering``. In the upper row, one
+# chain has most of the weight. (The fit does not know which groups are right. It only sees how well a chain
+# predicts.) In the lower row, the defaults have enough work and better moves: the chains agree, and share the
+# weight evenly.
+#
+# How to tell the reasons apart
+# -----------------------------
+#
+# ==================================  ==========================================  ====================================
+# what you see                        reason                                      what to do
+# ==================================  ==========================================  ====================================
+# no warning, high agreement          the table decides                           use ``labels_``
+# no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
+# warning, weights nearly equal       chains differ, and predict about equally    more chains; averages
+# warning, one weight is large        the others predict worse: may be stuck      more passes, more chains
+# ==================================  ==========================================  ====================================
+#
+# Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how
+# probable it is that a fit with another ``random_state`` finds it again.
+
+for name, model in models.items():
+    recurrence = model.cluster_stability(tables[name]).recurrence_
+    print(f"{name:10} {len(recurrence):2} clusters, {(recurrence > 0.9).sum()} of them to rely on:", end=" ")
+    print(*recurrence.round(2)[:10], "..." if len(recurrence) > 10 else "")
+    if name == "groups":
+        assert (recurrence > 0.9).all()
+    else:
+        assert (recurrence < 0.9).any()
+
+# %%
+# When to use something else
+# --------------------------
+#
+# - If you need the same partition in each run, fix ``random_state``, and report that you did. The same
+#   ``random_state`` gives the same chains, bit for bit. It does not make the partition more certain.
+# - If the table has no groups, as the square, do not report clusters at all. A density (``score_samples``) or the
+#   probability that two rows belong together (``co_clustering``) is what the fit can tell.
+# - If you look for groups of any shape, merge components that overlap (``merge_components``), or use a method that
+#   looks for gaps, such as scikit-learn's ``HDBSCAN``.
+# - If a quick cut into k parts is enough, use ``KMeans``. It takes far less time, and shows no uncertainty.
+#
+# More on this: the how-to page on chains that disagree has the same steps for your own table, and the page on
+# clusters to rely on explains the estimate above.

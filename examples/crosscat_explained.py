@@ -1,0 +1,351 @@
+"""How CrossCat reads a table
+==========================
+
+Not the package but a small sampler in NumPy is used for the film in the middle of this page. All other results are
+those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless a section says otherwise in its first words.
+
+You need to know what a table, a cluster and a probability are. The page explains the rest: what a view is, how
+columns find their views, what the fitted model can be asked, and when to use something else.
+"""
+
+# %%
+# One table, two stories
+# ----------------------
+#
+# The table is made up. It has the answers of 120 people to ten questions, yes or no. Four answers depend on where a
+# person lives, in town or in the country. Five depend on age, in three groups. One depends on nothing. Place and
+# age are not in the table, and are independent of one another.
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.animation import FuncAnimation
+from scipy.special import betaln
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
+from sklearn_subanneal import CrossCat, CrossCatRegressor, SubsampleAnnealedDPMM
+from sklearn_subanneal.datasets import load_hospitals
+from sklearn_subanneal.plotting import DependenceDisplay, ViewsDisplay
+
+# "Why chains disagree" explains the warning that some of these fits would give.
+warnings.simplefilter("ignore", ConvergenceWarning)
+
+ABOUT_PLACE = {"car": [0.1, 0.9], "garden": [0.2, 0.95], "bus": [0.9, 0.1], "hens": [0.05, 0.7]}
+ABOUT_AGE = {
+    "school": [0.95, 0.05, 0.05],
+    "work": [0.1, 0.9, 0.1],
+    "pension": [0.05, 0.05, 0.9],
+    "games": [0.9, 0.2, 0.1],
+    "glasses": [0.1, 0.2, 0.9],
+}
+
+
+def make_people(n_people, random_state):
+    rng = np.random.default_rng(random_state)
+    place, age = rng.integers(2, size=n_people), rng.integers(3, size=n_people)
+    answers = {name: rng.random(n_people) < np.array(share)[place] for name, share in ABOUT_PLACE.items()}
+    answers |= {name: rng.random(n_people) < np.array(share)[age] for name, share in ABOUT_AGE.items()}
+    answers["left-handed"] = rng.random(n_people) < 0.1
+    return pd.DataFrame(answers)[rng.permutation(list(answers))], place, age
+
+
+people, place, age = make_people(120, random_state=0)
+figure, axes = plt.subplots(figsize=(4, 4))
+axes.imshow(people, aspect="auto", cmap="Greys", interpolation="nearest")
+axes.set_xticks(range(people.shape[1]), people.columns, rotation=90)
+axes.set(ylabel="people", title="the table: black is yes")
+figure.tight_layout()
+
+# %%
+# An ordinary mixture model clusters the rows *once*, by all columns. It then needs a cluster for each combination
+# of place and age: two times three. With more stories there are more combinations, and each cluster has fewer rows.
+#
+# The idea of CrossCat: several clusterings, each of some columns
+# ---------------------------------------------------------------
+#
+# CrossCat (cross-categorization) divides the *columns* into groups, called *views*. Each view has its own clusters
+# of the rows. Here a good answer would be a view of the four questions about place, with two clusters of people,
+# and a view of the five questions about age, with three clusters of *the same* people.
+#
+# How does a column know where it belongs? Take a clustering of the people, and one column. The clustering explains
+# the column well if, within each cluster, most answers are the same. The measure is the probability of the column,
+# given the clusters, averaged over the unknown share of yes in each cluster. Its logarithm is the *log marginal
+# likelihood*.
+
+
+def log_likelihood(answers, labels, prior=0.5):
+    """Of one column, given the clusters of its rows."""
+    yes = np.bincount(labels, answers)
+    no = np.bincount(labels) - yes
+    return (betaln(yes + prior, no + prior) - betaln(prior, prior)).sum()
+
+
+clusterings = {"all in one cluster": np.zeros(len(people), int), "by place": place, "by age": age}
+table = pd.DataFrame(
+    {name: [log_likelihood(people[column], labels) for column in people] for name, labels in clusterings.items()},
+    people.columns,
+)
+print(table.round(1).to_string())
+best = table.idxmax(axis=1)
+figure, axes = plt.subplots(figsize=(8, 3.2))
+table.sub(table["all in one cluster"], axis=0)[["by place", "by age"]].plot.bar(ax=axes)
+axes.axhline(0, color="black", lw=0.5)
+axes.set(ylabel="log likelihood, minus\nthat of one cluster", title="which clustering explains which column?")
+figure.tight_layout()
+assert (best[list(ABOUT_PLACE)] == "by place").all() and (best[list(ABOUT_AGE)] == "by age").all()
+assert best["left-handed"] == "all in one cluster"
+
+# %%
+# The questions about place are explained best by the clusters of place, and those about age by the clusters of age.
+# A bar below zero says that clusters do harm: splitting the people costs something, and must be worth it, as by a
+# criterion such as BIC. This is why ``left-handed`` is best left alone, and why the method does not make as many
+# clusters and views as it can.
+#
+# Nobody tells CrossCat the place and the age. It has to find the clusters and the views together:
+#
+# 1. **Rows.** In each view, one person after the other draws its cluster, given the clusters of all others. Large
+#    clusters attract, and so do clusters with similar answers. (:doc:`How subsample annealing works
+#    <annealing_explained>` shows this step.)
+# 2. **Columns.** One column after the other draws its view. Large views attract, and so do views whose clusters
+#    explain the column, by the measure above. It can also draw a new view.
+#
+# Both steps are repeated. This is Gibbs sampling, for rows and columns in turn. Here it is, short and slow, in
+# NumPy:
+
+
+class SmallCrossCat:
+    """Yes or no in all columns. Each column starts in a view of its own, with all rows in one cluster."""
+
+    def __init__(self, table, random_state):
+        self.table, self.rng = np.asarray(table, dtype=float), np.random.default_rng(random_state)
+        self.views = np.arange(self.table.shape[1])
+        self.clusters = {view: np.zeros(len(self.table), int) for view in self.views}
+
+    def draw(self, log_weights):
+        log_weights = np.array(log_weights)
+        return (log_weights + self.rng.gumbel(size=len(log_weights))).argmax()
+
+    def clusters_from_prior(self):
+        labels = [0]
+        while len(labels) < len(self.table):
+            sizes = np.bincount(labels)
+            labels.append(self.draw(np.log(np.append(sizes, 1))))
+        return np.array(labels)
+
+    def move_rows(self, view):
+        answers, labels = self.table[:, self.views == view], self.clusters[view]
+        for row in self.rng.permutation(len(labels)):
+            labels[row] = labels.max() + 1
+            others = np.unique(np.delete(labels, row), return_inverse=True)[1]
+            sizes = np.append(np.bincount(others), 0)
+            yes = np.zeros((len(sizes), answers.shape[1]))
+            np.add.at(yes, others, np.delete(answers, row, axis=0))
+            share = (yes + 0.5) / (sizes[:, None] + 1)
+            agrees = np.where(answers[row] == 1, share, 1 - share)
+            labels[:] = np.insert(others, row, self.draw(np.log(np.maximum(sizes, 1)) + np.log(agrees).sum(axis=1)))
+
+    def move_column(self, column):
+        own, answers = self.views[column], self.table[:, column]
+        self.views[column] = -1
+        old = [view for view in np.unique(self.views) if view >= 0]
+        candidates = {view: self.clusters[view] for view in old}
+        # Three new views are on offer; they share the weight of one column.
+        free = [view for view in range(len(self.views) + 3) if view not in candidates][:3]
+        candidates |= {view: self.clusters_from_prior() for view in free}
+        if own not in old:  # the column was alone: its view is one of the new ones
+            candidates[free[0]] = self.clusters[own]
+        weights = [(self.views == view).sum() if view in old else 1 / 3 for view in candidates]
+        likelihoods = [log_likelihood(answers, labels) for labels in candidates.values()]
+        view = list(candidates)[self.draw(np.log(weights) + likelihoods)]
+        self.views[column], self.clusters[view] = view, candidates[view]
+
+    def sweep(self):
+        for column in self.rng.permutation(len(self.views)):
+            self.move_column(column)
+        for view in np.unique(self.views):
+            self.move_rows(view)
+
+
+# %%
+# The film shows the table as the sampler sees it. Each block is a view: its columns, and the people in the order of
+# their clusters in this view. So the same person is at a different height in each block. Colours are clusters;
+# strong colours mean yes. Before the first frame, each column is alone.
+
+small, film = SmallCrossCat(people, random_state=0), []
+for _ in range(30):
+    small.sweep()
+    film.append((small.views.copy(), {view: small.clusters[view].copy() for view in np.unique(small.views)}))
+
+
+def blocks(views, clusters):
+    """The table as an image, and the names below it."""
+    image, names = [], []
+    for view in sorted(clusters, key=lambda view: -(views == view).sum()):
+        columns = np.flatnonzero(views == view)
+        order = np.lexsort([*people.iloc[:, columns].to_numpy().T, clusters[view]])
+        colours = plt.colormaps["tab10"](clusters[view][order] % 10)[:, None, :3]
+        yes = people.iloc[order, columns].to_numpy()[:, :, None]
+        image += [np.where(yes, colours, 0.8 + 0.2 * colours), np.ones((len(people), 1, 3))]
+        names += [*people.columns[columns], ""]
+    return np.concatenate(image, axis=1), names
+
+
+figure, axes = plt.subplots(figsize=(6, 4.2), dpi=60)
+
+
+def draw(frame):
+    axes.clear()
+    image, names = blocks(*film[frame])
+    axes.imshow(image, aspect="auto", interpolation="nearest")
+    axes.set_xticks(range(len(names)), names, rotation=90)
+    axes.tick_params(length=0)
+    axes.set(yticks=[], title=f"after {frame + 1} sweeps: {len(film[frame][1])} views")
+    figure.subplots_adjust(bottom=0.25, left=0.03, right=0.97)
+
+
+animation = FuncAnimation(figure, draw, frames=len(film), interval=400)
+
+views, clusters = film[-1]
+for view in clusters:
+    sizes = np.bincount(clusters[view])
+    print(f"clusters of {sizes[sizes > 0]} people:", *people.columns[views == view])
+
+# %%
+# The last frame is one *draw*: a possible reading of the table, and not the only one. The sampler goes on, and
+# visits other readings as often as they are probable. An answer is an average over many draws.
+#
+# The same with CrossCat
+# ----------------------
+#
+# :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
+# with :doc:`subsample annealing <annealing_explained>`. By default it has four independent chains and keeps ten
+# draws of each.
+
+model = CrossCat(random_state=0).fit(people)
+for view in range(model.n_views_):
+    sizes = np.bincount(model.view_labels_[:, view])
+    print(f"clusters of {sizes} people:", *people.columns[model.column_labels_ == view])
+display = ViewsDisplay.from_estimator(model, people)
+display.figure_.set_size_inches(8, 4.5)
+
+# %%
+# How sure is this? ``dependence_`` has the share of all draws in which two columns are in one view. Values between
+# 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing, so the table does not say where it
+# belongs.
+
+display = DependenceDisplay.from_estimator(model)
+dependence = pd.DataFrame(model.dependence_, people.columns, people.columns)
+print(dependence.loc["car"].round(2).to_string())
+assert dependence.loc["car", list(ABOUT_PLACE)].min() > 0.9 > 0.4 > dependence.loc["car", list(ABOUT_AGE)].max()
+
+# %%
+# What the model can be asked
+# ---------------------------
+#
+# One fit answers questions about any column given any other; none was named as the target. A question about age
+# hardly changes by an answer about place, as these columns are in different views:
+
+for event, given in (("pension", {}), ("pension", {"glasses": True}), ("pension", {"hens": True})):
+    print(f"P({event} | {given or 'nothing'}) = {model.probability(event, given=given or None):.2f}")
+
+# %%
+# Missing cells are filled in from the clusters that a row belongs to. One cell in ten is hidden here, and the table
+# is fitted again. The simple rule to compare with fills in the more frequent answer of the column.
+
+hidden = np.random.default_rng(1).random(people.shape) < 0.1
+gaps = people.astype(object).mask(hidden).astype("boolean")
+filled = CrossCat(random_state=0).fit(gaps).impute(gaps)
+right = (filled.to_numpy(bool) == people.to_numpy())[hidden].mean()
+simple = (np.tile(people.mean() > 0.5, (len(people), 1)) == people.to_numpy())[hidden].mean()
+print(f"{hidden.sum()} hidden cells: {right:.0%} are filled in correctly, {simple:.0%} by the simple rule.")
+assert right > simple
+
+# %%
+# When it helps: several stories in one table
+# -------------------------------------------
+#
+# The score is the mean log density of 2,000 new people: higher is better.
+# :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` has a single clustering for all columns. It is fitted to the
+# same table, and then both to a table with the questions about place alone, which has one story.
+
+new, _, _ = make_people(2000, random_state=1)
+new, gain = new[people.columns], {}
+for name, columns in (("two stories", list(people.columns)), ("one story", list(ABOUT_PLACE))):
+    views = CrossCat(random_state=0).fit(people[columns])
+    single = SubsampleAnnealedDPMM(random_state=0).fit(people[columns])
+    gain[name] = views.score(new[columns]) - single.score(new[columns])
+    print(
+        f"{name}: CrossCat {views.score(new[columns]):.2f}, one clustering {single.score(new[columns]):.2f} nats, with "
+        f"{single.n_clusters_} clusters; CrossCat gains {gain[name]:.2f}"
+    )
+assert gain["two stories"] > 0.05 > abs(gain["one story"])
+
+# %%
+# Views pay off where columns tell several stories. For a single story, one clustering does as well and is simpler.
+#
+# When not to use it
+# ------------------
+#
+# **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only
+# linearly, so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task has
+# less to learn:
+
+rng = np.random.default_rng(0)
+x = rng.uniform(-6, 6, (300, 1))
+y = np.sin(x[:, 0]) + 0.1 * rng.normal(size=300)
+grid = np.linspace(-6, 6, 200)[:, None]
+figure, axes = plt.subplots(figsize=(7, 3))
+axes.scatter(x[:, 0], y, s=4, color="grey")
+errors = {}
+for regressor in (CrossCatRegressor(random_state=0), GaussianProcessRegressor(RBF() + WhiteKernel(), random_state=0)):
+    name, curve = type(regressor).__name__, regressor.fit(x, y).predict(grid)
+    errors[name] = np.sqrt(np.mean((curve - np.sin(grid[:, 0])) ** 2))
+    axes.plot(grid, curve, label=f"{name}: error {errors[name]:.3f}")
+    print(f"{name}: root mean squared error {errors[name]:.3f}")
+axes.legend(loc="upper right")
+figure.tight_layout()
+assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
+
+# %%
+# **You want to read the views of correlated numbers.** By default, numbers in one view are jointly Gaussian within
+# a cluster, for tables of moderate size. Correlated numbers then need no clusters, and columns that have little to
+# do with one another can share a view at no cost. This predicts well and shows few views.
+# ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster: there are more
+# views, which can be read.
+
+hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
+n_views = {}
+for covariance in ("auto", "diag"):
+    fit = CrossCat(covariance_type=covariance, random_state=0).fit(hospitals)
+    n_views[covariance] = fit.n_views_
+    sizes = np.bincount(fit.column_labels_)
+    print(f"covariance_type={covariance!r}: {fit.n_views_} views, of {', '.join(map(str, sizes))} columns")
+assert n_views["diag"] > n_views["auto"]
+
+# %%
+# **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy
+# of another column, it stays with its copy, and a weaker dependence on further columns is lost. Not with the
+# default, but with ``covariance_type="diag"``:
+
+a = rng.normal(size=300)
+b = 0.5 * a + np.sqrt(0.75) * rng.normal(size=300)
+copies = pd.DataFrame({"a": a, "copy of a": a + 0.05 * rng.normal(size=300)})
+copies = copies.assign(b=b, **{"copy of b": b + 0.05 * rng.normal(size=300)})
+fit = CrossCat(covariance_type="diag", random_state=0).fit(copies)
+print(f"correlation of a and b: {np.corrcoef(a, b)[0, 1]:.2f}; share of draws in one view: {fit.dependence_[0, 2]:.2f}")
+print(f"a and its copy: {np.corrcoef(a, copies['copy of a'])[0, 1]:.2f}; {fit.dependence_[0, 1]:.2f}")
+assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
+
+# %%
+# So read ``dependence_`` in one direction: a high value says that columns depend on one another, and a value of
+# zero does not say that they are independent.
+#
+# In short: use CrossCat to see what a table of many columns is about, to fill in its missing cells, to find odd
+# cells, and to ask many questions of one fit. Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single
+# clustering, and a regressor or classifier for a single target.
+#
+# Next: :doc:`why chains disagree <chains_explained>`.
