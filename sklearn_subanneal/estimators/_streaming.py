@@ -99,7 +99,10 @@ class Streaming:
 
     def _begun(self, table, rows):
         """The stream after its first rows, these rows, and the particles as results of chains."""
-        generators, models = spawn_generators(self.random_state, most_chains(self.n_chains) + 1), self._bind(table, rows)
+        generators, models = (
+            spawn_generators(self.random_state, most_chains(self.n_chains) + 1),
+            self._bind(table, rows),
+        )
         if not isinstance(self._schedule(models), SequentialGibbs):
             return self._annealed(table, models, rows, generators)
         # The template has the checks of the parameters.

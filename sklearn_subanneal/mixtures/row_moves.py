@@ -86,8 +86,8 @@ class SplitMerge(ClusterMove):
         Proposals after each cycle through the rows. None: as many as cost little, 2 to 16 by the number of rows; in
         each view of a cross-categorization 2, or up to 6 if there are real columns with full covariance and few views.
     n_scans : int or None, default=None
-        Scans of Gibbs sampling between the two parts that follow the allocation. None: 5; 2 if there are reals, and none
-        if they are joint, or if the rows are documents.
+        Scans of Gibbs sampling between the two parts that follow the allocation. None: 5; 2 if there are reals, and
+        none if they are joint, or if the rows are documents.
 
     References
     ----------

@@ -60,8 +60,8 @@ LEAST_CELLS_FOR_THREADS = 100_000
 # thousand rows needs nearly twice the passes to end in as good clusters; with ten, the gain is not worth their time.
 FEWEST_PROPOSALS, MOST_PROPOSALS, MOST_IN_ALL_VIEWS = 2, 6, 12
 
-# Starts with the same views end alike if the clusters in each view have this adjusted Rand index. Of starts with the same
-# views alone, others often end with a higher log joint density: it depends on the clusters.
+# Starts with the same views end alike if the clusters in each view have this adjusted Rand index. Of starts with the
+# same views alone, others often end with a higher log joint density: it depends on the clusters.
 ALIKE = 0.95
 
 # The partition of the columns that a chain starts with.
