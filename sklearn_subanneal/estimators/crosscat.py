@@ -79,8 +79,8 @@ class CrossCat(
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
-        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered", but "accelerating" if there are real or
-        skewed columns with ``covariance_type="diag"``.
+        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered", but "accelerating" if there are real
+        or skewed columns with ``covariance_type="diag"``.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing`.
     feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
