@@ -2,9 +2,9 @@
 
 Each view has clusters of its own; within a cluster columns are independent. Reals are normal with standard deviation 1
 around means of clusters, which have the standard deviation ``separation``; categories and booleans have frequencies
-from a Dirichlet distribution with parameter .5. The columns are in random order, and their types are not told, but that
-codes are categories. The gap is the mean log density of the true model minus that of the estimator, in nats per held-out
-row.
+from a Dirichlet distribution with parameter .5. The columns are in random order, and their types are not told, but
+that codes are categories. The gap is the mean log density of the true model minus that of the estimator, in nats per
+held-out row.
 """
 
 import warnings
