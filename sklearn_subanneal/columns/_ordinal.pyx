@@ -347,4 +347,3 @@ cdef class OrdinalStatistics(AdditiveStatistics):
         """Predictive probabilities (n_clusters, n_levels)."""
         weights = np.exp(self.log_densities(np.arange(self.n_levels), n_clusters)).T
         return weights / weights.sum(axis=1, keepdims=True)
-

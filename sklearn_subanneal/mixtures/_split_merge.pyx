@@ -30,7 +30,7 @@ cdef Py_ssize_t partner(Halves halves, Py_ssize_t row, bint fellow, bitgen_t* bi
     if left == 0:
         return -1
     # Rows are drawn until one fits; where few would, those that do are counted off, which is the same distribution.
-    for i in range(MOST_TRIES):
+    for _ in range(MOST_TRIES):
         other = halves.assigned[integer_below(bits, halves.n_assigned)]
         if other != row and (halves.mixture.names[other] == name) == fellow:
             return other
