@@ -2,20 +2,23 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 from oracles.reference_chain import effective_draws, noise_floor, partition_codes, partition_counts, total_variation
 from support.small_tables import CASES, MIXED, N_ROWS, exact, statistics
 
+from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
 from sklearn_subanneal.partitions import PitmanYor
 
 
-def sample(columns, concentration, discount, beta, n_draws, with_gibbs, seed=0):
+def sample(columns, concentration, discount, beta, n_draws, with_gibbs, n_scans=0, seed=0):
     generator = np.random.Generator(np.random.PCG64(seed))
     mixture = Mixture(statistics(columns), PitmanYor(concentration, discount).bind(), N_ROWS)
     mixture.set_labels(np.zeros(N_ROWS, np.int32), generator)
-    moves, rows = SplitMergeKernel(mixture.columns, N_ROWS), np.arange(N_ROWS, dtype=np.int32)
+    moves = SplitMergeKernel(mixture.columns, N_ROWS, n_scans=n_scans)
+    rows = np.arange(N_ROWS, dtype=np.int32)
     draws = np.empty((n_draws, N_ROWS), np.int32)
     n_accepted = 0
     for t in range(n_draws):
@@ -29,12 +32,28 @@ def sample(columns, concentration, discount, beta, n_draws, with_gibbs, seed=0):
 
 @pytest.mark.parametrize("n_draws", [15_000, pytest.param(110_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
-def test_enumeration(case, n_draws):
+@pytest.mark.parametrize("n_scans", [0, pytest.param(-1, marks=pytest.mark.slow)])
+def test_enumeration(n_scans, case, n_draws):
     columns, concentration, discount, beta, with_gibbs = CASES[case]
     posterior = exact(columns, concentration, discount, beta)
-    draws = sample(columns, concentration, discount, beta, n_draws, with_gibbs)
+    draws = sample(columns, concentration, discount, beta, n_draws, with_gibbs, n_scans)
     floor = noise_floor(posterior, int(effective_draws(partition_codes(draws))), rng=np.random.default_rng(0))
     assert total_variation(posterior, partition_counts(draws)) <= 1.5 * floor
+
+
+@pytest.mark.parametrize("case", ["crp-mixed", "pitman-yor-mixed"])
+def test_enumeration_with_scans_by_the_columns(case):
+    test_enumeration(-1, case, 15_000)
+
+
+def test_clusters_of_many_categories_are_found():
+    """One row says little of its cluster: splits by allocation alone are never accepted."""
+    rng, n_rows, n_columns, n_clusters, n_levels = np.random.default_rng(0), 3000, 10, 8, 100
+    frequencies = rng.dirichlet(np.full(n_levels, 0.5), size=(n_clusters, n_columns)).cumsum(axis=2)
+    labels = rng.integers(n_clusters, size=n_rows)
+    X = (rng.random((n_rows, n_columns, 1)) > frequencies[labels]).sum(axis=2).clip(0, n_levels - 1)
+    given = {"feature_types": ["categorical"] * n_columns, "n_chains": 1, "n_draws": 2, "random_state": 0}
+    assert adjusted_rand_score(labels, SubsampleAnnealedDPMM(**given).fit(X).labels_) > 0.8
 
 
 def test_unassigned_rows_stay_out():
