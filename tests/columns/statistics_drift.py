@@ -117,8 +117,8 @@ def drift_of(case: str, n_pairs: int) -> dict[str, float]:
     Returns
     -------
     found : dict of str to float
-        "column" and "slot", of the sums; "marginal", of log marginal likelihoods without factorials, per row; "score",
-        of scores;
+        "column" and "slot", of the sums; "marginal", of log marginal likelihoods per row, without factorials;
+        "score", of scores;
         "nanoseconds" of CPU time per pair.
     """
     rng, statistics = np.random.default_rng(4), statistics_of(case)
@@ -147,7 +147,7 @@ def drift_of(case: str, n_pairs: int) -> dict[str, float]:
         off = np.abs(drifted[name] - fresh[name])
         found["column"] = max(found["column"], _largest(off, own.sum(axis=0)))
         found["slot"] = max(found["slot"], _largest(off, own))
-    # Factorials of counts are the same in all partitions. That of a cell of three millions has a logarithm of 4e7, which
+    # Factorials of counts are the same in all partitions. The logarithm of that of three millions is 4e7, which
     # float64 rounds by 4e-9 whenever a row comes or goes: their drift is that of a sum, told in units of the column.
     factorials = drifted.get("log_factorials", 0.0), fresh.get("log_factorials", 0.0)
     found["marginal"] = float(np.abs(marginals + factorials[0] - (exact + factorials[1])).max() / N_ROWS)
