@@ -206,12 +206,15 @@ def main() -> None:
     given.add_argument("--work", type=float, default=2500.0, help="gradients of all rows, of a chain with fixed steps")
     given.add_argument("--draws", type=int, default=100, help="of an adapted chain")
     arguments = given.parse_args()
+    most_rows, most_parameters = max(arguments.rows), max(arguments.parameters)
     if arguments.quick:
-        arguments.rows, arguments.parameters, arguments.seeds = [32], [4], 1
-        arguments.work, arguments.draws = 60.0, 10
+        # Small tables under the names of the large ones, so that a trial draws all figures, too.
+        arguments.seeds, arguments.work, arguments.draws, most_rows, most_parameters = 1, 60.0, 10, 32, 4
     kind, inner = arguments.model, arguments.inner
     cells = {
-        f"{kind} {inner} {n} {d}": cell(kind, inner, arguments.settings, n, d, arguments)
+        f"{kind} {inner} {n} {d}": cell(
+            kind, inner, arguments.settings, min(n, most_rows), min(d, most_parameters), arguments
+        )
         for n in arguments.rows
         for d in arguments.parameters
     }

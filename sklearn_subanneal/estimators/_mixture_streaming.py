@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
+from sklearn.utils.metaestimators import available_if
+
 from sklearn_subanneal import partitions
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal.columns.bag_of_words import BagOfWords
@@ -14,6 +16,33 @@ from sklearn_subanneal.mixtures.predictive import own_groups
 from sklearn_subanneal.trees import IncrementalHierarchy
 
 
+def rows_may_stream(estimator) -> bool:
+    """Whether a mixture has ``partial_fit`` with its present parameters.
+
+    Raises
+    ------
+    AttributeError
+        If it has not: what to change.
+    """
+    try:
+        is_auxiliary = partitions.resolve_partition(estimator.partition).bind().has_auxiliary
+        moves = estimator._resolved_moves()
+    except (TypeError, ValueError):
+        # Parameters that are wrong in themselves: the method says what is wrong with them.
+        return True
+    if is_auxiliary:
+        raise AttributeError(
+            f"partition={estimator.partition!r} does not suit partial_fit; take 'dp' or 'pitman-yor', or give fit all "
+            "rows at once"
+        )
+    if any(isinstance(move, IncrementalHierarchy) for move in moves):
+        raise AttributeError(
+            "moves=['incremental-hierarchy'] does not suit partial_fit, which grows no trees; leave the move out, "
+            "or take TreeGuidedNRMM, whose partial_fit does"
+        )
+    return True
+
+
 class MixtureStreaming(Streaming):
     """``partial_fit`` whose particles are mixtures."""
 
@@ -21,6 +50,7 @@ class MixtureStreaming(Streaming):
     def _stream_learns_from(self) -> int:
         return (BagOfWords if self._has_documents else ColumnModel).learned_from[0]
 
+    @available_if(rows_may_stream)
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None, sample_weight=None) -> Self:
         """Go on with further rows, of which any number may come in any number of calls, in bounded memory.
@@ -56,8 +86,10 @@ class MixtureStreaming(Streaming):
         Raises
         ------
         ValueError
-            If X or the weights are not as ``fit`` takes them, X is not like the rows before, or the partition is one of
-            which the weight of a row depends on an auxiliary variable ("nggp", "nig").
+            If X or the weights are not as ``fit`` takes them, or X is not like the rows before.
+        AttributeError
+            If the partition is one of which the weight of a row depends on an auxiliary variable ("nggp", "nig"), or a
+            move grows trees ("incremental-hierarchy"): the estimator has no ``partial_fit`` then.
 
         References
         ----------
@@ -76,18 +108,6 @@ class MixtureStreaming(Streaming):
         (3, 300)
         """
         return self._partial_fit(X, sample_weight)
-
-    def _check_stream(self):
-        if partitions.resolve_partition(self.partition).bind().has_auxiliary:
-            raise ValueError(
-                f"partition={self.partition!r} does not suit partial_fit; take 'dp' or 'pitman-yor', or give fit all "
-                "rows at once"
-            )
-        if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
-            raise ValueError(
-                "moves=['incremental-hierarchy'] does not suit partial_fit, which grows no trees; leave the move out, "
-                "or take TreeGuidedNRMM, whose partial_fit does"
-            )
 
     def _particle_maker(self):
         return MixtureParticles(partitions.resolve_partition(self.partition), self.learn_hyperparameters)

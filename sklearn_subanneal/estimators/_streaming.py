@@ -60,13 +60,9 @@ class Streaming:
         """Check all that does not suit a stream, then go on with the rows of X; the estimator."""
         if isinstance(X, ShardedTable):
             raise ValueError("partial_fit takes the rows themselves, not a ShardedTable; give that to fit")
-        self._check_stream()
         self._refuse_classes()
         with unchanged_on_failure(self):
             return self._receive(X, checked_weights(X, sample_weight))
-
-    def _check_stream(self) -> None:
-        """Raise ValueError if a parameter does not suit a stream."""
 
     def _particle_maker(self) -> ParticleMaker:
         raise TypeError(f"{type(self).__name__} must say what its particles are")

@@ -61,7 +61,9 @@ class ViewSummary:
     ----------
     number : int
     columns : list of str
-        Names of the columns; of which only some parts are in the view, such as the trend of a date, with "(in part)".
+        The columns; one of which only some parts are in the view is named with them, such as "day (trend)".
+    names : list of str
+        Their names in the table.
     labels : ndarray of int, shape (n_rows,)
         Cluster of each row.
     clusters : list of ClusterSummary
@@ -70,6 +72,7 @@ class ViewSummary:
 
     number: int
     columns: list[str]
+    names: list[str]
     labels: np.ndarray
     clusters: list[ClusterSummary]
 
@@ -111,13 +114,13 @@ def find_views(model: CrossCat, source: Source, most_views: int, most_clusters: 
             )
             for k in largest
         ]
-        columns = [name if is_whole else f"{name} (in part)" for name, is_whole in members.items()]
-        views.append(ViewSummary(number, columns, labels, clusters))
+        columns = [name + (f" ({', '.join(parts)})" if parts else "") for name, parts in members.items()]
+        views.append(ViewSummary(number, columns, list(members), labels, clusters))
     return views
 
 
-def columns_of_view(model: CrossCat, number: int) -> dict[str, bool]:
-    """The columns of a view, and whether all of their parts are in it.
+def columns_of_view(model: CrossCat, number: int) -> dict[str, list[str]]:
+    """The columns of a view, and what their parts in it are called: an empty list if all are in it.
 
     Parameters
     ----------
@@ -126,9 +129,15 @@ def columns_of_view(model: CrossCat, number: int) -> dict[str, bool]:
         Of the view.
     """
     is_in = model.column_labels_ == number
-    names = list(model.feature_types_)
-    members = np.unique(model.part_columns_[is_in])
-    return {names[j]: bool(is_in[model.part_columns_ == j].all()) for j in members}
+    names, parts = list(model.feature_types_), np.array(list(model.part_types_), object)
+    members: dict[str, list[str]] = {}
+    for j in np.unique(model.part_columns_[is_in]):
+        of_column = model.part_columns_ == j
+        own = [] if is_in[of_column].all() else parts[of_column & is_in].tolist()
+        # The first part of a column with an indicator of its missing cells has the name of the column.
+        own = [part for part in own if part != names[j]]
+        members[names[j]] = [part.removeprefix(f"{names[j]} (").removesuffix(")") for part in own]
+    return members
 
 
 def _traits(source: Source, members: list[str], inside: np.ndarray) -> list[Trait]:

@@ -15,6 +15,7 @@ from sklearn_subanneal.report.page_table import PageTable
 from sklearn_subanneal.report.section_tables import (
     cell_table,
     cluster_table,
+    columns_alone,
     contradiction_tables,
     convergence_table,
     filled_rows_table,
@@ -56,8 +57,7 @@ def page(found: Findings) -> str:
     """
     source, missing, n_rows = found.source, found.imputation.missing, len(found.source.frame)
     described = [view for view in found.views if view.clusters]
-    alone = [name for view in found.views if len(view.columns) == 1 for name in view.columns]
-    dependent = {name for pair in found.contradictions.pairs for name in (pair.one, pair.other)}
+    alone, alone_but_dependent = columns_alone(found.views, found.contradictions)
     return render(
         "page.html",
         found=found,
@@ -71,7 +71,7 @@ def page(found: Findings) -> str:
         column_table=column_table(source),
         view_table=view_table(found.views),
         alone=alone,
-        alone_but_dependent=[name for name in alone if name in dependent],
+        alone_but_dependent=alone_but_dependent,
         cluster_tables=[(view, cluster_table(found, view)) for view in described],
         n_other_views=sum(len(view.columns) > 1 for view in found.views) - len(described),
         blocks=_blocks(found),

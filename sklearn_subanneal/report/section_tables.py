@@ -34,6 +34,13 @@ def view_table(views: list[ViewSummary]) -> PageTable | None:
     )
 
 
+def columns_alone(views: list[ViewSummary], tests: Contradictions) -> tuple[list[str], list[str]]:
+    """The columns that are alone in their view, and those of them that a test finds dependent on another one."""
+    alone = {view.columns[0]: view.names[0] for view in views if len(view.columns) == 1}
+    dependent = {name for pair in tests.pairs for name in (pair.one, pair.other)}
+    return list(alone), [column for column, name in alone.items() if name in dependent]
+
+
 def cluster_table(found: Findings, view: ViewSummary) -> PageTable:
     """The largest clusters of a view."""
     names = found.source.row_names

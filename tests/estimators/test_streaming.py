@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -12,11 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import check_fit_score_takes_y
 from support.tables import blobs, with_gaps
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
-from sklearn_subanneal.partitions import CRP
+from sklearn_subanneal.partitions import CRP, NIG
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
 
@@ -279,8 +281,8 @@ def test_failed_calls_change_nothing():
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [
-        ({"partition": "nggp"}, blobs(), "partition='nggp' does not suit partial_fit"),
-        ({"moves": ["incremental-hierarchy"]}, blobs(), "grows no trees"),
+        ({"partition": "ngpp"}, blobs(), "'partition' parameter"),
+        ({"moves": ["incremental"]}, blobs(), "moves .*'incremental'"),
         ({"window": 0}, blobs(), "'window' parameter"),
         ({}, ShardedTable(blobs()), "not a ShardedTable"),
     ],
@@ -288,6 +290,24 @@ def test_failed_calls_change_nothing():
 def test_errors(settings, X, message):
     with pytest.raises(ValueError, match=message):
         model(**settings).partial_fit(X)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"partition": "nggp"}, "partition='nggp' does not suit partial_fit"),
+        ({"partition": NIG(1.0)}, r"partition=NIG\(.*\) does not suit partial_fit"),
+        ({"moves": ["incremental-hierarchy"]}, "grows no trees"),
+    ],
+)
+def test_without_streams(settings, reason):
+    """Where it does not suit there is no such method, as checks of scikit-learn ask."""
+    estimator = model(**settings)
+    assert hasattr(model(), "partial_fit") and not hasattr(estimator, "partial_fit")
+    with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as caught:
+        estimator.partial_fit(blobs())
+    assert re.search(reason, str(caught.value.__cause__))
+    check_fit_score_takes_y(type(estimator).__name__, estimator)
 
 
 def test_window_of_fixed_hyperparameters_and_partition():

@@ -96,7 +96,8 @@ def tempering(checkpoints):
     model = GaussianMean(TABLE, covariance=np.eye(4))
     sampler = ParallelTempering(n_warmup=20)
     checkpoint = checkpoints[0] if checkpoints else None
-    return vars(sampler.sample(model, 60, n_chains=2, random_state=0, checkpoint=checkpoint)) | {"seconds": None}
+    found = dict(vars(sampler.sample(model, 60, n_chains=2, random_state=0, checkpoint=checkpoint)))
+    return found | found.pop("parameters") | {"seconds": None}
 
 
 FITS = {

@@ -34,6 +34,8 @@ import sys, time
 sys.path.insert(0, {str(CAMPAIGN.parent)!r})
 import kill_campaign
 assert tuple(kill_campaign.FITS) == {NAMES!r}
+whole = kill_campaign.FITS["tempering"]([])
+print(kill_campaign.difference(whole, whole), kill_campaign.difference(whole | {{"theta": 0.0}}, whole))
 def fit(checkpoints):
     # Another number in a fit that resumes.
     found = [1.0, float("nan")]
@@ -48,4 +50,4 @@ out = kill_campaign.campaign("LDA", 2)
 print(out.n_kills > 0, out.n_equal, out.differences)
 """
     done = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, timeout=100)
-    assert done.stdout == "True 0 ['draws']\n", done.stdout + done.stderr
+    assert done.stdout == " theta\nTrue 0 ['draws']\n", done.stdout + done.stderr

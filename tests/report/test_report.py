@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,11 +22,13 @@ from sklearn_subanneal.datasets import make_planted_views
 from sklearn_subanneal.report import read_source
 from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
 from sklearn_subanneal.report.cli import main
-from sklearn_subanneal.report.clusters import find_views
+from sklearn_subanneal.report.clusters import columns_of_view, find_views
 from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.contradictions import Contradiction
 from sklearn_subanneal.report.imputation import impute_missing
 from sklearn_subanneal.report.learning import LearningCallback
 from sklearn_subanneal.report.progress_line import ProgressLine
+from sklearn_subanneal.report.section_tables import columns_alone
 
 EVIL = "<script>alert('x')</script> & \"co\""
 VOID = {"meta", "img", "br", "input"}
@@ -201,6 +204,35 @@ def test_views_clusters_and_their_differences(fitted):
         share = (old[inside].dropna() == True).mean()  # noqa: E712
         if share > 0.9:
             assert any(text.startswith(f"old is True in {share:.0%}") for text in texts)
+
+
+def test_columns_of_several_parts_are_listed_by_those_in_the_view():
+    model = SimpleNamespace(
+        feature_types_=dict.fromkeys(["day", "size", "hour"]),
+        part_types_=dict.fromkeys(["day (trend)", "day (week)", "day (year)", "size", "size (missing)", "hour"]),
+        part_columns_=np.array([0, 0, 0, 1, 1, 2]),
+        column_labels_=np.array([1, 0, 0, 0, 2, 0]),
+    )
+    assert [columns_of_view(model, number) for number in range(3)] == [
+        {"day": ["week", "year"], "size": [], "hour": []},
+        {"day": ["trend"]},
+        {"size": ["missing"]},
+    ]
+
+
+def test_columns_that_are_alone_and_those_that_depend_on_others(fitted):
+    """Parts of one column by their own names, whose dependence is that of the column."""
+    source, model = fitted
+    views = find_views(model, source, most_views=9, most_clusters=9)
+    alone = {column: name for view in views for column, name in zip(view.columns, view.names, strict=True)}
+    assert all(column == name or (name == "day" and column.startswith("day (")) for column, name in alone.items())
+    views = [
+        SimpleNamespace(columns=[own], names=[own.split(" (")[0]]) for own in ("size", "day (trend)", "day (week)")
+    ]
+    views.append(SimpleNamespace(columns=["old", "kind"], names=["old", "kind"]))
+    pair = Contradiction("day", "weight", "rank correlation", 1e-9, 0.0)
+    days = ["day (trend)", "day (week)"]
+    assert columns_alone(views, SimpleNamespace(pairs=[pair])) == (["size", *days], days)
 
 
 def test_planted_errors_are_the_least_probable(fitted):

@@ -208,6 +208,7 @@ DOCUMENTS = {
     "mixing_time": mixing_time(),
     "energy_barrier": energy_barrier(),
     "strategies": strategies("hospitals", "kdd"),
+    "crosscat_paper": strategies("hospitals"),
     "crosscat_10000": strategies("hospitals", "kdd_10000", "census_income_10000"),
     "crosscat_100000": strategies("kdd_100000", "census_income"),
     "crosscat_1000000": strategies("kdd_1000000", "census_income_1000000"),

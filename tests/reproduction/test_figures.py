@@ -59,6 +59,11 @@ def test_each_run_is_a_command(name):
         assert f'"{option}"' in text + shared
 
 
+def test_each_run_has_a_document_here():
+    """Without it, its figure would be tested by none of the quick tests."""
+    assert set(DOCUMENTS) == set(RUNS)
+
+
 def test_names_of_runs_mean_one_command():
     for figure in FIGURES.values():
         assert all(run == RUNS[run.name] for run in figure.runs)
