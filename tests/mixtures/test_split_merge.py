@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import adjusted_rand_score
 from oracles.reference_chain import effective_draws, noise_floor, partition_codes, partition_counts, total_variation
+from sklearn.metrics import adjusted_rand_score
 from support.small_tables import CASES, MIXED, N_ROWS, exact, statistics
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
