@@ -29,6 +29,10 @@ from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPaci
 from sklearn_subanneal.views.views_chain import STARTS
 from sklearn_subanneal.views.views_spec import ViewsSpec
 
+# Columns of so many levels show too little of their clusters, while there are few rows, for views to form without
+# tempering. With two levels, tempering joins views that are independent.
+MANY_LEVELS = 16
+
 DEFAULT_MOVES = (Gibbs(), SplitMerge(), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
@@ -79,8 +83,8 @@ class CrossCat(
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
-        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered", but "accelerating" if there are real
-        or skewed columns with ``covariance_type="diag"``.
+        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
+        with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating".
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing`.
     feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
@@ -315,8 +319,8 @@ class CrossCat(
         )
 
     def _schedule(self, models):
-        plain = any(model.kind in ("real", "skewed", "semicontinuous") and not model.joint for model in models)
-        default = "accelerating" if plain else "tempered"
+        tempers = any(model.joint or model.n_values >= MANY_LEVELS for model in models)
+        default = "tempered" if tempers else "accelerating"
         self.schedule_ = resolve_schedule(default if self.schedule == "auto" else self.schedule)
         return self.schedule_
 

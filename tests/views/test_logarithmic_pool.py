@@ -258,8 +258,7 @@ def test_views_without_the_class_say_something_of_it():
     y = rng.random(3000) < 0.2 + 0.3 * first + 0.3 * second
     groups = (first, first, first, second, second, second)
     X = np.column_stack([np.where(rng.random(3000) < 0.9, group, rng.integers(0, 2, 3000)) for group in groups])
-    # With the default schedule, all columns would be in one view, and the class with them.
-    inner = CrossCat(feature_types=["categorical"] * 6, schedule="accelerating", n_chains=1)
+    inner = CrossCat(feature_types=["categorical"] * 6, n_chains=1)
     model = CrossCatClassifier(inner, random_state=0).fit(X[:1000], y[:1000])
     assert all(len(draw.views) > 1 for draw in model.crosscat_._draws[0])
     assert 0.5 < model.view_weight_ < 2.0
