@@ -11,7 +11,8 @@ cdef class MoveKernel:
     n_proposed, n_accepted : int
         Proposals since the counters were last cleared.
     sum_log_ratio : float
-        Sum of the logarithms of their acceptance ratios. Tree-guided moves count those below -1000 as -1000.
+        Sum of the logarithms of their acceptance ratios. Tree-guided moves count those below -1000 as -1000, and merges
+        that are rejected before rows are allocated their upper bound.
     n_overflows : int
         Sweeps of slice sampling in which atoms were left out: these are not exact.
     """
