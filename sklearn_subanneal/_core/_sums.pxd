@@ -14,7 +14,6 @@ cdef inline double log_add(double a, double b) noexcept nogil:
 cdef void add_multiple(double factor, const double* values, double* out, Py_ssize_t n) noexcept nogil
 cdef void take_sums(const double* a, const double* b, double* out, Py_ssize_t n) noexcept nogil
 cdef void take_exponentials(double top, double* values, Py_ssize_t n) noexcept nogil
-cdef void take_logs(double* values, Py_ssize_t n) noexcept nogil
 cdef void take_log_rising(
     const double* alpha, const double* log_gamma_alpha, const double* count, double* out, Py_ssize_t n
 ) noexcept nogil

@@ -20,12 +20,6 @@ cdef simd_void take_exponentials(double top, double* values, Py_ssize_t n) noexc
         values[i] = exp_double(values[i] - top)
 
 
-cdef simd_void take_logs(double* values, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        values[i] = log_double(values[i])
-
-
 cdef simd_void take_log_rising(
     const double* alpha, const double* log_gamma_alpha, const double* count, double* out, Py_ssize_t n
 ) noexcept nogil:
