@@ -65,6 +65,8 @@ READERS: dict[str, tuple[Callable, tuple[str, str] | None]] = {
     "concrete": (numbers, ("gp_uci", "concrete.txt.gz")),
     "energy": (numbers, ("gp_uci", "energy.txt.gz")),
     "boston": (numbers, ("gp_uci", "bostonHousing.txt.gz")),
+    "yacht": (numbers, ("gp_uci", "yacht.txt.gz")),
+    "optdigits": (pd.read_csv, ("pmlb", "optdigits.csv.gz")),
     "hospitals": (lambda _: load_hospitals().data, None),
     "satellites": (satellites, ("satellites", "satellites_bayeslite.csv")),
     "adult": (adult, ("adult", "adult_48842.csv.gz")),

@@ -1,11 +1,12 @@
 """Why chains disagree
 ===================
 
-All fits of this page are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` with its defaults, unless a
-section says otherwise in its first words.
+All fits of this page are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` with its defaults, but that there are
+always four chains, unless the text above the code says otherwise.
 
-In short: either the table leaves the clusters open, or a chain is stuck. In both cases averages over all chains can
-be used, and a single partition should not be relied on. The table near the end tells the cases apart.
+In short: either the table leaves the clusters open, or a chain is stuck. In the first case use averages over all
+chains, and not a single partition. In the second, first give the chains more work. The table near the end tells the
+cases apart.
 
 You need to know what a cluster is, and that a fit begins with random numbers. The page explains the rest.
 """
@@ -17,12 +18,12 @@ You need to know what a cluster is, and that a fit begins with random numbers. T
 # A division of the rows into clusters is called a *partition*. Many partitions of a table are plausible. A *chain*
 # walks from one to the next, so that in the long run it is at each partition as often as it is probable. If one
 # partition is three times as probable as another, the chain is there three times as often. Some of the partitions
-# that it visits are kept: these are the *draws*. By default a fit has four chains, which do not know of one
-# another, and keeps ten draws of each.
+# that it visits are kept: these are the *draws*. By default a fit has two chains, which do not know of one another, and
+# two more if these disagree; it keeps ten draws of each. Here, ``n_chains=4``.
 #
-# If the chains walk long enough, it does not matter where they began: all visit the same partitions. So chains that
-# disagree show that the walks were too short to see all that is plausible. Whether this matters depends on the
-# reason. Here are three tables:
+# If the chains walk long enough, it does not matter where they began: all visit the same partitions. Walks are never
+# that long. What differs is what they have missed: other partitions that are as good, or better ones. Here are three
+# tables:
 #
 # - *groups*: three groups of points with gaps between them;
 # - *square*: points that are spread evenly over a square, without any gap;
@@ -42,18 +43,18 @@ from sklearn_subanneal.annealing import SequentialGibbs
 from sklearn_subanneal.datasets import load_hospitals
 from sklearn_subanneal.mixtures import Gibbs
 
-# The page shows by pictures what the warning says.
+# The page explains the warning.
 warnings.simplefilter("ignore", ConvergenceWarning)
 
 rng = np.random.default_rng(0)
 centres = np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])
-hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30].sample(frac=1.0, random_state=0)
+hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 tables = {
     "groups": centres[rng.integers(3, size=400)] + rng.normal(size=(400, 2)),
     "square": rng.uniform(0, 10, (400, 2)),
     "hospitals": hospitals,
 }
-models = {name: SubsampleAnnealedDPMM(random_state=0).fit(X) for name, X in tables.items()}
+models = {name: SubsampleAnnealedDPMM(n_chains=4, random_state=0).fit(X) for name, X in tables.items()}
 
 # %%
 # The pictures show the last draw of the first three chains. Colours are clusters; which colour a cluster has means
@@ -67,11 +68,12 @@ for row, name in zip(panels, ("groups", "square"), strict=True):
 figure.tight_layout()
 
 # %%
-# The chains agree on the groups, but for single points. On the square, each chain cuts the points in its own way.
+# On the groups, the chains agree, but for single points or a small piece of a group. On the square, each chain cuts the
+# points in its own way.
 #
 # To measure this, compare any two draws by the adjusted Rand index: 1 means that two partitions are the same, 0
-# that they have nothing in common but chance. Each picture has all forty draws on both sides. Lines separate the
-# chains.
+# that they have nothing in common but chance. Rows and columns of each picture are the same forty draws, ten of each
+# chain; a cell is the agreement of two draws. Lines separate the chains.
 
 
 def agreement(model):
@@ -94,7 +96,8 @@ for axes, (name, model) in zip(panels, models.items(), strict=True):
     axes.set_title(f"{name}\nwithin {within:.2f}, between {between:.2f}", fontsize=9)
     axes.set(xticks=[], yticks=[])
     print(f"{name:10} agreement within a chain {within:.2f}, between chains {between:.2f}; ", end="")
-    print(f"clusters: {models[name].n_clusters_}; warning: {bool(model.convergence_.problems)}")
+    print(f"clusters: {models[name].n_clusters_}; warning: {bool(model.convergence_.problems)}; ", end="")
+    print(f"weights of the chains: {model.chain_weights_.round(2)}")
 figure.colorbar(picture, ax=panels, shrink=0.8)
 assert agreements["groups"][2] > 0.9 > 0.5 > agreements["square"][1]
 assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
@@ -103,18 +106,33 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # There are three kinds of pictures:
 #
 # - *groups*: all is bright. All draws of all chains have nearly the same clusters.
-# - *square*: all is dark, also within a chain. Even one chain does not stay with its clusters for ten draws. The
-#   table leaves the clusters open, and each chain shows that. There is no warning.
+# - *square*: all is dark, also within a chain. A chain wanders, and its last draws are nearly as far from its first as
+#   from another chain.
 # - *hospitals*: bright squares along the diagonal. The draws of one chain are like one another and unlike those of
-#   the others. Each chain has stayed in its own place. ``fit`` warns, since it looks for just this: little
-#   agreement between chains, and clearly more within them.
+#   the others. Within ten draws, each chain has stayed in its own place.
+#
+# ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly less (by 0.1) than the
+# first and the last draw of the same chain. Both numbers are in ``convergence_``: ``row_agreement`` and
+# ``row_agreement_within``. A chain that walks slowly looks as if it were stuck. More work shows which it is. Here, not by
+# default, each tenth partition is kept (``thin=10``), so that a chain comes farther from draw to draw:
+
+for name in ("square", "hospitals"):
+    for thin in (1, 10):
+        found = SubsampleAnnealedDPMM(n_chains=4, thin=thin, random_state=0).fit(tables[name]).convergence_
+        print(f"{name:10} thin={thin:2}: first and last draw of a chain {found.row_agreement_within:.2f}, ", end="")
+        print(f"different chains {found.row_agreement:.2f}; warning: {bool(found.problems)}")
+
+# %%
+# With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So these
+# chains were slow, and not stuck.
 #
 # The first reason: the table leaves it open
 # ------------------------------------------
 #
 # The square has no groups. A cluster of this model is a Gaussian, so it takes several of them to fill a square, and
-# there are many ways to do so. Is one of them better? Not the default, but single chains are needed to see this:
-# the next fits have one chain each. The score is the mean log density of 2,000 new points: higher is better.
+# there are many ways to do so. Is one of them better? To see this, the next fits have one chain each, which is not the
+# default. The score is the mean log density of 2,000 new points, in nats, the unit of natural logarithms: higher is
+# better.
 
 new = np.random.default_rng(1).uniform(0, 10, (2000, 2))
 single = np.array(
@@ -129,7 +147,7 @@ assert together > single.mean()
 # All single chains are in the same range: each is one description of the table among many. The average of four
 # chains is a little better than a single chain is on average.
 #
-# So ask what does not depend on a single partition. The next pictures show the probability that a point is in the
+# So use results that do not depend on a single partition. The next pictures show the probability that a point is in the
 # same cluster as the star: by the draws of two single chains, and by those of all chains (``co_clustering``).
 
 square, model = tables["square"], models["square"]
@@ -150,10 +168,12 @@ print(f"between two chains {one:.3f}, between the average of two chains and that
 assert two < one
 
 # %%
-# The averages differ less. With more chains, they settle, while the partition of any single draw does not.
+# The averages differ less, and the more chains there are, the less. Partitions of single draws stay as different as they
+# are.
 #
-# Other methods are not spared, but do not show it. scikit-learn's mixture gives one partition for each
-# ``random_state``. With as many components as above, its partitions of the hospitals differ from one another, too:
+# Other methods have the same difficulty, and hide it: they return one partition, without a warning. scikit-learn's
+# mixture gives another one for each ``random_state``. With as many components as the fit above has clusters, and its
+# default of one start each, its partitions of the hospitals differ, too:
 
 number = models["hospitals"].n_clusters_
 mixtures = [
@@ -168,15 +188,18 @@ assert index < 0.8
 # The second reason: a chain is stuck
 # -----------------------------------
 #
-# Not with the defaults, but with too little work, and with moves of single points alone, chains get stuck on
-# purpose here. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains why
+# In the next fit, which is not the default, chains are made to get stuck: with too little work, and with moves of single
+# points alone. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains why
 # it is hard to mend a mistake by moves of single points.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
 train, new = points[:900], points[900:]
 poor = {"schedule": SequentialGibbs(passes=2), "moves": [Gibbs()], "max_sweeps": 0, "random_state": 5}
-fits = {"too little work": SubsampleAnnealedDPMM(**poor), "the defaults": SubsampleAnnealedDPMM(random_state=5)}
+fits = {
+    "too little work": SubsampleAnnealedDPMM(n_chains=4, **poor),
+    "the defaults": SubsampleAnnealedDPMM(n_chains=4, random_state=5),
+}
 figure, panels = plt.subplots(2, 4, figsize=(10, 5.4))
 weights = {}
 for row, (name, model) in zip(panels, fits.items(), strict=True):
@@ -195,29 +218,40 @@ assert fits["too little work"].convergence_.problems and not fits["the defaults"
 assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 
 # %%
-# In the upper row, chains have made different mistakes and do not leave them. These are not different descriptions
-# of one table. Some are worse than others, and they differ in how well they predict.
+# *Right* is the adjusted Rand index with the true groups, which the fit does not know.
 #
-# This is what ``chain_weights_`` is for. Each chain predicts rows of the table by the other rows. A chain that
-# predicts badly gets little weight in densities and imputations, and in ``co_clustering``. In the upper row, one
-# chain has most of the weight. (The fit does not know which groups are right. It only sees how well a chain
-# predicts.) In the lower row, the defaults have enough work and better moves: the chains agree, and share the
-# weight evenly.
+# In the upper row, chains have made different mistakes and do not leave them. These are not different descriptions of one
+# table: some predict worse than others. This is what ``chain_weights_`` is for. Each chain predicts rows of the table by
+# the other rows. A chain that predicts badly gets little weight in densities and imputations, and in ``co_clustering``. In
+# the upper row, one chain has most of the weight. It need not be the one that is most *right*: two groups in one cluster
+# predict badly, while one group in two clusters costs little.
+#
+# In the lower row, the defaults have enough work and better moves: the chains nearly agree, share the weight evenly, and
+# the score is better than that of all chains above.
 #
 # How to tell the reasons apart
 # -----------------------------
 #
+# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``, where 1/4
+# is an equal share of four chains, and one above 1/2 is large:
+#
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
-# no warning, high agreement          the table decides                           use ``labels_``
+# no warning, high agreement          the clusters are clear in the table         use ``labels_``
 # no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
-# warning, weights nearly equal       chains differ, and predict about equally    more chains; averages
+# warning, weights nearly equal       partitions that predict about equally, and  averages; more chains; a larger
+#                                     chains that get slowly from one to another  ``thin``
 # warning, one weight is large        the others predict worse: may be stuck      more passes, more chains
 # ==================================  ==========================================  ====================================
 #
-# Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how
-# probable it is that a fit with another ``random_state`` finds it again.
+# More passes (``schedule=SubsampleAnneal(passes=60)``) and a larger ``thin`` are more work for each chain. The hospitals were
+# in the third row, and with more work they are between the first two: different chains agree to somewhat less than 0.8, so
+# use averages.
+#
+# Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable it
+# is that a fit with another ``random_state`` finds it again, that is, one that shares three quarters of its rows or more.
+# This *recurrence* is printed here; above 0.9 we rely on a cluster.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_
@@ -236,9 +270,9 @@ for name, model in models.items():
 #   ``random_state`` gives the same chains, bit for bit. It does not make the partition more certain.
 # - If the table has no groups, as the square, do not report clusters at all. A density (``score_samples``) or the
 #   probability that two rows belong together (``co_clustering``) is what the fit can tell.
-# - If you look for groups of any shape, merge components that overlap (``merge_components``), or use a method that
+# - If you look for groups of any shape, merge clusters that overlap (``merge_components``), or use a method that
 #   looks for gaps, such as scikit-learn's ``HDBSCAN``.
 # - If a quick cut into k parts is enough, use ``KMeans``. It takes far less time, and shows no uncertainty.
 #
-# More on this: the how-to page on chains that disagree has the same steps for your own table, and the page on
-# clusters to rely on explains the estimate above.
+# More on this: :doc:`chains that disagree </how_to/disagreeing_chains>` has the same steps for your own table, and
+# :doc:`clusters to rely on </how_to/stable_clusters>` explains the estimate above.

@@ -1,8 +1,8 @@
 """How CrossCat reads a table
 ==========================
 
-Not the package but a small sampler in NumPy is used for the film in the middle of this page. All other results are
-those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless a section says otherwise in its first words.
+The film in the middle of this page does not use the package, but a small sampler in NumPy. All other results are those of
+:class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says otherwise.
 
 You need to know what a table, a cluster and a probability are. The page explains the rest: what a view is, how
 columns find their views, what the fitted model can be asked, and when to use something else.
@@ -72,13 +72,14 @@ figure.tight_layout()
 # and a view of the five questions about age, with three clusters of *the same* people.
 #
 # How does a column know where it belongs? Take a clustering of the people, and one column. The clustering explains
-# the column well if, within each cluster, most answers are the same. The measure is the probability of the column,
-# given the clusters, averaged over the unknown share of yes in each cluster. Its logarithm is the *log marginal
-# likelihood*.
+# the column well if, within each cluster, most answers are the same. The measure is the probability of these answers.
+# If the share of yes in a cluster were known, it would be a product: the share for each yes, and the rest for each no.
+# It is not known, so this product is averaged over all shares from 0 to 1. The probabilities of all clusters are
+# multiplied. The logarithm of the result is the *log marginal likelihood* of the column.
 
 
 def log_likelihood(answers, labels, prior=0.5):
-    """Of one column, given the clusters of its rows."""
+    """The log marginal likelihood of one column, given the clusters of its rows."""
     yes = np.bincount(labels, answers)
     no = np.bincount(labels) - yes
     return (betaln(yes + prior, no + prior) - betaln(prior, prior)).sum()
@@ -101,20 +102,20 @@ assert best["left-handed"] == "all in one cluster"
 
 # %%
 # The questions about place are explained best by the clusters of place, and those about age by the clusters of age.
-# A bar below zero says that clusters do harm: splitting the people costs something, and must be worth it, as by a
-# criterion such as BIC. This is why ``left-handed`` is best left alone, and why the method does not make as many
-# clusters and views as it can.
+# A bar below zero says that clusters do harm: each further cluster has a share of its own, which has to be guessed from
+# fewer people. So clusters must explain enough to pay for themselves. This acts like the penalty of a criterion such as
+# BIC, and keeps the method from making as many clusters and views as it can. ``left-handed`` pays for no clusters.
 #
 # Nobody tells CrossCat the place and the age. It has to find the clusters and the views together:
 #
 # 1. **Rows.** In each view, one person after the other draws its cluster, given the clusters of all others. Large
 #    clusters attract, and so do clusters with similar answers. (:doc:`How subsample annealing works
 #    <annealing_explained>` shows this step.)
-# 2. **Columns.** One column after the other draws its view. Large views attract, and so do views whose clusters
-#    explain the column, by the measure above. It can also draw a new view.
+# 2. **Columns.** One column after the other draws its view. A view is more probable if it has many columns, and if its
+#    clusters explain the column, by the measure above. The column can also draw a new view, whose clusters are random.
 #
-# Both steps are repeated. This is Gibbs sampling, for rows and columns in turn. Here it is, short and slow, in
-# NumPy:
+# Both steps, once for all rows and columns, are a *sweep*. Sweeps are repeated. This is Gibbs sampling, for rows and
+# columns in turn. Here it is, short and slow, in NumPy:
 
 
 class SmallCrossCat:
@@ -153,7 +154,7 @@ class SmallCrossCat:
         self.views[column] = -1
         old = [view for view in np.unique(self.views) if view >= 0]
         candidates = {view: self.clusters[view] for view in old}
-        # Three new views are on offer; they share the weight of one column.
+        # Three new views can be drawn; together they weigh as much as one column.
         free = [view for view in range(len(self.views) + 3) if view not in candidates][:3]
         candidates |= {view: self.clusters_from_prior() for view in free}
         if own not in old:  # the column was alone: its view is one of the new ones
@@ -203,7 +204,7 @@ def draw(frame):
     axes.imshow(image, aspect="auto", interpolation="nearest")
     axes.set_xticks(range(len(names)), names, rotation=90)
     axes.tick_params(length=0)
-    axes.set(yticks=[], title=f"after {frame + 1} sweeps: {len(film[frame][1])} views")
+    axes.set(yticks=[], title=f"sweep {frame + 1}: {len(film[frame][1])} views")
     figure.subplots_adjust(bottom=0.25, left=0.03, right=0.97)
 
 
@@ -215,15 +216,17 @@ for view in clusters:
     print(f"clusters of {sizes[sizes > 0]} people:", *people.columns[views == view])
 
 # %%
-# The last frame is one *draw*: a possible reading of the table, and not the only one. The sampler goes on, and
-# visits other readings as often as they are probable. An answer is an average over many draws.
+# The last frame is one *draw*: a possible reading of the table, and not the only one. The stories of place and age have
+# been found. ``left-handed`` has a view of its own here; its clusters mean nothing. The sampler goes on, and visits
+# other readings as often as they are probable. What a model reports is an average over many draws.
 #
 # The same with CrossCat
 # ----------------------
 #
 # :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
-# with :doc:`subsample annealing <annealing_explained>`. By default it has four independent chains and keeps ten
-# draws of each.
+# with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and two more if
+# these do not agree, and keeps ten draws of each. One of them is printed and shown here, that which is most like the
+# others:
 
 model = CrossCat(random_state=0).fit(people)
 for view in range(model.n_views_):
@@ -233,9 +236,13 @@ display = ViewsDisplay.from_estimator(model, people)
 display.figure_.set_size_inches(8, 4.5)
 
 # %%
-# How sure is this? ``dependence_`` has the share of all draws in which two columns are in one view. Values between
-# 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing, so the table does not say where it
-# belongs.
+# Large clusters are places and ages. The small ones, many of a single person, are people whose answers are unusual. They
+# come and go from draw to draw, so do not read them; ``cluster_stability`` says which clusters come again.
+#
+# How sure is this? ``dependence_`` has the share of draws in which two columns are in one view (chains that predict the
+# table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing, so
+# the table does not say where it belongs. Equal low values for all pairs of two views have another reason: one
+# chain has put everything in one view. :doc:`Why chains disagree <chains_explained>` is the next page.
 
 display = DependenceDisplay.from_estimator(model)
 dependence = pd.DataFrame(model.dependence_, people.columns, people.columns)
@@ -246,8 +253,9 @@ assert dependence.loc["car", list(ABOUT_PLACE)].min() > 0.9 > 0.4 > dependence.l
 # What the model can be asked
 # ---------------------------
 #
-# One fit answers questions about any column given any other; none was named as the target. A question about age
-# hardly changes by an answer about place, as these columns are in different views:
+# One fit answers questions about any column given any other; none was named as the target. How probable is it that a
+# person has a pension? Much more so if the person has glasses. Whether the person has hens changes hardly anything, as
+# this column is in another view:
 
 for event, given in (("pension", {}), ("pension", {"glasses": True}), ("pension", {"hens": True})):
     print(f"P({event} | {given or 'nothing'}) = {model.probability(event, given=given or None):.2f}")
@@ -268,9 +276,9 @@ assert right > simple
 # When it helps: several stories in one table
 # -------------------------------------------
 #
-# The score is the mean log density of 2,000 new people: higher is better.
-# :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` has a single clustering for all columns. It is fitted to the
-# same table, and then both to a table with the questions about place alone, which has one story.
+# The score is the mean log probability of the answers of 2,000 new people, in nats, the unit of natural logarithms: higher
+# is better. :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` has a single clustering for all columns. Both models are
+# fitted to the whole table, which has two stories, and to the questions about place alone, which are one story.
 
 new, _, _ = make_people(2000, random_state=1)
 new, gain = new[people.columns], {}
@@ -285,7 +293,8 @@ for name, columns in (("two stories", list(people.columns)), ("one story", list(
 assert gain["two stories"] > 0.05 > abs(gain["one story"])
 
 # %%
-# Views pay off where columns tell several stories. For a single story, one clustering does as well and is simpler.
+# With two stories, a new person is about 10 % more probable by CrossCat (0.1 nats), in this one example. For a single
+# story, one clustering does as well and is simpler.
 #
 # When not to use it
 # ------------------
@@ -296,26 +305,32 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-6, 6, (300, 1))
-y = np.sin(x[:, 0]) + 0.1 * rng.normal(size=300)
+y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=300)
 grid = np.linspace(-6, 6, 200)[:, None]
 figure, axes = plt.subplots(figsize=(7, 3))
 axes.scatter(x[:, 0], y, s=4, color="grey")
 errors = {}
 for regressor in (CrossCatRegressor(random_state=0), GaussianProcessRegressor(RBF() + WhiteKernel(), random_state=0)):
     name, curve = type(regressor).__name__, regressor.fit(x, y).predict(grid)
-    errors[name] = np.sqrt(np.mean((curve - np.sin(grid[:, 0])) ** 2))
+    errors[name] = np.sqrt(np.mean((curve - np.sin(2 * grid[:, 0])) ** 2))
     axes.plot(grid, curve, label=f"{name}: error {errors[name]:.3f}")
     print(f"{name}: root mean squared error {errors[name]:.3f}")
+axes.set_ylim(-1.3, 2.1)
 axes.legend(loc="upper right")
 figure.tight_layout()
 assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 
 # %%
-# **You want to read the views of correlated numbers.** By default, numbers in one view are jointly Gaussian within
-# a cluster, for tables of moderate size. Correlated numbers then need no clusters, and columns that have little to
-# do with one another can share a view at no cost. This predicts well and shows few views.
-# ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster: there are more
-# views, which can be read.
+# **A single clustering of the rows is wanted.** Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, whose clusters are
+# those of all columns together.
+#
+# How to read the views
+# ---------------------
+#
+# **With the default, views of numbers say little.** Numbers in one view are jointly Gaussian within a cluster, for
+# tables of moderate size. Correlated numbers then need no clusters, and columns that have little to do with one another
+# can share a view at no cost. This predicts well and shows few views. ``covariance_type="diag"``, which is not the
+# default, makes columns independent within a cluster: there are more views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
@@ -328,8 +343,9 @@ assert n_views["diag"] > n_views["auto"]
 
 # %%
 # **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy
-# of another column, it stays with its copy, and a weaker dependence on further columns is lost. Not with the
-# default, but with ``covariance_type="diag"``:
+# of another column, it stays with its copy, and a weaker dependence on further columns is lost. The next fit has not
+# the default, but ``covariance_type="diag"``. (With the default this happens less, since correlated numbers usually share
+# a view.)
 
 a = rng.normal(size=300)
 b = 0.5 * a + np.sqrt(0.75) * rng.normal(size=300)
@@ -341,8 +357,10 @@ print(f"a and its copy: {np.corrcoef(a, copies['copy of a'])[0, 1]:.2f}; {fit.de
 assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 
 # %%
-# So read ``dependence_`` in one direction: a high value says that columns depend on one another, and a value of
-# zero does not say that they are independent.
+# So do not read too much into ``dependence_``. A value of zero does not say that two columns are independent. A high value
+# says that they share a view: with ``"diag"``, because the same clusters explain both; with the default, numbers may share
+# a view that have little to do with one another. How strong a dependence is, ``relatedness`` says, on the scale of a
+# correlation.
 #
 # In short: use CrossCat to see what a table of many columns is about, to fill in its missing cells, to find odd
 # cells, and to ask many questions of one fit. Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
+from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.diagnostics import summary
 from sklearn_subanneal.posterior.labels import encode_labels
 from sklearn_subanneal.posterior.losses import adjusted_rand
@@ -140,19 +142,27 @@ def cautions_of(model: CrossCat) -> list[str]:
     out, n_runs = [], int((model.chain_weights_ >= LEAST_WEIGHT).sum())
     if n_runs < 2:
         out.append("Only one run of the model counts, so nobody knows whether another would agree.")
-    agreement = [
-        float(np.mean([adjusted_rand(*map(encode_labels, (draw, model.column_labels_))) for draw in chain]))
-        for chain in model.posterior_column_labels_
-    ]
-    others = [index for index in agreement if index < LEAST_AGREEMENT]
-    if others:
-        what = f"{len(others)} of {len(agreement)} runs of the model {'groups' if len(others) == 1 else 'group'}"
-        out.append(
-            f"{what} the columns otherwise (agreement down to {max(min(others), 0.0):.2f}, where 1 is the same)."
-        )
+    # Of a column of several parts, the first.
+    first = np.unique(model.part_columns_, return_index=True)[1]
+    own, moved = model.column_labels_, []
+    for chain in model.posterior_column_labels_:
+        if np.mean([adjusted_rand(*map(encode_labels, (draw, own))) for draw in chain]) < LEAST_AGREEMENT:
+            moved.append(round(float(np.mean([_n_moved(draw[first], own[first]) for draw in chain]))))
+    if moved:
+        what = f"{len(moved)} of {len(model.posterior_column_labels_)} runs of the model "
+        what += f"{'groups' if len(moved) == 1 else 'group'} the columns otherwise"
+        most = f"{'up to ' if min(moved) < max(moved) else ''}{max(max(moved), 1)} of {counted(len(first), 'column')}"
+        out.append(f"{what} ({most} in another group).")
     found = model.convergence_
     if found.row_agreement < min(LEAST_AGREEMENT, found.row_agreement_within - SURPLUS):
         out.append(f"The runs disagree on the groups of rows (agreement {max(found.row_agreement, 0.0):.2f}).")
     if any("log joint" in problem for problem in found.problems):
         out.append("The model was still changing when it stopped.")
     return out
+
+
+def _n_moved(labels: np.ndarray, others: np.ndarray) -> int:
+    """How many columns must change their view to make one partition of them the other."""
+    shared = np.zeros((labels.max() + 1, others.max() + 1), dtype=int)
+    np.add.at(shared, (labels, others), 1)
+    return len(labels) - int(shared[linear_sum_assignment(-shared)].sum())
