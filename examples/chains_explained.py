@@ -113,8 +113,8 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 #
 # ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly less (by 0.1) than the
 # first and the last draw of the same chain. Both numbers are in ``convergence_``: ``row_agreement`` and
-# ``row_agreement_within``. A chain that walks slowly looks as if it were stuck. More work shows which it is. Here, not by
-# default, each tenth partition is kept (``thin=10``), so that a chain comes farther from draw to draw:
+# ``row_agreement_within``. A chain that walks slowly looks as if it were stuck. More work shows which it is. Here, not
+# by default, each tenth partition is kept (``thin=10``), so that a chain comes farther from draw to draw:
 
 for name in ("square", "hospitals"):
     for thin in (1, 10):
@@ -123,8 +123,8 @@ for name in ("square", "hospitals"):
         print(f"different chains {found.row_agreement:.2f}; warning: {bool(found.problems)}")
 
 # %%
-# With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So these
-# chains were slow, and not stuck.
+# With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So
+# these chains were slow, and not stuck.
 #
 # The first reason: the table leaves it open
 # ------------------------------------------
@@ -168,8 +168,8 @@ print(f"between two chains {one:.3f}, between the average of two chains and that
 assert two < one
 
 # %%
-# The averages differ less, and the more chains there are, the less. Partitions of single draws stay as different as they
-# are.
+# The averages differ less, and the more chains there are, the less. Partitions of single draws stay as different as
+# they are.
 #
 # Other methods have the same difficulty, and hide it: they return one partition, without a warning. scikit-learn's
 # mixture gives another one for each ``random_state``. With as many components as the fit above has clusters, and its
@@ -188,9 +188,9 @@ assert index < 0.8
 # The second reason: a chain is stuck
 # -----------------------------------
 #
-# In the next fit, which is not the default, chains are made to get stuck: with too little work, and with moves of single
-# points alone. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains why
-# it is hard to mend a mistake by moves of single points.
+# In the next fit, which is not the default, chains are made to get stuck: with too little work, and with moves of
+# single points alone. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains
+# why it is hard to mend a mistake by moves of single points.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
@@ -220,20 +220,20 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # %%
 # *Right* is the adjusted Rand index with the true groups, which the fit does not know.
 #
-# In the upper row, chains have made different mistakes and do not leave them. These are not different descriptions of one
-# table: some predict worse than others. This is what ``chain_weights_`` is for. Each chain predicts rows of the table by
-# the other rows. A chain that predicts badly gets little weight in densities and imputations, and in ``co_clustering``. In
-# the upper row, one chain has most of the weight. It need not be the one that is most *right*: two groups in one cluster
-# predict badly, while one group in two clusters costs little.
+# In the upper row, chains have made different mistakes and do not leave them. These are not different descriptions of
+# one table: some predict worse than others. This is what ``chain_weights_`` is for. Each chain predicts rows of the
+# table by the other rows. A chain that predicts badly gets little weight in densities and imputations, and in
+# ``co_clustering``. In the upper row, one chain has most of the weight. It need not be the one that is most *right*:
+# two groups in one cluster predict badly, while one group in two clusters costs little.
 #
-# In the lower row, the defaults have enough work and better moves: the chains nearly agree, share the weight evenly, and
-# the score is better than that of all chains above.
+# In the lower row, the defaults have enough work and better moves: the chains nearly agree, share the weight evenly,
+# and the score is better than that of all chains above.
 #
 # How to tell the reasons apart
 # -----------------------------
 #
-# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``, where 1/4
-# is an equal share of four chains, and one above 1/2 is large:
+# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``,
+# where 1/4 is an equal share of four chains, and one above 1/2 is large:
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
@@ -245,13 +245,13 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # warning, one weight is large        the others predict worse: may be stuck      more passes, more chains
 # ==================================  ==========================================  ====================================
 #
-# More passes (``schedule=SubsampleAnneal(passes=60)``) and a larger ``thin`` are more work for each chain. The hospitals were
-# in the third row, and with more work they are between the first two: different chains agree to somewhat less than 0.8, so
-# use averages.
+# More passes (``schedule=SubsampleAnneal(passes=60)``) and a larger ``thin`` are more work for each chain. The
+# hospitals were in the third row, and with more work they are between the first two: different chains agree to somewhat
+# less than 0.8, so use averages.
 #
-# Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable it
-# is that a fit with another ``random_state`` finds it again, that is, one that shares three quarters of its rows or more.
-# This *recurrence* is printed here; above 0.9 we rely on a cluster.
+# Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
+# it is that a fit with another ``random_state`` finds it again, that is, one that shares three quarters of its rows or
+# more. This *recurrence* is printed here; above 0.9 we rely on a cluster.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_

@@ -1,8 +1,8 @@
 """How CrossCat reads a table
 ==========================
 
-The film in the middle of this page does not use the package, but a small sampler in NumPy. All other results are those of
-:class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says otherwise.
+The film in the middle of this page does not use the package, but a small sampler in NumPy. All other results are those
+of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says otherwise.
 
 You need to know what a table, a cluster and a probability are. The page explains the rest: what a view is, how
 columns find their views, what the fitted model can be asked, and when to use something else.
@@ -236,13 +236,13 @@ display = ViewsDisplay.from_estimator(model, people)
 display.figure_.set_size_inches(8, 4.5)
 
 # %%
-# Large clusters are places and ages. The small ones, many of a single person, are people whose answers are unusual. They
-# come and go from draw to draw, so do not read them; ``cluster_stability`` says which clusters come again.
+# Large clusters are places and ages. The small ones, many of a single person, are people whose answers are unusual.
+# They come and go from draw to draw, so do not read them; ``cluster_stability`` says which clusters come again.
 #
 # How sure is this? ``dependence_`` has the share of draws in which two columns are in one view (chains that predict the
-# table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing, so
-# the table does not say where it belongs. Equal low values for all pairs of two views have another reason: one
-# chain has put everything in one view. :doc:`Why chains disagree <chains_explained>` is the next page.
+# table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing,
+# so the table does not say where it belongs. Equal low values for all pairs of two views have another reason: one chain
+# has put everything in one view. :doc:`Why chains disagree <chains_explained>` is the next page.
 
 display = DependenceDisplay.from_estimator(model)
 dependence = pd.DataFrame(model.dependence_, people.columns, people.columns)
@@ -276,9 +276,10 @@ assert right > simple
 # When it helps: several stories in one table
 # -------------------------------------------
 #
-# The score is the mean log probability of the answers of 2,000 new people, in nats, the unit of natural logarithms: higher
-# is better. :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` has a single clustering for all columns. Both models are
-# fitted to the whole table, which has two stories, and to the questions about place alone, which are one story.
+# The score is the mean log probability of the answers of 2,000 new people, in nats, the unit of natural logarithms:
+# higher is better. :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` has a single clustering for all columns. Both
+# models are fitted to the whole table, which has two stories, and to the questions about place alone, which are one
+# story.
 
 new, _, _ = make_people(2000, random_state=1)
 new, gain = new[people.columns], {}
@@ -321,8 +322,8 @@ figure.tight_layout()
 assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 
 # %%
-# **A single clustering of the rows is wanted.** Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, whose clusters are
-# those of all columns together.
+# **A single clustering of the rows is wanted.** Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, whose clusters
+# are those of all columns together.
 #
 # How to read the views
 # ---------------------
@@ -342,10 +343,10 @@ for covariance in ("auto", "diag"):
 assert n_views["diag"] > n_views["auto"]
 
 # %%
-# **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy
-# of another column, it stays with its copy, and a weaker dependence on further columns is lost. The next fit has not
-# the default, but ``covariance_type="diag"``. (With the default this happens less, since correlated numbers usually share
-# a view.)
+# **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy of
+# another column, it stays with its copy, and a weaker dependence on further columns is lost. The next fit has not the
+# default, but ``covariance_type="diag"``. (With the default this happens less, since correlated numbers usually share a
+# view.)
 
 a = rng.normal(size=300)
 b = 0.5 * a + np.sqrt(0.75) * rng.normal(size=300)
@@ -357,10 +358,10 @@ print(f"a and its copy: {np.corrcoef(a, copies['copy of a'])[0, 1]:.2f}; {fit.de
 assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 
 # %%
-# So do not read too much into ``dependence_``. A value of zero does not say that two columns are independent. A high value
-# says that they share a view: with ``"diag"``, because the same clusters explain both; with the default, numbers may share
-# a view that have little to do with one another. How strong a dependence is, ``relatedness`` says, on the scale of a
-# correlation.
+# So do not read too much into ``dependence_``. A value of zero does not say that two columns are independent. A high
+# value says that they share a view: with ``"diag"``, because the same clusters explain both; with the default, numbers
+# may share a view that have little to do with one another. How strong a dependence is, ``relatedness`` says, on the
+# scale of a correlation.
 #
 # In short: use CrossCat to see what a table of many columns is about, to fill in its missing cells, to find odd
 # cells, and to ask many questions of one fit. Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single
