@@ -101,7 +101,8 @@ def told_pairs(page: str, strong: set[frozenset]) -> set[frozenset]:
             further |= {frozenset(row[:2]) for row in rows}
         elif FURTHER[1] in caption:
             further |= {frozenset((row[0], other)) for row in rows for other in row[1].split("; ")}
-    names = [{name.removesuffix(" (in part)") for name in view.split("; ")} for view in views]
+    # A column of which only a part is in the view has the part in parentheses.
+    names = [{*view.split("; "), *(name.rpartition(" (")[0] for name in view.split("; "))} for view in views]
     return {pair for pair in strong if pair in further or any(pair <= view for view in names)}
 
 

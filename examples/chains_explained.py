@@ -1,8 +1,8 @@
 """Why chains disagree
 ===================
 
-All fits of this page are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` with its defaults, but that there are
-always four chains, unless the text above the code says otherwise.
+All fits of this page are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` with its defaults, but that there
+are always four chains, unless the text above the code says otherwise.
 
 In short: either the table leaves the clusters open, or a chain is stuck. In the first case use averages over all
 chains, and not a single partition. In the second, first give the chains more work. The table near the end tells the

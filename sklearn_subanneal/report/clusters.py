@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklearn_subanneal.columns.atom_split import AtomSplit
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.source import Source
 
@@ -61,7 +62,8 @@ class ViewSummary:
     ----------
     number : int
     columns : list of str
-        The columns; one of which only some parts are in the view is named with them, such as "day (trend)".
+        The columns; one of which only some parts are in the view is named with them, such as "day (trend)" or "fee
+        (whether 0)".
     names : list of str
         Their names in the table.
     labels : ndarray of int, shape (n_rows,)
@@ -136,7 +138,15 @@ def columns_of_view(model: CrossCat, number: int) -> dict[str, list[str]]:
         own = [] if is_in[of_column].all() else parts[of_column & is_in].tolist()
         # The first part of a column with an indicator of its missing cells has the name of the column.
         own = [part for part in own if part != names[j]]
-        members[names[j]] = [part.removeprefix(f"{names[j]} (").removesuffix(")") for part in own]
+        split = model._table.columns[j].split
+        if isinstance(split, AtomSplit):
+            values = f"{split.atoms[0]:g}" if len(split.atoms) == 1 else "a frequent value, and which"
+            words = dict(
+                zip((part.name for part in split.parts), (f"whether {values}", "its other values"), strict=True)
+            )
+            members[names[j]] = [words[part] for part in own]
+        else:
+            members[names[j]] = [part.removeprefix(f"{names[j]} (").removesuffix(")") for part in own]
     return members
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklearn_subanneal.columns.atom_split import AtomSplit
 from sklearn_subanneal.report.pair_tests import PairTests, pairwise_tests
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def find_contradictions(model: CrossCat, X: pd.DataFrame) -> Contradictions:
     """Test the pairs of columns that are in separate views in most draws, or in those of the representative draw.
 
     The tests are those of :func:`~sklearn_subanneal.report.pair_tests.pairwise_tests`, in at most 10,000 evenly spaced
-    rows. Cyclic columns are tested as eight categories, of a column of several parts the first part.
+    rows. Cyclic columns are tested as eight categories, semicontinuous ones by all of their numbers, of other columns of
+    several parts the first part.
 
     Parameters
     ----------
@@ -95,9 +97,15 @@ def testable_columns(model: CrossCat, X: pd.DataFrame) -> tuple[list[np.ndarray]
     """
     step = -(-len(X) // MOST_ROWS)
     cells, kinds = model.typed_columns(X.iloc[::step]), list(model.part_types_.values())
-    first = np.unique(model.part_columns_, return_index=True)[1]
-    columns = [_sectors(cells[p]) if kinds[p] == "cyclic" else _observed(cells[p]) for p in first]
-    return columns, [kinds[p] not in ORDERED for p in first]
+    columns, is_categorical = [], []
+    for column, places in zip(model._table.columns, model._table.places, strict=True):
+        own, kind = cells[places[0]], kinds[places[0]]
+        if isinstance(column.split, AtomSplit):
+            # Which cells are atoms says less than their numbers.
+            own, kind = column.split.join([cells[p] for p in places], None, None), "semicontinuous"
+        columns.append(_sectors(own) if kind == "cyclic" else _observed(own))
+        is_categorical.append(kind not in ORDERED)
+    return columns, is_categorical
 
 
 def _in_one_view(model: CrossCat) -> np.ndarray:

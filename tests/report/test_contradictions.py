@@ -36,6 +36,18 @@ def fit(frame, **settings):
     return CrossCat(feature_types=types, n_chains=1, n_draws=2, random_state=0, **settings).fit(frame)
 
 
+def test_semicontinuous_columns_are_tested_by_their_numbers():
+    """Half of the cells are 0, whatever the other column is; the rest follow it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "fee": np.where(np.arange(300) % 2, 0.0, 9.0 + x + 0.1 * rng.normal(size=300))})
+    settings = {"n_chains": 1, "n_draws": 1, "random_state": 0, "moves": [Gibbs()], "column_start": "separate"}
+    model = CrossCat(feature_types=["real", "semicontinuous"], **settings).fit(frame)
+    assert list(model.part_types_) == ["x", "fee (atom)", "fee (rest)"]
+    found = find_contradictions(model, frame)
+    assert found.tests.p_values[0, 1] == pytest.approx(stats.spearmanr(frame["x"], frame["fee"]).pvalue, rel=0.05)
+
+
 def test_pairs_of_columns_that_stay_apart(frame):
     """A chain that cannot move columns: all are independent in the model, and six pairs are not."""
     model = fit(frame, moves=[Gibbs()], column_start="separate")

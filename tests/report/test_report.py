@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from sklearn_subanneal import load
+from sklearn_subanneal.columns.atom_split import AtomSplit
 from sklearn_subanneal.datasets import make_planted_views
 from sklearn_subanneal.report import read_source
 from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
@@ -207,16 +208,21 @@ def test_views_clusters_and_their_differences(fitted):
 
 
 def test_columns_of_several_parts_are_listed_by_those_in_the_view():
+    rng = np.random.default_rng(0)
+    one = AtomSplit.of("fee", np.where(np.arange(60) % 2, 0.0, rng.normal(size=60)), {})
+    several = AtomSplit.of("tax", np.where(np.arange(90) % 3, np.arange(90) % 3, rng.normal(size=90)), {})
+    parts = ["day (trend)", "day (week)", "day (year)", "size", "size (missing)", "hour", "fee (atom)", "fee (rest)"]
     model = SimpleNamespace(
-        feature_types_=dict.fromkeys(["day", "size", "hour"]),
-        part_types_=dict.fromkeys(["day (trend)", "day (week)", "day (year)", "size", "size (missing)", "hour"]),
-        part_columns_=np.array([0, 0, 0, 1, 1, 2]),
-        column_labels_=np.array([1, 0, 0, 0, 2, 0]),
+        feature_types_=dict.fromkeys(["day", "size", "hour", "fee", "tax"]),
+        part_types_=dict.fromkeys([*parts, "tax (atom)", "tax (rest)"]),
+        part_columns_=np.array([0, 0, 0, 1, 1, 2, 3, 3, 4, 4]),
+        column_labels_=np.array([1, 0, 0, 0, 2, 0, 0, 1, 1, 2]),
+        _table=SimpleNamespace(columns=[SimpleNamespace(split=own) for own in (None, None, None, one, several)]),
     )
     assert [columns_of_view(model, number) for number in range(3)] == [
-        {"day": ["week", "year"], "size": [], "hour": []},
-        {"day": ["trend"]},
-        {"size": ["missing"]},
+        {"day": ["week", "year"], "size": [], "hour": [], "fee": ["whether 0"]},
+        {"day": ["trend"], "fee": ["its other values"], "tax": ["whether a frequent value, and which"]},
+        {"size": ["missing"], "tax": ["its other values"]},
     ]
 
 
