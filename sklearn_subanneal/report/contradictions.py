@@ -69,8 +69,8 @@ def find_contradictions(model: CrossCat, X: pd.DataFrame) -> Contradictions:
     """Test the pairs of columns that are in separate views in most draws, or in those of the representative draw.
 
     The tests are those of :func:`~sklearn_subanneal.report.pair_tests.pairwise_tests`, in at most 10,000 evenly spaced
-    rows. Cyclic columns are tested as eight categories, semicontinuous ones by all of their numbers, of other columns of
-    several parts the first part.
+    rows. Cyclic columns are tested as eight categories, semicontinuous ones by all of their numbers, and other columns
+    of several parts by the first part.
 
     Parameters
     ----------
