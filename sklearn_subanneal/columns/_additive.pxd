@@ -21,7 +21,7 @@ cdef enum:
     MAX_HYPERPARAMETERS = 4
 
 
-# A kernel has at most three float64 sums, and one intermediate result for each slot besides.
+# Intermediate results of each slot: at least so many, and one more than the float64 sums.
 cdef enum:
     N_ROOM = 4
 
@@ -40,7 +40,7 @@ cdef class AdditiveStatistics(ColumnStatistics):
     cdef Sums other                         # room for the sums under another partition
     cdef float* floats                      # (n_floats, capacity), coefficients, contiguous over slots
     cdef double* doubles                    # (n_doubles, capacity), the same in float64
-    cdef double* room                       # (N_ROOM, capacity), for intermediate results of each slot
+    cdef double* room                       # (n_sums + 1 or N_ROOM, capacity), for intermediate results of slots
     cdef double[MAX_HYPERPARAMETERS] hyperparameter
     cdef Py_ssize_t[MAX_HYPERPARAMETERS] n_grid
     cdef double[:, ::1] grid                # (n_hyperparameters, MAX_GRID)

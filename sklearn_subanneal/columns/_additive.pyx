@@ -87,7 +87,8 @@ cdef class AdditiveStatistics(ColumnStatistics):
             records[:present] = self.memory[0]
             for new, old in zip((counts, floats, doubles), self.memory[1:4], strict=True):
                 new[:, :present] = old
-        room = np.zeros(capacity * (self.n_record + N_ROOM)), np.zeros((self.n_counts, capacity), np.int32)
+        n_room = self.n_record + max(self.n_sums + 1, N_ROOM)
+        room = np.zeros(capacity * n_room), np.zeros((self.n_counts, capacity), np.int32)
         self.memory = (records, counts, floats, doubles, *room)
         self.own = Sums(<double*> address(records), <int32_t*> address(counts))
         self.other = Sums(<double*> address(room[0]), <int32_t*> address(room[1]))

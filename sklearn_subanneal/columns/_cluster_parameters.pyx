@@ -256,32 +256,44 @@ cdef class SemicontinuousParameters(ClusterParameters):
                 self.rest.score(row, scores)
 
 
-cdef class RateParameters(ClusterParameters):
-    """Rate of a column of counts in every cluster."""
+cdef class CountParameters(ClusterParameters):
+    """Mean of a column of counts in every cluster: a count x adds x slope + intercept, but for its own coefficient."""
 
     cdef const int32_t[::1] cells
-    cdef double[:, ::1] coefficients        # log rate, -rate
+    cdef double[:, ::1] coefficients        # slope, intercept
 
     def place(self, CountData data, filled):
         self.cells = data.cells
 
     def prepare(self):
-        log_rate = self.arrays["log_rate"]
-        rate = np.array([exp_double(value) for value in log_rate.tolist()])
-        self.coefficients = padded_rows([log_rate, -rate], np.float64)
+        self.coefficients = padded_rows([self.arrays["slope"], self.arrays["intercept"]], np.float64)
 
     @classmethod
     def drawn(cls, statistics, Py_ssize_t n_clusters, generator):
         cdef bitgen_t* bits = bits_of(generator)
         state = statistics.get_state(n_clusters)
-        cdef const double[::1] shape = state["parameters"]["shape"] + state["total"]
-        cdef const double[::1] rate = state["parameters"]["rate"] + state["count"]
-        cdef double[::1] out = np.empty(n_clusters)
+        prior = state["parameters"]
+        cdef double dispersion = prior["dispersion"], size = 1.0 / dispersion if dispersion > 0.0 else 0.0
+        cdef double log_odds, log_rest
+        cdef const double[::1] shape = prior["shape"] + state["total"]
+        cdef const double[::1] other = (
+            2.0 + size * (prior["rate"] + state["count"]) if dispersion > 0.0 else prior["rate"] + state["count"]
+        )
+        cdef double[::1] slope = np.empty(n_clusters), intercept = np.empty(n_clusters)
         cdef Py_ssize_t k
         with generator.bit_generator.lock, nogil:
             for k in range(n_clusters):
-                out[k] = log_standard_gamma(shape[k], bits) - log_double(rate[k])
-        return {"log_rate": np.asarray(out)}
+                slope[k] = log_standard_gamma(shape[k], bits)
+                if dispersion > 0.0:
+                    # The odds b of x: slope log b - log(1 + b), intercept -size log(1 + b).
+                    log_odds = slope[k] - log_standard_gamma(other[k], bits)
+                    log_rest = max(log_odds, 0.0) + log_double(1.0 + exp_double(-abs(log_odds)))
+                    slope[k] = log_odds - log_rest
+                    intercept[k] = -size * log_rest
+                else:
+                    slope[k] -= log_double(other[k])
+                    intercept[k] = -exp_double(slope[k])
+        return {"slope": np.asarray(slope), "intercept": np.asarray(intercept)}
 
     cdef void score(self, Py_ssize_t row, float* scores) noexcept nogil:
         cdef int32_t x = self.cells[row]

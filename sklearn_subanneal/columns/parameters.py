@@ -18,14 +18,16 @@ class Hyperparameter:
 
     Attributes
     ----------
-    domain : {"bounded", "positive", "share", "finite", "choice"}
-        From LEAST to MOST, finite and positive, between 0 and 1, finite, or one of some strings.
+    domain : {"bounded", "from zero", "positive", "share", "finite", "choice"}
+        From LEAST to MOST, from 0 to MOST, finite and positive, between 0 and 1, finite, or one of some strings.
     one_each : bool
         Whether it may be an array.
     choices : tuple of str
         The strings.
     given, learned : bool
         Whether ``feature_params`` takes it, and whether it has a grid, which ``feature_grids`` may give.
+    most_values : int
+        Of a grid.
     """
 
     domain: str = "bounded"
@@ -33,6 +35,7 @@ class Hyperparameter:
     choices: tuple[str, ...] = ()
     given: bool = True
     learned: bool = True
+    most_values: int = MOST_GRID_VALUES
 
     def check(self, key: str, name: str, value) -> None:
         """Raise ValueError if a value of ``feature_params`` is not in the domain."""
@@ -57,9 +60,9 @@ class Hyperparameter:
             raise ValueError(
                 f"feature_grids[{key!r}][{name!r}] must be increasing values, each {wanted}{shape}, got {values!r}"
             )
-        if array.shape[-1] > MOST_GRID_VALUES:
+        if array.shape[-1] > self.most_values:
             raise ValueError(
-                f"feature_grids[{key!r}][{name!r}] may have {MOST_GRID_VALUES} values at most, got {array.shape[-1]}: "
+                f"feature_grids[{key!r}][{name!r}] may have {self.most_values} values at most, got {array.shape[-1]}: "
                 "thin it"
             )
 
@@ -72,7 +75,8 @@ class Hyperparameter:
             return bool(0.0 < low <= high < np.inf), "a finite positive number"
         if self.domain == "share":
             return bool(LEAST <= low <= high < 1.0), "a number between 0 and 1"
-        return bool(LEAST <= low <= high <= MOST), f"a number from {LEAST:g} to {MOST:g}"
+        least = 0.0 if self.domain == "from zero" else LEAST
+        return bool(least <= low <= high <= MOST), f"a number from {least:g} to {MOST:g}"
 
 
 def _numbers(value) -> np.ndarray:

@@ -138,9 +138,10 @@ def test_likelihood_under_another_partition(example):
 
 @additive
 def test_hyperparameters_are_adopted(example):
-    one, labels = filled(example)
-    other = example.statistics(learn=True)
-    other.rebuild(labels)
+    one, other = (example.statistics(learn=True) for _ in range(2))
+    labels = filled(example)[1]
+    for statistics in (one, other):
+        statistics.rebuild(labels)
     other.learn(N_CLUSTERS, np.random.default_rng(3))
     one.adopt(other)
     assert_array_equal(one.log_marginals(N_CLUSTERS), other.log_marginals(N_CLUSTERS))

@@ -29,7 +29,7 @@ GRIDS = {
     "real": OF_REALS,
     "categorical": {"alpha": [0.1, 1.0, 7.0]},
     "boolean": {"alpha": [0.5, 3.0], "beta": [0.2, 0.7, 9.0]},
-    "count": {"shape": [2.0, 5.0], "rate": [0.1, 0.2]},
+    "count": {"shape": [2.0, 5.0], "rate": [0.1, 0.2], "dispersion": [0.0, 0.5]},
     "cyclic": {"mu": [3.0, 15.0, 23.0], "kappa": [0.5, 2.0], "r": [1.0, 4.0]},
     "ordinal": {"location": [0.0, 2.0], "spread": [0.5, 3.0], "free": [0.05, 0.5], "mass": [1.0, 10.0]},
     "semicontinuous": {"alpha": [0.3, 2.0], **OF_REALS},

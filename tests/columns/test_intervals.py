@@ -91,6 +91,25 @@ def test_counts_against_sums(interval, included):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("dispersion", [0.25, 2.0])
+def test_dispersed_counts_against_sums(dispersion):
+    model, statistics = fitted("count", RNG.poisson(3.0, 60).astype(np.int32), dispersion=dispersion)
+    masses = density(model, statistics, np.arange(300_000, dtype=np.int32))
+    within = [(Interval(high=0.0, has_high=True), slice(0, 1)), (Interval(1.5, 40.0), slice(2, 40))]
+    within += [(Interval(700.0, 8192.0, True, True), slice(700, 8193)), (Interval(-3.0, 0.0), slice(0, 0))]
+    # Too many to sum all of them.
+    within += [(Interval(5.0, 299_999.0), slice(6, 299_999)), (Interval(120.0, 250_000.0), slice(121, 250_000))]
+    for interval, included in within:
+        found = model.interval_probabilities(statistics, [interval], N_CLUSTERS)[0]
+        np.testing.assert_allclose(found, masses[included].sum(axis=0), rtol=1e-8, atol=1e-15)
+    # An end without a limit has the rest; several intervals at once are those one by one.
+    parts = [Interval(low=11.0), Interval(high=11.0, has_high=True), Interval(2.0, 5.0)]
+    found = model.interval_probabilities(statistics, parts, N_CLUSTERS)
+    np.testing.assert_allclose(found[0] + found[1], 1.0, atol=1e-12)
+    alone = [model.interval_probabilities(statistics, [part], N_CLUSTERS)[0] for part in parts]
+    np.testing.assert_allclose(found, alone, rtol=1e-12)
+
+
 def test_semicontinuous_has_its_atoms():
     cells = np.where(RNG.random(60) < 0.4, 0.0, 2.0 + RNG.normal(size=60))
     model, statistics = fitted("semicontinuous", cells, atoms=[0.0, 9.0])

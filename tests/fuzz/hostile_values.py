@@ -118,7 +118,7 @@ def _typed(rng):
 
 
 def _feature_params(rng):
-    names = ["mu", "kappa", "sigma2", "nu", "alpha", "beta", "shape", "rate", "psi", "period"]
+    names = ["mu", "kappa", "sigma2", "nu", "alpha", "beta", "shape", "rate", "dispersion", "psi", "period"]
     keys = ["real", "categorical", "boolean", "count", "cyclic", "gaussian", "ordinal", "x0", "column a", "nothing", 0]
     values = [1.0, 0.0, -1.0, NAN, INF, 1e308, 5e-324, 10**400, "a", None, [1.0], [1.0, 2.0], [[1.0]], np.eye(2), {}]
     return {

@@ -11,7 +11,8 @@ kind           hyperparameters                          model of one cluster
 "categorical"  alpha (one per value), unseen            x ~ Categorical(p), p ~ Dirichlet(alpha, unseen); codes 0..V-1,
                                                         and V, which is left out if there is no `unseen`
 "boolean"      alpha (True), beta (False)               x ~ Bernoulli(p), p ~ Beta(alpha, beta)
-"count"        shape, rate                              x ~ Poisson(l), l ~ Gamma(shape, rate)
+"count"        shape, rate, dispersion                  x ~ Poisson(l), l ~ Gamma(shape, rate); with a dispersion
+                                                        1 / r: x ~ NB(r, p), p ~ Beta(2 + rate r, shape)
 "cyclic"       mu, r, kappa                             x ~ vonMises(m, kappa), m ~ vonMises(mu, r); in radians
 "semicontinuous"  alpha, atoms, and those of "real"     x = atom v with p_v, "real" with p_0; p ~ Dirichlet(alpha, ...)
 "ordinal"      location, spread, free, mass, cuts       x ~ Categorical(p), p = normal between cuts, or Dirichlet
@@ -32,7 +33,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import gammaln, i0e, logsumexp, multigammaln
+from scipy.special import betaln, gammaln, i0e, logsumexp, multigammaln
 
 Params = Mapping[str, Any]
 Column = tuple[str, np.ndarray, Params]
@@ -82,7 +83,7 @@ def log_marginal(kind: str, x: np.ndarray, params: Params) -> np.ndarray | float
         raise ValueError(f"kind={kind!r} is unknown: choose one of {sorted(_MARGINALS)}.")
     params = {name: np.asarray(value, dtype=float) for name, value in params.items()}
     params = natural_block(params) if kind == "gaussian" else params
-    for name in set(params) - {"mu", "psi", "atoms", "location", "cuts"}:
+    for name in set(params) - {"mu", "psi", "atoms", "location", "cuts", "dispersion"}:
         if not np.all(params[name] > 0):
             raise ValueError(f"{name}={params[name]} of kind={kind!r} must be positive: correct it.")
     result = _MARGINALS[kind](observed(kind, x) if kind != "gaussian" else np.asarray(x, dtype=float), params)
@@ -137,7 +138,17 @@ def _marginal_count(x, params):
     # Gamma(s_n) / Gamma(s) r^s / r_n^s_n / prod x!,  s_n = s + sum x,  r_n = r + n
     shape, rate = params["shape"] + x.sum(), params["rate"] + x.size
     volume = params["shape"] * np.log(params["rate"]) - shape * np.log(rate)
-    return gammaln(shape) - gammaln(params["shape"]) + volume - gammaln(x + 1).sum()
+    poisson = gammaln(shape) - gammaln(params["shape"]) + volume - gammaln(x + 1).sum()
+    dispersion = np.asarray(params.get("dispersion", 0.0))[..., None]
+    if not np.any(dispersion):
+        return poisson
+    # B(2 + rate r + n r, s_n) / B(2 + rate r, s) prod Gamma(x + r) / (Gamma(r) x!)
+    size = 1.0 / np.where(dispersion > 0.0, dispersion, 1.0)
+    coefficients = (gammaln(x + size) - gammaln(size) - gammaln(x + 1)).sum(axis=-1)
+    size = size[..., 0]
+    second = 2.0 + params["rate"] * size
+    negative = coefficients + betaln(second + x.size * size, shape) - betaln(second, params["shape"])
+    return np.where(dispersion[..., 0] > 0.0, negative, poisson)
 
 
 def _split(x, params):
@@ -388,7 +399,12 @@ def log_predictive(kind: str, x_new: Any, x: np.ndarray, params: Params) -> floa
         return float(np.log((own + np.sum(x == new)) / (params["alpha"] + params["beta"] + x.size)))
     if kind == "count":
         shape, rate = params["shape"] + x.sum(), params["rate"] + x.size
-        return float(stats.nbinom.logpmf(new, shape, rate / (rate + 1)))
+        if not params.get("dispersion", 0.0):
+            return float(stats.nbinom.logpmf(new, shape, rate / (rate + 1)))
+        size = 1.0 / params["dispersion"]
+        second = 2.0 + rate * size
+        coefficient = gammaln(new + size) - gammaln(size) - gammaln(new + 1)
+        return float(coefficient + betaln(second + size, shape + new) - betaln(second, shape))
     if kind == "ordinal":
         # The distributions that a cluster can have, weighted by their posterior probabilities.
         log_weights, shapes, alpha = _ordinal_prior(params)
@@ -454,8 +470,12 @@ def draw_from_prior(kind: str, params: Params, n: Any, rng: np.random.Generator)
         mean = params["mu"] + root @ rng.standard_normal(len(root)) / np.sqrt(params["kappa"])
         return {"mean": mean, "covariance": covariance}, mean + rng.standard_normal((n, len(root))) @ root.T
     if kind == "count":
-        rate = rng.gamma(params["shape"], 1 / params["rate"])
-        return {"rate": rate}, rng.poisson(rate, n)
+        if not params.get("dispersion", 0.0):
+            rate = rng.gamma(params["shape"], 1 / params["rate"])
+            return {"rate": rate}, rng.poisson(rate, n)
+        size = 1.0 / params["dispersion"]
+        share = rng.beta(2.0 + params["rate"] * size, params["shape"])
+        return {"share": share, "size": size}, rng.negative_binomial(size, share, n)
     if kind == "cyclic":
         direction = rng.vonmises(params["mu"], params["r"])
         x = rng.vonmises(direction, params["kappa"], n) % (2 * np.pi)

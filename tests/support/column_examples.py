@@ -185,6 +185,8 @@ def _examples() -> Iterator[ColumnExample]:
     new = np.array([[0.0], [3.0], [850.0], [np.nan]])
     yield ColumnExample("count", "count", counts, gamma, gamma_grids, new)
     yield ColumnExample("count-missing", "count", _with_gaps(counts, -1), gamma, gamma_grids, new)
+    spread, spread_grids = gamma | {"dispersion": 0.4}, gamma_grids | {"dispersion": [0.0, 0.4, 2.0]}
+    yield ColumnExample("count-dispersed", "count", _with_gaps(counts, -1), spread, spread_grids, new)
 
     turns = {"mu": 0.7, "kappa": 3.5, "r": 0.8}
     turn_grids = {"mu": [0.4, 2.0, 4.5], "kappa": [0.5, 2.0, 4.0], "r": [0.2, 1.0, 5.0]}

@@ -35,7 +35,10 @@ REAL = (
 CATEGORICAL = ({"alpha": [0.2, 0.5, 0.9]}, {"alpha": [[0.1, 0.7], [0.2, 1.0], [0.3, 2.0]]})
 UNSEEN = (CATEGORICAL[0] | {"unseen": 0.08}, CATEGORICAL[1] | {"unseen": [0.08]})
 BOOLEAN = ({"alpha": 0.3, "beta": 0.6}, {"alpha": [0.1, 0.5, 2.0], "beta": [0.2, 1.0, 3.0]})
-COUNT = ({"shape": 1.7, "rate": 0.6}, {"shape": [0.7, 2.0], "rate": [0.2, 0.5, 1.2]})
+COUNT = (
+    {"shape": 1.7, "rate": 0.6, "dispersion": 0.5},
+    {"shape": [0.7, 2.0], "rate": [0.2, 1.2], "dispersion": [0.0, 0.5]},
+)
 CYCLIC = ({"mu": 0.7, "kappa": 2.5, "r": 0.6}, {"mu": [0.7, 3.0], "kappa": [0.8, 4.0], "r": [0.2, 2.0]})
 # Small grids: the rest has four hyperparameters besides.
 SEMICONTINUOUS = (

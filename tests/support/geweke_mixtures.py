@@ -61,6 +61,7 @@ TABLES = {
     "unseen": [Feature("categorical-unseen", (1,))],
     "boolean": [Feature("boolean", (5,))],
     "count": [Feature("count", (0,))],
+    "count-dispersed": [Feature("count-dispersed", (0,))],
     "cyclic": [Feature("cyclic", (3,))],
     "semicontinuous": [Feature("semicontinuous", (4,))],
     "ordinal": [Feature("ordinal", (3,))],
@@ -69,7 +70,7 @@ TABLES = {
     "mixed": [
         Feature("real", (2,)),
         Feature("categorical-unseen", (1,)),
-        Feature("count"),
+        Feature("count-dispersed"),
         Feature("semicontinuous", (4,)),
         Feature("gaussian", ((1, 0),)),
     ],
