@@ -1,12 +1,12 @@
 """Why chains disagree
 ===================
 
-All fits of this page are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` with its defaults, but that there
-are always four chains, unless the text above the code says otherwise.
+Unless the text above the code says otherwise, all fits are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`
+with its defaults, except that four chains always run.
 
-In short: either the table leaves the clusters open, or a chain is stuck. In the first case use averages over all
-chains, and not a single partition. In the second, first give the chains more work. The table near the end tells the
-cases apart.
+In short, there are three reasons: the table leaves the clusters open, the chains are slow, or a chain is stuck. In the
+first case use averages over all chains, and not a single partition. In the others, first give the chains more work. The
+table near the end tells the cases apart.
 
 You need to know what a cluster is, and that a fit begins with random numbers. The page explains the rest.
 """
@@ -21,9 +21,9 @@ You need to know what a cluster is, and that a fit begins with random numbers. T
 # that it visits are kept: these are the *draws*. By default a fit has two chains, which do not know of one another, and
 # two more if these disagree; it keeps ten draws of each. Here, ``n_chains=4``.
 #
-# If the chains walk long enough, it does not matter where they began: all visit the same partitions. Walks are never
-# that long. What differs is what they have missed: other partitions that are as good, or better ones. Here are three
-# tables:
+# If the chains walk long enough, it does not matter where they began: all visit the same partitions. Where the clusters
+# are clear, a short walk is enough; on most real tables, no walk is long enough. Then each chain has missed some
+# partitions that are as good as its own, or better. Here are three tables:
 #
 # - *groups*: three groups of points with gaps between them;
 # - *square*: points that are spread evenly over a square, without any gap;
@@ -68,8 +68,8 @@ for row, name in zip(panels, ("groups", "square"), strict=True):
 figure.tight_layout()
 
 # %%
-# On the groups, the chains agree, but for single points or a small piece of a group. On the square, each chain cuts the
-# points in its own way.
+# On the groups, the chains agree, except for single points or a small piece of a group. On the square, each chain cuts
+# the points in its own way.
 #
 # To measure this, compare any two draws by the adjusted Rand index: 1 means that two partitions are the same, 0
 # that they have nothing in common but chance. Rows and columns of each picture are the same forty draws, ten of each
@@ -106,15 +106,17 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # There are three kinds of pictures:
 #
 # - *groups*: all is bright. All draws of all chains have nearly the same clusters.
-# - *square*: all is dark, also within a chain. A chain wanders, and its last draws are nearly as far from its first as
-#   from another chain.
-# - *hospitals*: bright squares along the diagonal. The draws of one chain are like one another and unlike those of
-#   the others. Within ten draws, each chain has stayed in its own place.
+# - *square*: all is dark, also within a chain. A chain wanders: its draws agree with one another little more than with
+#   those of another chain.
+# - *hospitals*: bright squares along the diagonal. The draws of one chain are more like one another than like those of
+#   the others. Within ten draws, each chain has stayed near its own place.
 #
-# ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly less (by 0.1) than the
-# first and the last draw of the same chain. Both numbers are in ``convergence_``: ``row_agreement`` and
-# ``row_agreement_within``. A chain that walks slowly looks as if it were stuck. More work shows which it is. Here, not
-# by default, each tenth partition is kept (``thin=10``), so that a chain comes farther from draw to draw:
+# (The number of clusters is that of ``labels_``, which merges the small clusters of single draws; the pictures of draws
+# have more.) ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly less (by
+# 0.1) than the first and the last draw of the same chain. Both numbers are in ``convergence_``: ``row_agreement`` and
+# ``row_agreement_within``. (They differ somewhat from those above, since chains count by their weights.) A chain that
+# walks slowly looks as if it were stuck. More work shows which it is. Here, not by default, each tenth partition is
+# kept (``thin=10``), so that a chain comes farther from draw to draw:
 
 for name in ("square", "hospitals"):
     for thin in (1, 10):
@@ -124,7 +126,7 @@ for name in ("square", "hospitals"):
 
 # %%
 # With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So
-# these chains were slow, and not stuck.
+# these chains were slow, and not stuck. This is the second of the three reasons.
 #
 # The first reason: the table leaves it open
 # ------------------------------------------
@@ -168,12 +170,10 @@ print(f"between two chains {one:.3f}, between the average of two chains and that
 assert two < one
 
 # %%
-# The averages differ less, and the more chains there are, the less. Partitions of single draws stay as different as
-# they are.
-#
-# Other methods have the same difficulty, and hide it: they return one partition, without a warning. scikit-learn's
-# mixture gives another one for each ``random_state``. With as many components as the fit above has clusters, and its
-# default of one start each, its partitions of the hospitals differ, too:
+# The averages differ less. So more chains make averages more certain, but they do not make single partitions alike.
+# Other methods have the same difficulty. They return one partition, the best of some starts, without saying how the
+# others differ. scikit-learn's mixture gives another one for each ``random_state``. With as many components as the fit
+# above has clusters, and its default of one start each, its partitions of the hospitals differ, too:
 
 number = models["hospitals"].n_clusters_
 mixtures = [
@@ -185,8 +185,8 @@ print(f"GaussianMixture({number}) of the hospitals, four random states: mean agr
 assert index < 0.8
 
 # %%
-# The second reason: a chain is stuck
-# -----------------------------------
+# Another reason: a chain is stuck
+# --------------------------------
 #
 # In the next fit, which is not the default, chains are made to get stuck: with too little work, and with moves of
 # single points alone. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains
@@ -224,25 +224,24 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # one table: some predict worse than others. This is what ``chain_weights_`` is for. Each chain predicts rows of the
 # table by the other rows. A chain that predicts badly gets little weight in densities and imputations, and in
 # ``co_clustering``. In the upper row, one chain has most of the weight. It need not be the one that is most *right*:
-# two groups in one cluster predict badly, while one group in two clusters costs little.
-#
-# In the lower row, the defaults have enough work and better moves: the chains nearly agree, share the weight evenly,
-# and the score is better than that of all chains above.
+# two groups in one cluster predict badly, while one group in two clusters costs little. In the lower row, the defaults
+# have enough work and better moves: the chains nearly agree, share the weight evenly, and their average has a better
+# score than that of the chains above.
 #
 # How to tell the reasons apart
 # -----------------------------
 #
-# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``,
-# where 1/4 is an equal share of four chains, and one above 1/2 is large:
+# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``: of
+# four chains, as many as a default fit has that warns, 1/4 is an equal share.
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``
 # no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
-# warning, weights nearly equal       partitions that predict about equally, and  averages; more chains; a larger
+# warning, no weight above 1/2        partitions that predict about equally, and  averages; more chains; a larger
 #                                     chains that get slowly from one to another  ``thin``
-# warning, one weight is large        the others predict worse: may be stuck      more passes, more chains
+# warning, one weight above 1/2       the others predict worse: may be stuck      more passes, more chains
 # ==================================  ==========================================  ====================================
 #
 # More passes (``schedule=SubsampleAnneal(passes=60)``) and a larger ``thin`` are more work for each chain. The
@@ -250,8 +249,9 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
-# it is that a fit with another ``random_state`` finds it again, that is, one that shares three quarters of its rows or
-# more. This *recurrence* is printed here; above 0.9 we rely on a cluster.
+# it is that a fit with another ``random_state`` has nearly the same one: the rows that are in both are at least three
+# quarters of the rows that are in one of them. This *recurrence* is printed here; above 0.9 we rely on a cluster. With
+# four chains, that means that all of them have found it.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_

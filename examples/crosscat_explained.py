@@ -71,11 +71,12 @@ figure.tight_layout()
 # of the rows. Here a good answer would be a view of the four questions about place, with two clusters of people,
 # and a view of the five questions about age, with three clusters of *the same* people.
 #
-# How does a column know where it belongs? Take a clustering of the people, and one column. The clustering explains
-# the column well if, within each cluster, most answers are the same. The measure is the probability of these answers.
-# If the share of yes in a cluster were known, it would be a product: the share for each yes, and the rest for each no.
-# It is not known, so this product is averaged over all shares from 0 to 1. The probabilities of all clusters are
-# multiplied. The logarithm of the result is the *log marginal likelihood* of the column.
+# How does a column know where it belongs? Take a clustering of the people, and one column. The clustering explains the
+# column well if, within each cluster, most answers are the same. The measure is the probability of these answers. If
+# the share s of yes in a cluster were known, it would be a product: s for each yes, and 1 - s for each no. But s is not
+# known, so the product is averaged over all s from 0 to 1 (those near 0 and 1 count somewhat more: ``prior``). The
+# probabilities of all clusters are multiplied. The logarithm of the result is the *log marginal likelihood* of the
+# column.
 
 
 def log_likelihood(answers, labels, prior=0.5):
@@ -101,10 +102,11 @@ assert (best[list(ABOUT_PLACE)] == "by place").all() and (best[list(ABOUT_AGE)] 
 assert best["left-handed"] == "all in one cluster"
 
 # %%
-# The questions about place are explained best by the clusters of place, and those about age by the clusters of age.
-# A bar below zero says that clusters do harm: each further cluster has a share of its own, which has to be guessed from
+# The questions about place are explained best by the clusters of place, and those about age by the clusters of age. A
+# bar below zero says that clusters do harm: each further cluster has a share of its own, which has to be guessed from
 # fewer people. So clusters must explain enough to pay for themselves. This acts like the penalty of a criterion such as
-# BIC, and keeps the method from making as many clusters and views as it can. ``left-handed`` pays for no clusters.
+# BIC, and keeps the method from making as many clusters and views as it can. ``left-handed`` pays for no clusters, but
+# the loss by a few is small, so that they may appear by chance.
 #
 # Nobody tells CrossCat the place and the age. It has to find the clusters and the views together:
 #
@@ -236,13 +238,15 @@ display = ViewsDisplay.from_estimator(model, people)
 display.figure_.set_size_inches(8, 4.5)
 
 # %%
-# Large clusters are places and ages. The small ones, many of a single person, are people whose answers are unusual.
-# They come and go from draw to draw, so do not read them; ``cluster_stability`` says which clusters come again.
+# Large clusters of the questions about age are the three ages. The places have been cut further: the country by hens,
+# the town by gardens. Such cuts, and the small clusters of people whose answers are unusual, come and go from draw to
+# draw, so do not read them; ``cluster_stability`` says which clusters come again.
 #
 # How sure is this? ``dependence_`` has the share of draws in which two columns are in one view (chains that predict the
 # table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing,
-# so the table does not say where it belongs. Equal low values for all pairs of two views have another reason: one chain
-# has put everything in one view. :doc:`Why chains disagree <chains_explained>` is the next page.
+# so the table does not say where it belongs. Each question about place has the same low value with each question about
+# age: that is the weight of one chain, which has put all columns in one view, and which the others outvote. :doc:`Why
+# chains disagree <chains_explained>` is the next page.
 
 display = DependenceDisplay.from_estimator(model)
 dependence = pd.DataFrame(model.dependence_, people.columns, people.columns)
@@ -294,8 +298,9 @@ for name, columns in (("two stories", list(people.columns)), ("one story", list(
 assert gain["two stories"] > 0.05 > abs(gain["one story"])
 
 # %%
-# With two stories, a new person is about 10 % more probable by CrossCat (0.1 nats), in this one example. For a single
-# story, one clustering does as well and is simpler.
+# With two stories, a new person is about 10 % more probable by CrossCat (0.1 nats), in this one example. The single
+# clustering needs many clusters for it: six combinations of place and age, and small ones. For a single story, one
+# clustering does as well and is simpler.
 #
 # When not to use it
 # ------------------
@@ -328,10 +333,11 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 # How to read the views
 # ---------------------
 #
-# **With the default, views of numbers say little.** Numbers in one view are jointly Gaussian within a cluster, for
-# tables of moderate size. Correlated numbers then need no clusters, and columns that have little to do with one another
-# can share a view at no cost. This predicts well and shows few views. ``covariance_type="diag"``, which is not the
-# default, makes columns independent within a cluster: there are more views, which can be read. The code has both:
+# **With the default, views of numbers say little.** In tables of moderate size, columns of real numbers (not counts,
+# and not scales of a few levels) are jointly Gaussian within a cluster of a view. Correlated numbers then need no
+# clusters, and columns that have little to do with one another can share a view at no cost. This predicts well and
+# shows few views. ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster:
+# there are more views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
@@ -354,17 +360,20 @@ copies = pd.DataFrame({"a": a, "copy of a": a + 0.05 * rng.normal(size=300)})
 copies = copies.assign(b=b, **{"copy of b": b + 0.05 * rng.normal(size=300)})
 fit = CrossCat(covariance_type="diag", random_state=0).fit(copies)
 print(f"correlation of a and b: {np.corrcoef(a, b)[0, 1]:.2f}; share of draws in one view: {fit.dependence_[0, 2]:.2f}")
-print(f"a and its copy: {np.corrcoef(a, copies['copy of a'])[0, 1]:.2f}; {fit.dependence_[0, 1]:.2f}")
+correlation = np.corrcoef(a, copies["copy of a"])[0, 1]
+print(f"correlation of a and its copy: {correlation:.2f}; share of draws in one view: {fit.dependence_[0, 1]:.2f}")
 assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 
 # %%
-# So do not read too much into ``dependence_``. A value of zero does not say that two columns are independent. A high
-# value says that they share a view: with ``"diag"``, because the same clusters explain both; with the default, numbers
-# may share a view that have little to do with one another. How strong a dependence is, ``relatedness`` says, on the
-# scale of a correlation.
+# So do not read too much into ``dependence_``. A value of zero does not say that two columns are independent in the
+# table. A high value says that they share a view: with ``"diag"``, because the same clusters explain both; with the
+# default, numbers may share a view that have little to do with one another. ``relatedness`` says how strong a
+# dependence is, on the scale of a correlation, but in the model, too: of a and b here it is 0. What the model misses is
+# found by an ordinary correlation, or by the tests of the command ``report``.
 #
-# In short: use CrossCat to see what a table of many columns is about, to fill in its missing cells, to find odd
-# cells, and to ask many questions of one fit. Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single
-# clustering, and a regressor or classifier for a single target.
+# In short: use CrossCat to see what a table of many columns is about (of numbers, with ``"diag"``), to fill in its
+# missing cells, to find odd cells, and to ask many questions of one fit. Use
+# :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single clustering, and a regressor or classifier for a single
+# target.
 #
 # Next: :doc:`why chains disagree <chains_explained>`.

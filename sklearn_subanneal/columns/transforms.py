@@ -67,7 +67,8 @@ class Logarithm(Transform):
         return np.log(cells + self.shift)
 
     def inverse(self, values):
-        return np.exp(values) - self.shift
+        # Rounding, also to float32, must not give a value that is none of the domain.
+        return np.maximum(np.exp(values) - self.shift, self.lowest + np.spacing(np.float32(abs(self.shift))))
 
     def log_slope(self, values):
         return -values

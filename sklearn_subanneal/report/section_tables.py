@@ -59,7 +59,7 @@ def cluster_table(found: Findings, view: ViewSummary) -> PageTable:
     tail = f"; {many} more have {counted(rest, 'row')} together" if many else ""
     return PageTable(
         f"{counted(view.n_clusters, 'group')} of rows in view {view.number}, the largest first{tail}",
-        ("group", "rows", "agreement", "differences from the other rows", "first rows"),
+        ("group", "rows", "stability", "differences from the other rows", "first rows"),
         rows,
         (0, 1, 2),
     )

@@ -151,6 +151,16 @@ def test_inverses_and_slopes(transform):
     assert_allclose(np.exp(transform.log_slope(values)) + np.zeros(101), slope, rtol=1e-5)
 
 
+@pytest.mark.parametrize("shift", [0.0, 4.0125, -7.3, 1e6, 3e-9])
+def test_inverses_of_the_logarithm_are_in_its_domain(shift):
+    """Those of very low values, too, which samples have, in float64 and in float32."""
+    transform = Logarithm(shift)
+    cells = transform.inverse(np.array([-800.0, -40.0, -20.0, 0.0]))
+    for own in (cells, cells.astype(np.float32).astype(float)):
+        transform.check("x", own)
+        assert np.isfinite(transform.forward(own)).all()
+
+
 @pytest.mark.parametrize("power", [0.0, 0.6, 1.0, 1.4, 2.0])
 def test_yeo_johnson_is_that_of_scipy(power):
     cells = np.linspace(-5.0, 9.0, 57)

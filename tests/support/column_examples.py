@@ -114,6 +114,9 @@ class ColumnExample:
             # Rounded, so that values of the grid are equal again.
             sigma2 = (np.diag(parameters["psi"]) / (parameters["nu"] - self.width + 1)).round(10)
             return {name: value for name, value in parameters.items() if name in self.params} | {"sigma2": sigma2}
+        if self.kind == "count":
+            # Where the example has no dispersion, it stays 0.
+            return {name: parameters[name] for name in self.params}
         if self.kind == "bag-of-words":
             return {"beta": parameters["beta"] * (parameters["base"] if np.ptp(parameters["base"]) else 1.0)}
         return dict(parameters)

@@ -148,7 +148,7 @@ def statistics(state):
                 # They are not learned: constants, of which a test would see the rounding.
                 continue
             value = np.atleast_1d(value)
-            place = value if name in ("mu", "location") else np.log(value)
+            place = value if name in ("mu", "location", "dispersion") else np.log(value)
             for i, own in enumerate(place):
                 out[f"{j} {name}[{i}]"] = own
             out[f"{j} {name} square"] = place.mean() * (x**2).mean()
