@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t
 from sklearn_subanneal.columns._additive cimport AdditiveStatistics
 from sklearn_subanneal.columns._base cimport ColumnData
 
-# A grid of dispersions has at most so many values.
+# A grid of dispersions has at most 8 values; one more may be given.
 cdef enum:
-    MAX_DISPERSIONS = 8
+    MAX_DISPERSIONS = 9
 
 
 cdef struct Tally:
@@ -29,7 +29,7 @@ cdef class CountStatistics(AdditiveStatistics):
     cdef const int32_t* cells
     cdef Tally* tally
     cdef CountPrior* prior
-    cdef Py_ssize_t n_dispersions, present  # the place of prior.dispersion
+    cdef Py_ssize_t n_dispersions, n_on_grid, present       # the last is the place of prior.dispersion
     cdef double[MAX_DISPERSIONS] dispersions
     cdef double[:, ::1] table               # the coefficients of small counts
     cdef double size                        # 1 / dispersion; 0: Poisson

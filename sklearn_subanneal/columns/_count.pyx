@@ -51,7 +51,11 @@ cdef class CountStatistics(AdditiveStatistics):
     def __init__(self, data, parameters, grids=None, Py_ssize_t capacity=16):
         self.prior = <CountPrior*> self.hyperparameter
         parameters = {"dispersion": 0.0} | dict(parameters)
-        self.know(np.atleast_1d((grids or {}).get("dispersion", parameters["dispersion"])).tolist())
+        grid = np.asarray((grids or {}).get("dispersion", [])).tolist()
+        if len(grid) >= MAX_DISPERSIONS:
+            raise ValueError(f"a grid of dispersions has at most {MAX_DISPERSIONS - 1} values, got {len(grid)}")
+        self.n_on_grid = len(grid)
+        self.know(grid)
         super().__init__(data, parameters, grids, capacity, hyperparameters=("shape", "rate", "dispersion"),
                          sums=("count", "total", *(f"coefficients_{g}" for g in range(MAX_DISPERSIONS))), n_doubles=4)
 
@@ -65,8 +69,6 @@ cdef class CountStatistics(AdditiveStatistics):
         cdef Py_ssize_t g, x
         if dispersions == self.known:
             return
-        if len(dispersions) > MAX_DISPERSIONS:
-            raise ValueError(f"a grid of dispersions has at most {MAX_DISPERSIONS} values, got {len(dispersions)}")
         if self.capacity and self.memory[0][:, 0].any():
             raise ValueError(f"there are sums for the dispersions {self.known}, and not for {dispersions}")
         self.n_dispersions = len(dispersions)
@@ -84,30 +86,30 @@ cdef class CountStatistics(AdditiveStatistics):
     @parameters.setter
     def parameters(self, values):
         if values["dispersion"] not in self.known:
-            self.know([values["dispersion"]])
+            # After those of the grid.
+            self.know([*self.known[:self.n_on_grid], values["dispersion"]])
         for i, name in enumerate(self.hyperparameter_names):
             self.hyperparameter[i] = values[name]
         self.refresh_all()
 
-    def adopt(self, source):
-        self.know(source.known)
+    def adopt(self, AdditiveStatistics source not None):
+        self.know((<CountStatistics> source).known)
+        self.n_on_grid = (<CountStatistics> source).n_on_grid
         AdditiveStatistics.adopt(self, source)
 
     def twin(self):
         """Empty statistics over the same data, with the same hyperparameters and sums."""
-        twin = CountStatistics(self.data, self.parameters)
+        cdef CountStatistics twin = CountStatistics(self.data, self.parameters)
+        twin.n_on_grid = self.n_on_grid
         twin.know(self.known)
         twin.parameters = self.parameters
         return twin
 
-    def get_state(self, Py_ssize_t n_clusters):
-        return super().get_state(n_clusters) | {"dispersions": np.array(self.known)}
-
     def set_state(self, state):
-        # Sums of the state replace those of the object.
+        # The sums of the state replace those of the object, which may be for another dispersion.
         self.memory[0][:] = 0.0
-        self.know(np.asarray(state["dispersions"]).tolist())
-        super().set_state(state)
+        self.parameters = state["parameters"]
+        AdditiveStatistics.set_state(self, state)
 
     cdef int place(self) except -1:
         cdef CountData data = self.data

@@ -98,8 +98,7 @@ def sums_of(statistics) -> dict[str, np.ndarray]:
     if "word" in state:
         bags = sparse.csr_array((state["times"], state["word"], state["start"]), (N_SLOTS, statistics.width))
         return {"words": bags.toarray().astype(float)}
-    state = {name: value for name, value in state.items() if name not in ("parameters", "dispersions")}
-    sums = {name: np.asarray(value, float) for name, value in state.items()}
+    sums = {name: np.asarray(value, float) for name, value in state.items() if name != "parameters"}
     if "counts" in sums:
         sums["counts"] = sums["counts"].T
     # Of a symmetric matrix only the lower triangle is kept.

@@ -352,7 +352,8 @@ def test_growth_keeps_everything(example):
 def test_state_survives(example):
     statistics, _ = filled(example, learn=True)
     statistics.learn(N_CLUSTERS, np.random.default_rng(3))
-    restored = example.statistics(data=False)
+    # A column model gives its grids always.
+    restored = example.statistics(learn=True, data=False)
     restored.rebuild(np.full(1, -1))
     restored.set_state(statistics.get_state(N_CLUSTERS))
     assert_same_state(restored, statistics)
