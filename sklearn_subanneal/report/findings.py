@@ -13,6 +13,7 @@ from sklearn_subanneal.report.imputation import Imputation
 from sklearn_subanneal.report.key_findings import KeyFinding
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.structure import Structure
+from sklearn_subanneal.report.understated import Understated
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class Findings:
     views : list of ViewSummary
     structure : Structure
     contradictions : Contradictions
+    understated : list of Understated
     anomalies : Anomalies
     imputation : Imputation
     key_findings : list of KeyFinding
@@ -49,6 +51,7 @@ class Findings:
     views: list[ViewSummary]
     structure: Structure
     contradictions: Contradictions
+    understated: list[Understated]
     anomalies: Anomalies
     imputation: Imputation
     key_findings: list[KeyFinding]

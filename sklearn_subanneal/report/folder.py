@@ -29,6 +29,7 @@ from sklearn_subanneal.report.page import page
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 from sklearn_subanneal.report.structure import find_structure
+from sklearn_subanneal.report.understated import find_understated
 
 FILES = {
     "page": "report.html",
@@ -122,6 +123,7 @@ def write_report(
         del files["imputed"], files["uncertainty"]
     structure = find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
     contradictions = find_contradictions(model, source.X)
+    understated = find_understated(list(model.feature_types_), structure, contradictions)
     deadline = learned.deadline - SECONDS_OF_PICTURES
     anomalies = find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, deadline)
     found = Findings(
@@ -129,9 +131,10 @@ def write_report(
         views=views,
         structure=structure,
         contradictions=contradictions,
+        understated=understated,
         anomalies=anomalies,
         imputation=imputation,
-        key_findings=find_key_findings(model, source, views, structure, contradictions, anomalies),
+        key_findings=find_key_findings(model, source, views, structure, contradictions, understated, anomalies),
         pictures=draw_pictures(model, source) if plots else {},
         distributions=find_distributions(model, source, views),
         facts=_facts(plan, learned),

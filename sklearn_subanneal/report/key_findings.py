@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sklearn_subanneal.report.clusters import ViewSummary
     from sklearn_subanneal.report.source import Source
     from sklearn_subanneal.report.structure import Pair, Structure
+    from sklearn_subanneal.report.understated import Understated
 
 #: How sure a finding is.
 CERTAIN, LIKELY, DISPUTED = "certain", "likely", "disputed"
@@ -60,6 +61,7 @@ def find_key_findings(
     views: list[ViewSummary],
     structure: Structure,
     contradictions: Contradictions,
+    understated: list[Understated],
     anomalies: Anomalies,
 ) -> list[KeyFinding]:
     """Five to seven sentences on what matters most; fewer if there is less.
@@ -75,6 +77,7 @@ def find_key_findings(
     views : list of ViewSummary
     structure : Structure
     contradictions : Contradictions
+    understated : list of Understated
     anomalies : Anomalies
 
     Returns
@@ -86,6 +89,7 @@ def find_key_findings(
         *_of_clusters(model, source, views),
         *_of_independent(model, contradictions),
         *_of_contradictions(contradictions),
+        *_of_understated(understated),
         *_of_cells(source, anomalies),
         *_of_missing(source),
     ]
@@ -179,6 +183,17 @@ def _of_contradictions(contradictions) -> Iterator[KeyFinding]:
             f"Beyond the groups below, {counted(n_pairs, 'more pair')} of columns {'depends' if is_one else 'depend'} "
             f"on each other by a test{', ' if is_one else ', such as '}{pair.one} and {pair.other} "
             f"({p_text(pair.p_value)}): do not take them as independent."
+        )
+        yield KeyFinding(text, CERTAIN, "dependence")
+
+
+def _of_understated(understated) -> Iterator[KeyFinding]:
+    if understated:
+        pair, n_more = understated[0], len(understated) - 1
+        more = f"; likewise {counted(n_more, 'more pair')}" if n_more else ""
+        text = (
+            f"{pair.one} and {pair.other} depend on each other more strongly than the model says: strength "
+            f"{pair.in_table:.2f} in the table, {pair.in_model:.2f} in the model{more}."
         )
         yield KeyFinding(text, CERTAIN, "dependence")
 

@@ -22,6 +22,7 @@ from sklearn_subanneal.report.section_tables import (
     pair_table,
     row_table,
     singleton_table,
+    understated_table,
     view_table,
 )
 from sklearn_subanneal.report.structure import LARGEST_RHAT
@@ -78,6 +79,7 @@ def page(found: Findings) -> str:
         n_counted=len(range(0, n_rows, -(-n_rows // MOST_ROWS))),
         pair_table=pair_table(found),
         contradiction_tables=contradiction_tables(found.contradictions),
+        understated_table=understated_table(found),
         cell_table=cell_table(found),
         row_table=row_table(found),
         singleton_table=singleton_table(found),

@@ -24,11 +24,17 @@ class PairTests:
     correlations : ndarray of shape (n_columns, n_columns)
         Spearman's rank correlation; nan where a column is categorical.
     is_categorical : ndarray of bool, shape (n_columns,)
+    strengths : ndarray of shape (n_columns, n_columns)
+        How strong each dependence is, from 0 to 1 on the scale of a correlation, less what chance would add: of two
+        orders, the correlation of two normal variables with the same rank correlation; of two sets of categories,
+        sqrt(1 - exp(-2 I)) with their mutual information I; of an order and categories, the correlation ratio of the
+        ranks.
     """
 
     p_values: np.ndarray
     correlations: np.ndarray
     is_categorical: np.ndarray
+    strengths: np.ndarray
 
     def name(self, i: int, j: int) -> str:
         """The test of two columns: "chi-square", "Kruskal-Wallis" or "rank correlation"."""
@@ -75,22 +81,25 @@ def pairwise_tests(columns: Sequence[np.ndarray], is_categorical: Sequence[bool]
     kinds = np.asarray(is_categorical, bool)
     numbers, categories = np.flatnonzero(~kinds), np.flatnonzero(kinds)
     p_values = np.ones((len(columns), len(columns)))
-    correlations = np.full(p_values.shape, np.nan)
+    correlations, strengths = np.full(p_values.shape, np.nan), np.zeros(p_values.shape)
     scores = [_scores(columns[j]) for j in numbers]
     codes = {j: _codes(columns[j]) for j in categories}
     if len(numbers):
         ranks, seen = (np.array([own[k] for own in scores]) for k in (0, 1))
         block = np.ix_(numbers, numbers)
         correlations[block], p_values[block] = _spearman(ranks, seen)
+        strengths[block] = 2.0 * np.sin(np.pi / 6.0 * np.abs(correlations[block]))
         for j in categories:
-            p_values[j, numbers] = p_values[numbers, j] = _kruskal(codes[j], ranks, seen)
+            p_values[j, numbers], strengths[j, numbers] = _kruskal(codes[j], ranks, seen)
+            p_values[numbers, j], strengths[numbers, j] = p_values[j, numbers], strengths[j, numbers]
     for at, i in enumerate(categories):
         for j in categories[at + 1 :]:
-            p_values[i, j] = p_values[j, i] = _chi_square(codes[i], codes[j])
+            p_values[i, j], strengths[i, j] = _chi_square(codes[i], codes[j])
+            p_values[j, i], strengths[j, i] = p_values[i, j], strengths[i, j]
     orders = np.array([_log_orders(column) for column in columns])
     p_values = np.maximum(p_values, np.exp(-np.minimum(orders[:, None], orders)))
     np.fill_diagonal(p_values, 1.0)
-    return PairTests(p_values, correlations, kinds)
+    return PairTests(p_values, correlations, kinds, strengths)
 
 
 def _scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,11 +139,11 @@ def _spearman(ranks: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
         return r, 2.0 * stats.t.sf(t, np.maximum(n - 2.0, 1.0))
 
 
-def _kruskal(codes: np.ndarray, ranks: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Of categories and each column of ranks: the p-values."""
+def _kruskal(codes: np.ndarray, ranks: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of categories and each column of ranks: the p-values and the correlation ratios."""
     rows = np.flatnonzero(codes >= 0)
     if not len(rows):
-        return np.ones(len(ranks))
+        return np.ones(len(ranks)), np.zeros(len(ranks))
     shape = (codes.max() + 1, len(codes))
     levels = sparse.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape)
     # A row for each level, a column for each column of ranks.
@@ -148,24 +157,29 @@ def _kruskal(codes: np.ndarray, ranks: np.ndarray, seen: np.ndarray) -> np.ndarr
         statistic = (n_rows - 1.0) * between / (total - about)
         degrees = (n > 0).sum(axis=0) - 1
         is_tested = (n_rows > 2) & (degrees > 0) & (total - about > 1e-9 * n_rows)
-        return np.where(is_tested, stats.chi2.sf(statistic, np.maximum(degrees, 1)), 1.0)
+        ratio = np.where(is_tested, (statistic - degrees) / (n_rows - 1.0), 0.0)
+        p_values = np.where(is_tested, stats.chi2.sf(statistic, np.maximum(degrees, 1)), 1.0)
+        return p_values, np.sqrt(np.clip(ratio, 0.0, 1.0))
 
 
-def _chi_square(one: np.ndarray, other: np.ndarray) -> float:
+def _chi_square(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """The p-value, and the mutual information on the scale of a correlation."""
     both = (one >= 0) & (other >= 0)
     if both.sum() <= 2:
-        return 1.0
+        return 1.0, 0.0
     n_levels = other.max() + 1
     table = np.bincount(one[both] * n_levels + other[both], minlength=(one.max() + 1) * n_levels)
     table = _common(_common(table.reshape(-1, n_levels).astype(float)).T)
     if min(table.shape) < 2:
-        return 1.0
+        return 1.0, 0.0
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     difference = np.abs(table - expected)
     if table.shape == (2, 2):
         difference -= np.minimum(0.5, difference)
     degrees = (table.shape[0] - 1) * (table.shape[1] - 1)
-    return float(stats.chi2.sf((difference**2 / expected).sum(), degrees))
+    information = (special.xlogy(table, table / expected).sum() - 0.5 * degrees) / table.sum()
+    strength = float(np.sqrt(-np.expm1(-2.0 * max(information, 0.0))))
+    return float(stats.chi2.sf((difference**2 / expected).sum(), degrees)), strength
 
 
 def _common(table: np.ndarray) -> np.ndarray:

@@ -76,6 +76,15 @@ def pair_table(found: Findings) -> PageTable | None:
     return PageTable(caption, heads, rows, (2, 3)) if rows else None
 
 
+def understated_table(found: Findings) -> PageTable | None:
+    """Pairs of columns whose dependence the model understates."""
+    pairs = found.understated[:MOST_LINES]
+    rows = [(pair.one, pair.other, f"{pair.in_table:.2f}", f"{pair.in_model:.2f}") for pair in pairs]
+    caption = "Dependences that the model understates" + remark_of(len(rows), len(found.understated))
+    heads = ("column", "column", "strength in the table", "in the model")
+    return PageTable(caption, heads, rows, (2, 3)) if rows else None
+
+
 def contradiction_tables(tests: Contradictions) -> list[PageTable]:
     """All pairs of columns that the model keeps apart although a test finds them dependent."""
     lines = [

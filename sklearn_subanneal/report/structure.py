@@ -53,6 +53,8 @@ class Structure:
     ----------
     pairs : list of Pair
         The pairs of largest relatedness.
+    related : dict of (int, int) to float
+        Relatedness of all pairs of the columns that were compared, by their places, the lower first.
     n_related : int
         Number of columns whose pairs were compared: those that share views with most others.
     n_together, n_apart, n_disputed : int
@@ -67,6 +69,7 @@ class Structure:
     """
 
     pairs: list[Pair]
+    related: dict[tuple[int, int], float]
     n_related: int
     n_together: int
     n_apart: int
@@ -116,6 +119,7 @@ def find_structure(model: CrossCat, source: Source, most_pairs: int, most_column
     rows = zip(*(table[name] for name in ("name", "mean", "sd", "ess_bulk", "rhat")), strict=True)
     return Structure(
         pairs,
+        {(int(chosen[i]), int(chosen[j])): float(related[i, j]) for i, j in zip(one, other, strict=True)},
         len(chosen),
         int((shares == 1.0).sum()),
         int((shares == 0.0).sum()),

@@ -23,15 +23,18 @@ from sklearn_subanneal.report.key_findings import (
     pair_findings,
 )
 from sklearn_subanneal.report.structure import find_structure
+from sklearn_subanneal.report.understated import find_understated
 
 
 def findings(model, source):
+    structure, contradictions = find_structure(model, source, 20, 100, 0), find_contradictions(model, source.X)
     return find_key_findings(
         model,
         source,
         find_views(model, source, 8, 8),
-        find_structure(model, source, 20, 100, 0),
-        find_contradictions(model, source.X),
+        structure,
+        contradictions,
+        find_understated(list(model.feature_types_), structure, contradictions),
         find_anomalies(model, source, 15, 10_000),
     )
 
