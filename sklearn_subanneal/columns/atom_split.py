@@ -1,4 +1,4 @@
-"""AtomSplit: a semicontinuous column beside joint reals, as two: which atom a cell is, and the real otherwise."""
+"""AtomSplit: a semicontinuous column beside joint reals, as two: which atom a cell is, and the number otherwise."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
+from sklearn_subanneal.columns.joint_types import revised_types
 from sklearn_subanneal.columns.real import Real
-from sklearn_subanneal.columns.semicontinuous import Semicontinuous, atoms_of, sure_atoms
+from sklearn_subanneal.columns.semicontinuous import (
+    Semicontinuous,
+    atoms_of,
+    is_skewed,
+    mixed_moments,
+    rest_of,
+    sure_atoms,
+)
+from sklearn_subanneal.columns.skewed import Skewed
 from sklearn_subanneal.tables.cells import Cells
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.schema import Table
@@ -25,10 +34,11 @@ NEGLIGIBLE = 1e-12
 class AtomSplit:
     """The :class:`~sklearn_subanneal.tables.column.Split` of a semicontinuous column.
 
-    The parts are "name (atom)", boolean, or categorical if there are several atoms, and "name (rest)", real, which is
-    missing where the cell is an atom. The rest joins the Gaussian blocks, and the density of a cell is as that of
-    :class:`Semicontinuous`: the probability of the atom, or the probability of the rest times a normal density. The two
-    parts may be in different views.
+    The parts are "name (atom)", boolean, or categorical if there are several atoms, and "name (rest)", which is missing
+    where the cell is an atom, and real, or skewed where :class:`Semicontinuous` would transform it. The rest joins the
+    Gaussian blocks, and the density of a cell is as that of :class:`Semicontinuous`: the probability of the atom, or
+    the probability of the rest times the density of a normal, perhaps transformed. The two parts may be in different
+    views.
 
     Attributes
     ----------
@@ -65,7 +75,8 @@ class AtomSplit:
             If it has no atoms.
         """
         atoms = atoms_of(name, cells, given)
-        if len(np.unique(cells[~np.isnan(cells) & ~np.isin(cells, atoms)])) < 2:
+        numbers = rest_of(cells, atoms)
+        if len(np.unique(numbers[~np.isnan(numbers)])) < 2:
             return None
         which, rest = (f"{name} ({part})" for part in cls.named)
         if len(atoms) == 1:
@@ -73,17 +84,22 @@ class AtomSplit:
         else:
             categories = np.array(["rest", *atoms.tolist()], dtype=object)
             part, params = Column(which, Categorical, categories, "object"), {which: {"unseen": NEGLIGIBLE}}
-        return cls((part, Column(rest, Real)), params, atoms)
+        skewed = is_skewed(numbers, given)
+        number = Column(rest, Skewed if skewed else Real, revisable=skewed and "transform" not in given)
+        return cls((part, number), params, atoms)
 
     def assigned(self, given: dict) -> dict[str, dict]:
         """Hyperparameters of the column by the parts to which they belong."""
         which, rest = self.parts
         own = {key: value for key, value in given.items() if key not in ("alpha", "atoms")}
-        if unknown := own.keys() - Real.hyperparameters.keys():
+        if unknown := own.keys() - Skewed.hyperparameters.keys():
             raise ValueError(
                 f"feature_params or feature_grids gives {sorted(unknown)} to the semicontinuous columns; the "
                 f"hyperparameters of such columns are {', '.join(Semicontinuous.hyperparameters)}"
             )
+        if rest.kind == Real.kind:
+            # The identity, which needs no saying.
+            own.pop("transform", None)
         keys = ("alpha", "beta") if which.kind == "boolean" else ("alpha",)
         return {
             which.name: {key: given["alpha"] for key in keys if "alpha" in given},
@@ -110,16 +126,15 @@ class AtomSplit:
         """The mean and the standard deviation of each cell, or an atom in place of the mean if it is almost sure."""
         shares, _ = predict(0, {})
         mean, spread = predict(1, {0: np.zeros(len(filled[0]), np.int32)})
-        values = np.column_stack([mean, np.broadcast_to(self.atoms, (len(mean), len(self.atoms)))])
-        first = (shares * values).sum(axis=1)
-        second = (shares * values**2).sum(axis=1) + shares[:, REST] * spread**2
+        first, deviation = mixed_moments(shares, self.atoms, mean, spread)
         sure = sure_atoms(shares[:, 1:])
-        deviation = np.sqrt(np.maximum(second - first**2, 0.0))
         return [np.where(sure < 0, REST, sure + 1).astype(np.int32), first], [deviation, deviation]
 
 
 def split_atoms(table: Table, arrays: list[np.ndarray], given: dict) -> tuple[Table, list[np.ndarray]]:
     """A table whose semicontinuous columns are split, and its typed columns.
+
+    The rests and the chosen types of other columns are judged beside one another by :func:`revised_types`.
 
     Parameters
     ----------
@@ -128,27 +143,42 @@ def split_atoms(table: Table, arrays: list[np.ndarray], given: dict) -> tuple[Ta
     arrays : list of ndarray of shape (n_rows,)
         Its typed columns.
     given : dict
-        ``feature_params``, for the atoms that the user gives.
+        ``feature_params``, for the atoms and transformations that the user gives.
 
     Raises
     ------
     ValueError
         If a column has no atoms, the atoms given are no numbers, or a part has the name of another column.
     """
-    columns, out = list(table.columns), []
+    columns, cells, splits = list(table.columns), list(arrays), {}
     for j, (column, at) in enumerate(zip(table.columns, table.places, strict=True)):
-        own = [arrays[p] for p in at]
         if column.kind == Semicontinuous.kind:
-            params = {}
-            for key in (column.kind, column.name):
-                if isinstance(own_params := given.get(key, {}), dict):
-                    params |= own_params
-                    if "atoms" in own_params:
-                        Semicontinuous.hyperparameters["atoms"].check(key, "atoms", own_params["atoms"])
-            split = AtomSplit.of(column.name, own[0], params)
+            split = AtomSplit.of(column.name, arrays[at[0]], _given_params(column, given))
             if split is not None:
-                columns[j] = replace(column, split=split)
-                own = [*split.separated(own[0]), *own[1:]]
+                splits[j] = split
+                columns[j] = replace(split.parts[1], indicator=column.indicator)
+                cells[at[0]] = split.separated(arrays[at[0]])[1]
+    revised, cells = revised_types(replace(table, columns=columns), cells)
+    columns, out = list(revised.columns), []
+    for j, at in enumerate(table.places):
+        own = [cells[p] for p in at]
+        if j in splits:
+            which, rest = splits[j].parts
+            split = replace(splits[j], parts=(which, replace(rest, type=columns[j].type)))
+            columns[j] = replace(table.columns[j], split=split)
+            own = [*split.separated(arrays[at[0]]), *own[1:]]
         out += own
     refuse_equal_names(columns)
     return replace(table, columns=columns), out
+
+
+def _given_params(column: Column, given: dict) -> dict:
+    """Hyperparameters that the user gives to a semicontinuous column, those checked by which it is split."""
+    params = {}
+    for key in (column.kind, column.name):
+        if isinstance(own := given.get(key, {}), dict):
+            params |= own
+            for name in ("atoms", "transform"):
+                if name in own:
+                    Semicontinuous.hyperparameters[name].check(key, name, own[name])
+    return params

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,22 +11,33 @@ from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
 from sklearn_subanneal.columns.atoms import find_atoms
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
+from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.parameters import Hyperparameter
-from sklearn_subanneal.columns.real import Real, normal_prior
-from sklearn_subanneal.columns.units import standard_units
+from sklearn_subanneal.columns.real import Real
+from sklearn_subanneal.columns.skewed import Skewed, checked_transform, median_and_spread, points_between
+from sklearn_subanneal.columns.transforms import IDENTITY
+from sklearn_subanneal.columns.type_choice import LEAST_EVIDENCE, LEAST_GAIN
+from sklearn_subanneal.columns.type_evidence import TypeEvidence
 
 # An atom of at least this probability is imputed in place of the mean. Of a variable that is an atom with probability
 # p, the squared distance of the mean from the atom is at most (1 - p) / p of the variance: the root of the mean squared
 # error is then at most 5.4 % above the least possible, and the imputed cell is one that the column has.
 SURE = 0.9
+# Of the first atom that a logarithm does not take.
+FIRST_PLACE = -1e6
 
 
 @dataclass(frozen=True)
 class Semicontinuous(Real):
     """A column of reals with atoms, values that many cells take exactly: amounts with many zeros, capped measurements.
 
-    In a cluster, a cell is atom a with probability p_a, and otherwise normal. The probabilities of the atoms and of the
-    rest have a symmetric Dirichlet prior with weight ``alpha`` each, the normal has the prior of :class:`Real`.
+    In a cluster, a cell is atom a with probability p_a, and otherwise one of the rest, which is normal, or normal after
+    a transformation. The probabilities of the atoms and of the rest have a symmetric Dirichlet prior with weight
+    ``alpha`` each, the normal has the prior of :class:`Real`.
+
+    The rest is transformed as a column of type :class:`Skewed` is, if that has clearly more evidence than "real", for
+    one cluster or for two (:func:`is_skewed`). ``feature_params`` may decide it: ``"transform"`` is "identity", "log"
+    or "yeo-johnson". "mu" and "sigma2" are in the units of the transformed data.
 
     **Densities are with respect to counting measure on the atoms plus Lebesgue measure**: the log score of a cell that
     is an atom is a log probability, which has no unit and is at most 0; that of another cell is a log density in the
@@ -37,13 +48,16 @@ class Semicontinuous(Real):
     a list. A column with a single value has that as its atom. Cells are compared with the atoms exactly, as float64,
     and ``sample`` gives atoms in the units of the data without rounding.
 
-    Predictions are mean and standard deviation, atoms included. ``impute`` gives the mean; it gives an atom in place of
-    it if its probability is at least 0.9.
+    Predictions are mean and standard deviation, atoms included. Of a transformed rest, whose mean may be infinite, the
+    median takes the place of the mean, and half the distance between the quantiles 0.159 and 0.841 that of the standard
+    deviation. ``impute`` gives the mean; it gives an atom in place of it if its probability is at least 0.9.
 
     Attributes
     ----------
     atoms : ndarray of shape (n_atoms,)
         In the units of the data, sorted.
+    points : ndarray of shape (n_points,)
+        Where distribution functions of a transformed rest are averaged, in standard units.
     """
 
     kind = "semicontinuous"
@@ -51,28 +65,48 @@ class Semicontinuous(Real):
         "alpha": Hyperparameter(),
         **Real.hyperparameters,
         "atoms": Hyperparameter("finite", one_each=True, learned=False),
+        "transform": Skewed.hyperparameters["transform"],
     }
     data_class, statistics_class = SemicontinuousData, SemicontinuousStatistics
     parameters_class = SemicontinuousParameters
 
     atoms: np.ndarray = field(default_factory=lambda: np.empty(0))
+    points: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def has_moments(self) -> bool:
+        """Whether a cell has a mean and a variance: after a transformation they may be infinite."""
+        return self.transform == IDENTITY
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
         atoms = atoms_of(name, cells, given)
-        rest = np.where(np.isin(cells, atoms), np.nan, cells)
-        # The units are those of the rest; without any, those of the atoms.
-        rest = cells if np.isnan(rest).all() else rest
-        center, scale = standard_units(rest[:, None], learn, grids)
+        rest = _measured_by(cells, atoms)
+        transform = _transform_of(name, rest, given)
         own = {key: value for key, value in given.items() if key in Real.hyperparameters}
-        start, axes = normal_prior(name, (rest - center[0]) / scale[0], center[0], scale[0], own, learn, grids)
-        places = (atoms - center[0]) / scale[0]
+        model = cls._bound(name, sources, rest, own, learn, grids, transform)
+        start = {"alpha": float(given.get("alpha", 1.0)), **model.parameters, "atoms": model._places_of(atoms)}
+        axes = {"alpha": ALPHA_GRID, **model.grids} if learn else {}
+        points = model.points if model.has_moments else points_between(model._standard(rest))
+        return replace(model, parameters=start, grids=axes, atoms=atoms, points=points)
+
+    def with_grids(self, given, cells):
+        return super().with_grids(given, _measured_by(cells, self.atoms))
+
+    def _standard(self, rest: np.ndarray) -> np.ndarray:
+        return (self.transform.forward(rest) - self.center[0]) / self.scale[0]
+
+    def _places_of(self, atoms):
+        """Numbers that stand for the atoms in standard units: any, but different from one another."""
+        has_place = atoms > self.transform.lowest
+        places = np.empty(len(atoms))
+        places[has_place] = self._standard(atoms[has_place])
+        # The logarithm has no place for these, which are the first.
+        places[~has_place] = FIRST_PLACE + np.arange(np.count_nonzero(~has_place))
         for v in range(1, len(places)):
             # Atoms that are next to one another compared with the scale stay apart.
             places[v] = max(places[v], np.nextafter(places[v - 1], np.inf))
-        start = {"alpha": float(given.get("alpha", 1.0)), **start, "atoms": places}
-        axes = {"alpha": ALPHA_GRID, **axes} if learn else {}
-        return cls(name, sources, start, axes, center, scale, atoms=atoms)
+        return places
 
     @property
     def places(self) -> np.ndarray:
@@ -86,7 +120,8 @@ class Semicontinuous(Real):
         return SemicontinuousData(array, self.places)
 
     def values(self, arrays):
-        cells, values = self._cells(arrays), super().values(arrays)
+        cells = self._cells(arrays)
+        values = super().values([rest_of(cells[:, 0], self.atoms)] * (self.sources[0] + 1))
         for v, atom in enumerate(self.atoms):
             values[cells == atom] = self.places[v]
         # Rounding may bring another cell to the place of an atom, of which it is not: it goes to the next number.
@@ -103,7 +138,8 @@ class Semicontinuous(Real):
 
     def log_jacobian(self, values):
         is_density = ~np.isnan(values) & ~np.isin(values, self.places)
-        return np.where(is_density, -np.log(self.scale), 0.0).sum(axis=1)
+        slope = self.transform.log_slope(values * self.scale + self.center) - np.log(self.scale)
+        return np.where(is_density, slope, 0.0).sum(axis=1)
 
     def units(self, arrays):
         return self.log_jacobian(self.values(arrays))
@@ -112,24 +148,45 @@ class Semicontinuous(Real):
         return {"alpha": parameters["alpha"], **super().report(parameters), "atoms": self.atoms}
 
     def expectations(self, column, values, weights):
-        """First moment and probabilities of the atoms; second moment."""
-        first, second = super().expectations(column, values, weights)
-        return np.column_stack([first, weights @ column.shares(weights.shape[1])[:, 1:]]), second
+        """First moment and probabilities of the atoms; second moment.
+
+        Of a transformed rest, in place of the moments: the probabilities that a cell is one of the rest and at most
+        each of the ``points``.
+        """
+        shares = column.shares(weights.shape[1])
+        if self.has_moments:
+            first, second = super().expectations(column, values, weights)
+        else:
+            below = self._rest(column, weights.shape[1]).cumulative(self.points, weights.shape[1])
+            first, second = weights @ (shares[:, :1] * below), None
+        return np.column_stack([first, weights @ shares[:, 1:]]), second
 
     def summary(self, first, second):
-        return super().summary(first[:, :1], second)
+        if self.has_moments:
+            return super().summary(first[:, :1], second)
+        atoms = first[:, -len(self.atoms) :]
+        shares = np.column_stack([1.0 - atoms.sum(axis=1), atoms])
+        # The last point is so far that no cell is beyond it.
+        median, spread = median_and_spread(self, first[:, : len(self.points)] / first[:, len(self.points) - 1, None])
+        value, deviation = mixed_moments(shares, self.atoms, median[:, 0], spread[:, 0])
+        return value[:, None], deviation[:, None]
 
     def imputed(self, value, first):
         """The mean, or an atom that is almost sure."""
-        sure = sure_atoms(first[:, 1:])
+        sure = sure_atoms(first[:, -len(self.atoms) :])
         return np.where(sure[:, None] < 0, value, self.atoms[sure][:, None])
 
     def interval_probabilities(self, column, intervals, n_clusters):
-        state, shares = column.get_state(n_clusters), column.shares(n_clusters)
-        rest = NormalStatistics(None, state["parameters"])
-        rest.set_state(state)
+        shares, rest = column.shares(n_clusters), self._rest(column, n_clusters)
         out = shares[:, 0] * super().interval_probabilities(rest, intervals, n_clusters)
         return out + np.array([own.contains(self.atoms) for own in intervals]) @ shares[:, 1:].T
+
+    def _rest(self, column, n_clusters):
+        """The statistics of the rest alone."""
+        state = column.get_state(n_clusters)
+        rest = NormalStatistics(None, state["parameters"])
+        rest.set_state(state)
+        return rest
 
     def log_masses(self, column, values, n_clusters):
         return column.log_masses(values, n_clusters)
@@ -139,6 +196,51 @@ def sure_atoms(probabilities: np.ndarray) -> np.ndarray:
     """Which atom is almost sure, given the probabilities (n_rows, n_atoms) of all; -1 where none is."""
     best = probabilities.argmax(axis=1)
     return np.where(np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0] >= SURE, best, -1)
+
+
+def mixed_moments(
+    shares: np.ndarray, atoms: np.ndarray, mean: np.ndarray, deviation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation (n_rows,) of atoms and the rest together.
+
+    ``shares`` are the probabilities (n_rows, 1 + n_atoms) of the rest and of each atom; ``mean`` and ``deviation`` are
+    those of the rest.
+    """
+    values = np.column_stack([mean, np.broadcast_to(atoms, (len(mean), len(atoms)))])
+    first = (shares * values).sum(axis=1)
+    second = (shares * values**2).sum(axis=1) + shares[:, 0] * deviation**2
+    return first, np.sqrt(np.maximum(second - first**2, 0.0))
+
+
+def rest_of(cells: np.ndarray, atoms: np.ndarray) -> np.ndarray:
+    """The cells that are no atoms; NaN in place of the atoms."""
+    return np.where(np.isin(cells, atoms), np.nan, cells)
+
+
+def is_skewed(rest: np.ndarray, given: dict) -> bool:
+    """Whether the cells that are no atoms are modelled after a transformation, NaN being a missing cell.
+
+    If ``given`` has no "transform", the evidence decides, as it does between the types "real" and "skewed".
+    """
+    if "transform" in given:
+        return given["transform"] != IDENTITY.name
+    evidence = TypeEvidence(NumberValues.of(rest))
+    least = max(LEAST_EVIDENCE, LEAST_GAIN * evidence.numbers.n_cells)
+    if evidence.skewed - evidence.real <= least:
+        return False
+    # A mixture of two clusters is skewed, though they are not, unless these are skewed, too.
+    gains = evidence.skewed - evidence.two_normals, evidence.two_skewed - evidence.two_normals
+    return bool(gains[0] > LEAST_EVIDENCE or gains[1] > least)
+
+
+def _measured_by(cells, atoms):
+    """The cells by whose scale a column is measured: the rest, or without any, the atoms."""
+    rest = rest_of(cells, atoms)
+    return cells if np.isnan(rest).all() else rest
+
+
+def _transform_of(name, rest, given):
+    return checked_transform(name, rest, given.get("transform")) if is_skewed(rest, given) else IDENTITY
 
 
 def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:

@@ -10,6 +10,7 @@ from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.transform_choice import choose_transform
+from sklearn_subanneal.columns.transforms import Transform
 
 # Predictive distributions are averaged over draws at this many quantiles of the training data, and beyond them.
 N_QUANTILES = 129
@@ -52,18 +53,10 @@ class Skewed(Real):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        wanted = given.get("transform")
-        transform = choose_transform(cells, wanted and (wanted,))
-        if transform is None:
-            raise ValueError(
-                f"feature_params: the transform {wanted!r} does not suit column {name!r}, which holds "
-                f"{np.nanmin(cells).item()!r}; choose 'yeo-johnson', or leave it out."
-            )
+        transform = checked_transform(name, cells, given.get("transform"))
         own = {key: value for key, value in given.items() if key != "transform"}
         model = cls._bound(name, sources, cells, own, learn, grids, transform)
-        z = model.values([cells] * (sources[0] + 1))
-        inner = np.quantile(z[~np.isnan(z)], np.linspace(0.0, 1.0, N_QUANTILES))
-        return replace(model, points=np.concatenate([inner[0] - TAIL[::-1], inner, inner[-1] + TAIL]))
+        return replace(model, points=points_between(model.values([cells] * (sources[0] + 1))))
 
     def expectations(self, column, values, weights):
         """The distribution function at ``points``."""
@@ -71,8 +64,40 @@ class Skewed(Real):
 
     def summary(self, first, second):
         """Median, and half the distance between the quantiles 0.159 and 0.841."""
-        low, median, high = (self.restore(quantile(self.points, first, p)[:, None]) for p in (LOW, MEDIAN, HIGH))
-        return median, 0.5 * (high - low)
+        return median_and_spread(self, first)
+
+
+def checked_transform(name: str, cells: np.ndarray, wanted: str | None) -> Transform:
+    """The transformation of a column, of the family ``wanted`` or, if that is None, of the best one.
+
+    Raises
+    ------
+    ValueError
+        If that family does not take the cells.
+    """
+    transform = choose_transform(cells, wanted and (wanted,))
+    if transform is None:
+        raise ValueError(
+            f"feature_params: the transform {wanted!r} does not suit column {name!r}, which holds "
+            f"{np.nanmin(cells).item()!r}; choose 'yeo-johnson', or leave it out."
+        )
+    return transform
+
+
+def points_between(z: np.ndarray) -> np.ndarray:
+    """Where distribution functions are averaged, given the training cells in standard units: quantiles, and beyond."""
+    inner = np.quantile(z[~np.isnan(z)], np.linspace(0.0, 1.0, N_QUANTILES))
+    return np.concatenate([inner[0] - TAIL[::-1], inner, inner[-1] + TAIL])
+
+
+def median_and_spread(model: Real, distribution: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Median, and half the distance between the quantiles 0.159 and 0.841, (n_rows, 1) in the units of the data.
+
+    Of distribution functions (n_rows, n_points) at the ``points`` of a model.
+    """
+    quantiles = (quantile(model.points, distribution, p)[:, None] for p in (LOW, MEDIAN, HIGH))
+    low, median, high = map(model.restore, quantiles)
+    return median, 0.5 * (high - low)
 
 
 def quantile(points: np.ndarray, distribution: np.ndarray, p: float) -> np.ndarray:

@@ -17,6 +17,7 @@ from sklearn_subanneal.columns.atoms import find_atoms
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.ordinal_shapes import shapes_between
 from sklearn_subanneal.columns.transform_choice import transform_evidence
+from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 
 # Evidence of reals takes so many of the cells, evenly spaced in their order: more would cost time only.
 MOST_CELLS = 2000
@@ -104,10 +105,13 @@ class TypeEvidence:
     @cached_property
     def two_normals(self) -> float:
         """Of a mixture of two normals, by the Bayesian information criterion."""
-        cells = spread_cells(self.numbers) / self._unit
-        times = self.numbers.n_cells / len(cells)
-        log_likelihood = _two_normals(cells) + len(cells) * np.log(self.numbers.resolution / self._unit)
-        return times * (log_likelihood - 2.5 * np.log(len(cells)))
+        return self._of_two_normals(IDENTITY)
+
+    @cached_property
+    def two_skewed(self) -> float:
+        """The same after the transformation that is best for one normal."""
+        found = transform_evidence(self._spread)
+        return self._of_two_normals(next(transform for transform, _ in found if transform != IDENTITY))
 
     @cached_property
     def atoms(self) -> np.ndarray:
@@ -141,6 +145,17 @@ class TypeEvidence:
     def _unit(self) -> float:
         """A power of two near the largest value, which costs no accuracy and keeps squares from overflow."""
         return float(np.ldexp(1.0, np.frexp(np.abs(self.numbers.values).max())[1] - 1))
+
+    @cached_property
+    def _spread(self) -> np.ndarray:
+        return spread_cells(self.numbers) / self._unit
+
+    def _of_two_normals(self, transform: Transform) -> float:
+        cells = self._spread
+        values, n = transform.forward(cells), len(cells)
+        log_jacobian = np.sum(transform.log_slope(values) + np.zeros(n))
+        log_likelihood = _two_normals(values) + log_jacobian + n * np.log(self.numbers.resolution / self._unit)
+        return self.numbers.n_cells / n * (log_likelihood - 2.5 * np.log(n))
 
     def _of_reals(self, numbers: NumberValues) -> tuple[float, float]:
         """Of cells without transformation, and with the best one."""
