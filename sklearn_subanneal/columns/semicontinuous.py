@@ -81,8 +81,7 @@ class Semicontinuous(Real):
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
         atoms = atoms_of(name, cells, given)
-        rest = _measured_by(cells, atoms)
-        transform = _transform_of(name, rest, given)
+        transform, rest = _transform_of(name, rest_of(cells, atoms), given), _measured_by(cells, atoms)
         own = {key: value for key, value in given.items() if key in Real.hyperparameters}
         model = cls._bound(name, sources, rest, own, learn, grids, transform)
         start = {"alpha": float(given.get("alpha", 1.0)), **model.parameters, "atoms": model._places_of(atoms)}
@@ -226,7 +225,7 @@ def is_skewed(rest: np.ndarray, given: dict) -> bool:
         return given["transform"] != IDENTITY.name
     evidence = TypeEvidence(NumberValues.of(rest))
     least = max(LEAST_EVIDENCE, LEAST_GAIN * evidence.numbers.n_cells)
-    if evidence.skewed - evidence.real <= least:
+    if len(evidence.numbers.values) < 2 or evidence.skewed - evidence.real <= least:
         return False
     # A mixture of two clusters is skewed, though they are not, unless these are skewed, too.
     gains = evidence.skewed - evidence.two_normals, evidence.two_skewed - evidence.two_normals
@@ -240,7 +239,9 @@ def _measured_by(cells, atoms):
 
 
 def _transform_of(name, rest, given):
-    return checked_transform(name, rest, given.get("transform")) if is_skewed(rest, given) else IDENTITY
+    if np.isnan(rest).all() or not is_skewed(rest, given):
+        return IDENTITY
+    return checked_transform(name, rest, given.get("transform"))
 
 
 def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:
