@@ -1,4 +1,4 @@
-"""AtomSplit: a semicontinuous column beside joint reals, as two: which atom a cell is, and the number otherwise."""
+"""AtomSplit: a semicontinuous column that depends on joint reals, as two: which atom a cell is, and the rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
-from sklearn_subanneal.columns.joint_types import revised_types
+from sklearn_subanneal.columns.joint_rests import Rest, joint_rests
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import (
     Semicontinuous,
@@ -132,9 +132,7 @@ class AtomSplit:
 
 
 def split_atoms(table: Table, arrays: list[np.ndarray], given: dict) -> tuple[Table, list[np.ndarray]]:
-    """A table whose semicontinuous columns are split, and its typed columns.
-
-    The rests and the chosen types of other columns are judged beside one another by :func:`revised_types`.
+    """A table of which those semicontinuous columns are split whose rests :func:`joint_rests` names; its typed columns.
 
     Parameters
     ----------
@@ -150,24 +148,26 @@ def split_atoms(table: Table, arrays: list[np.ndarray], given: dict) -> tuple[Ta
     ValueError
         If a column has no atoms, the atoms given are no numbers, or a part has the name of another column.
     """
-    columns, cells, splits = list(table.columns), list(arrays), {}
+    splits, rests, reals = {}, {}, []
     for j, (column, at) in enumerate(zip(table.columns, table.places, strict=True)):
-        if column.kind == Semicontinuous.kind:
-            split = AtomSplit.of(column.name, arrays[at[0]], _given_params(column, given))
+        cells = arrays[at[0]]
+        if column.kind in (Real.kind, Skewed.kind):
+            reals.append((cells, column.kind))
+        elif column.kind == Semicontinuous.kind:
+            split = AtomSplit.of(column.name, cells, _given_params(column, given))
             if split is not None:
+                rest, n_cells = split.parts[1], np.count_nonzero(~np.isnan(cells))
                 splits[j] = split
-                columns[j] = replace(split.parts[1], indicator=column.indicator)
-                cells[at[0]] = split.separated(arrays[at[0]])[1]
-    revised, cells = revised_types(replace(table, columns=columns), cells)
-    columns, out = list(revised.columns), []
-    for j, at in enumerate(table.places):
-        own = [cells[p] for p in at]
-        if j in splits:
-            which, rest = splits[j].parts
-            split = replace(splits[j], parts=(which, replace(rest, type=columns[j].type)))
-            columns[j] = replace(table.columns[j], split=split)
-            own = [*split.separated(arrays[at[0]]), *own[1:]]
-        out += own
+                rests[j] = Rest(split.separated(cells)[1], n_cells, rest.kind, rest.revisable)
+    columns, out = list(table.columns), []
+    for j, kind in joint_rests(rests, reals).items():
+        which, rest = splits[j].parts
+        rest = replace(rest, type=Skewed if kind == Skewed.kind else Real)
+        columns[j] = replace(columns[j], split=replace(splits[j], parts=(which, rest)))
+    for column, own, at in zip(columns, table.columns, table.places, strict=True):
+        cells = [arrays[p] for p in at]
+        is_split = column is not own
+        out += [*column.split.separated(cells[0]), *cells[1:]] if is_split else cells
     refuse_equal_names(columns)
     return replace(table, columns=columns), out
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.real import Real
+from sklearn_subanneal.columns.skewed import Skewed
 from sklearn_subanneal.columns.transform_choice import choose_transform
-from sklearn_subanneal.columns.transforms import IDENTITY
+from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
 from sklearn_subanneal.columns.units import standard_units
 from sklearn_subanneal.tables.schema import Table
@@ -59,7 +60,7 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     """
     first = [at[0] for at in table.places]
     found = {j: numbers for j, c in enumerate(table.columns) if (numbers := _numbers(c, arrays[first[j]])) is not None}
-    rows = np.linspace(0, len(arrays[0]) - 1, min(len(arrays[0]), MOST_ROWS)).astype(int)
+    rows = spread_rows(len(arrays[0]))
     sampled = {j: numbers[rows] for j, numbers in found.items()}
     few = {j for j in found if _has_few_levels(table.columns[j], found[j])}
     others = [x for j, x in sampled.items() if j not in few]
@@ -76,6 +77,21 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
         columns[j] = replace(own, type=Real, categories=None, reason=reason, revisable=False)
         out[first[j]] = found[j]
     return replace(table, columns=columns), out
+
+
+def spread_rows(n_rows: int) -> np.ndarray:
+    """The rows that regressions take, at most 2,000, evenly spaced."""
+    return np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(int)
+
+
+def transform_of(cells: np.ndarray, kind: str) -> Transform:
+    """The transformation of a real or skewed column."""
+    return choose_transform(cells) if kind == Skewed.kind else IDENTITY
+
+
+def regressor(cells: np.ndarray, kind: str) -> np.ndarray:
+    """A real or skewed column as regressions take it: transformed and standardised, with missing cells at the mean."""
+    return _standardised(transform_of(cells, kind).forward(cells))
 
 
 def _numbers(column, cells):
@@ -132,8 +148,8 @@ def _linear_columns(cells, table, chosen):
         for j in chosen:
             used[place[j]] = False
             others, x = columns[:, used], cells[j]
-            gain = _log_density(x, transforms[j], others) if j in transforms else alone[j]
-            gain = (gain - _log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
+            gain = log_density(x, transforms[j], others) if j in transforms else alone[j]
+            gain = (gain - log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
             # Whole numbers are no reals unless that is clearly better.
             keeps = gain > LEAST_GAIN if j in transforms else gain > -LEAST_GAIN
             real = real - {j} if keeps else real | {j}
@@ -152,7 +168,7 @@ def _evidence(cells, kind):
     return (evidence.count if kind == "count" else evidence.ordinal) - numbers.n_cells * np.log(numbers.step)
 
 
-def _log_density(cells, transform, others):
+def log_density(cells: np.ndarray, transform: Transform, others: np.ndarray) -> float:
     """Log density of the cells by a linear regression of the transformed ones, with a standard normal prior."""
     seen = ~np.isnan(cells)
     y = transform.forward(cells[seen])

@@ -13,6 +13,7 @@ from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
+from sklearn_subanneal.columns.joint_types import revised_types
 from sklearn_subanneal.estimators._enough_chains import AUTO, FIRST
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
@@ -303,7 +304,7 @@ class CrossCat(
             self.covariance_type_ = affordable_covariance(len(arrays[0]), [part.kind for part in table.parts])
         if self.covariance_type_ == "diag":
             return table, arrays
-        return split_atoms(table, arrays, self.feature_params or {})
+        return split_atoms(*revised_types(table, arrays), self.feature_params or {})
 
     def _bind(self, table, arrays):
         return bind_table(

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.columns import Logarithm, Transform, YeoJohnson
+from sklearn_subanneal.columns.joint_rests import Rest, joint_rests
 from sklearn_subanneal.columns.semicontinuous import is_skewed
 
 RNG = np.random.default_rng(0)
@@ -135,8 +136,30 @@ def test_several_atoms_below_the_logarithm():
 def test_linear_rests_stay_real_beside_joint_reals():
     """The logarithm of a sum would hide that it depends linearly on its addends."""
     first, second = np.random.default_rng(1).lognormal(7.0, 1.0, size=(2, 400))
-    total = np.where(np.arange(400) % 3 == 0, 0.0, first + second)
+    is_zero = np.arange(400) % 3 == 0
     settings = {"n_chains": 1, "n_draws": 1, "random_state": 0, "schedule": "sequential", "covariance_type": "full"}
     model = CrossCat(feature_types={1: "real", 2: "real"}, **settings)
-    assert model.fit(np.column_stack([total, first, second])).part_types_["x0 (rest)"] == "real"
-    assert model.fit(np.column_stack([total, first[::-1], second[::-1]])).part_types_["x0 (rest)"] == "skewed"
+
+    def kind_of_the_rest(amounts):
+        X = np.column_stack([np.where(is_zero, 0.0, amounts), first, second])
+        return model.fit(X).part_types_.get("x0 (rest)")
+
+    assert kind_of_the_rest(first + second) == "real"
+    # A product is linear in the logarithms alone; what depends on no other column is not split.
+    model.set_params(feature_types={1: "skewed", 2: "skewed"})
+    assert kind_of_the_rest(first * second) == "skewed"
+    assert kind_of_the_rest(np.random.default_rng(2).lognormal(7.0, 1.0, 400)) is None
+
+
+def test_few_numbers_join_no_block():
+    rng = np.random.default_rng(3)
+    size, order = rng.normal(10.0, 2.0, 400), rng.permutation(400)
+    price = size + 0.1 * rng.normal(size=400)
+
+    def joint(share):
+        return joint_rests(
+            {5: Rest(np.where(order < share * 400, price, np.nan), 400, "real", False)}, [(size, "real")]
+        )
+
+    assert joint(0.25) == {5: "real"} and joint(0.15) == {}
+    assert joint_rests({5: Rest(price, 400, "real", False)}, []) == {}
