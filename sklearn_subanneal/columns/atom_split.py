@@ -32,7 +32,7 @@ NEGLIGIBLE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class AtomSplit:
-    """The :class:`~sklearn_subanneal.tables.column.Split` of a semicontinuous column.
+    """The :class:`~sklearn_subanneal.tables.column.Split` of a semicontinuous column whose rest joins Gaussian blocks.
 
     The parts are "name (atom)", boolean, or categorical if there are several atoms, and "name (rest)", which is missing
     where the cell is an atom, and real, or skewed where :class:`Semicontinuous` would transform it. The rest joins the

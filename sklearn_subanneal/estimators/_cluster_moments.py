@@ -33,7 +33,8 @@ class ClusterMoments:
         """Mean of a new row of each cluster, (n_clusters, n_features), in the units of the data.
 
         The posterior mean of the cluster's mean, given the clusters and the hyperparameters of the draw that represents
-        the posterior. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others.
+        the posterior. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others, and
+        for semicontinuous columns that are transformed.
         """
         return self._group_moments("means_", full=False)[0]
 

@@ -99,8 +99,8 @@ class CrossCat(
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
         "beta"} ("boolean"), {"shape", "rate", "dispersion"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the
         period is 2 pi by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those
-        of "real" with {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose "mu" and "sigma2"
-        are in the units of the transformed data).
+        of "real" with {"alpha", "atoms", "transform"} ("semicontinuous") or with {"transform"} ("skewed"; "mu" and
+        "sigma2" are in the units of transformed data).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
     missing_indicator : None, "missing-only", or array-like or set of str or int, default=None

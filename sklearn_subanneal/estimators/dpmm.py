@@ -64,8 +64,8 @@ default="auto"
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
         "beta"} ("boolean"), {"shape", "rate", "dispersion"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the
         period is 2 pi by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those
-        of "real" with {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose "mu" and "sigma2"
-        are in the units of the transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under
+        of "real" with {"alpha", "atoms", "transform"} ("semicontinuous") or with {"transform"} ("skewed"; "mu" and
+        "sigma2" are in the units of transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under
         covariance_type="full"), {"beta", "base", "repeats"} ("bag-of-words"; see
         :class:`~sklearn_subanneal.columns.BagOfWords`).
     grids : {"data", "fixed"}, default="data"
@@ -133,7 +133,8 @@ default="auto"
         Probability of each cluster for a new row of which nothing is known, by the draw that represents the posterior.
     means_ : ndarray of shape (n_clusters, n_features)
         Mean of a new row of each cluster, by that draw: the posterior mean of the cluster's mean, in the units of the
-        data. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others.
+        data. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others, and for
+        semicontinuous columns that are transformed.
     covariances_ : ndarray of shape (n_clusters, n_features) or (n_clusters, n_features, n_features)
         Variances, or with covariance_type="full" covariances, of a new row of each cluster, NaN where ``means_`` are.
         They include the uncertainty of the cluster's mean.

@@ -65,8 +65,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
         "beta"} ("boolean"), {"shape", "rate", "dispersion"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the
         period is 2 pi by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those
-        of "real" with {"alpha", "atoms"} ("semicontinuous") or with {"transform"} ("skewed", whose "mu" and "sigma2"
-        are in the units of the transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under "full"
+        of "real" with {"alpha", "atoms", "transform"} ("semicontinuous") or with {"transform"} ("skewed"; "mu" and
+        "sigma2" are in the units of transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under "full"
         covariance), {"beta", "base", "repeats"} (see :class:`~sklearn_subanneal.columns.BagOfWords`).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
