@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_subanneal.columns.joint_types import LEAST_GAIN, log_density, regressor, spread_rows, transform_of
+from sklearn_subanneal.columns.joint_types import (
+    LEAST_GAIN,
+    regression_log_density,
+    regressor,
+    spread_rows,
+    transform_of,
+)
 
 # The rest has at least this share of the cells of its column, ...
 LEAST_SHARE = 0.2
@@ -81,13 +87,18 @@ def joint_rests(rests: Mapping[int, Rest], reals: Sequence[tuple[np.ndarray, str
 
 def _regressed(rest, cells, X):
     """The type of a rest that is regressed on other columns, and the nats that this gains for each of its cells."""
-    kind, n = rest.kind, _n_seen(cells)
+    seen = ~np.isnan(cells)
+    kind, n, cells = rest.kind, np.count_nonzero(seen), cells[seen]
     if n < 2:
         return kind, 0.0
-    logs = {own: log_density(cells, transform_of(cells, own), X) for own in {kind, *(["real"] * rest.revisable)}}
+    # Where a cell is no atom, the other columns may have another mean.
+    X = X[seen] - X[seen].mean(axis=0)
+    logs = {
+        own: regression_log_density(cells, transform_of(cells, own), X) for own in {kind, *(["real"] * rest.revisable)}
+    }
     if rest.revisable and logs[kind] - logs["real"] <= LEAST_GAIN * n:
         kind = "real"
-    alone = log_density(cells, transform_of(cells, kind), X[:, :0])
+    alone = regression_log_density(cells, transform_of(cells, kind), X[:, :0])
     return kind, (logs[kind] - alone - 0.5 * X.shape[1] * np.log(n)) / n
 
 

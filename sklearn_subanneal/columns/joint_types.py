@@ -148,8 +148,8 @@ def _linear_columns(cells, table, chosen):
         for j in chosen:
             used[place[j]] = False
             others, x = columns[:, used], cells[j]
-            gain = log_density(x, transforms[j], others) if j in transforms else alone[j]
-            gain = (gain - log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
+            gain = regression_log_density(x, transforms[j], others) if j in transforms else alone[j]
+            gain = (gain - regression_log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
             # Whole numbers are no reals unless that is clearly better.
             keeps = gain > LEAST_GAIN if j in transforms else gain > -LEAST_GAIN
             real = real - {j} if keeps else real | {j}
@@ -168,7 +168,7 @@ def _evidence(cells, kind):
     return (evidence.count if kind == "count" else evidence.ordinal) - numbers.n_cells * np.log(numbers.step)
 
 
-def log_density(cells: np.ndarray, transform: Transform, others: np.ndarray) -> float:
+def regression_log_density(cells: np.ndarray, transform: Transform, others: np.ndarray) -> float:
     """Log density of the cells by a linear regression of the transformed ones, with a standard normal prior."""
     seen = ~np.isnan(cells)
     y = transform.forward(cells[seen])
