@@ -163,3 +163,11 @@ def test_few_numbers_join_no_block():
 
     assert joint(0.25) == {5: "real"} and joint(0.15) == {}
     assert joint_rests({5: Rest(price, 400, "real", False)}, []) == {}
+
+
+def test_other_columns_may_have_another_mean_where_cells_are_no_atoms():
+    rng = np.random.default_rng(4)
+    size = 20.0 * (np.arange(400) % 2) + rng.normal(size=400)
+    # Zeros are all on the one side, so that the rest is far from the mean of the size.
+    rest = np.where(size > 10.0, np.nan, 5.0 + size + 0.1 * rng.normal(size=400))
+    assert joint_rests({1: Rest(rest, 400, "real", False)}, [(size, "real")]) == {1: "real"}
