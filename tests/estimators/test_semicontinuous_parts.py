@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from sklearn_subanneal import CrossCat, CrossCatRegressor
 
@@ -111,6 +112,22 @@ def test_prediction_from_a_semicontinuous_column():
     regression = CrossCatRegressor(inner, random_state=0).fit(features[:350], target[:350])
     error = regression.predict(features[350:]) - target[350:]
     assert np.sqrt(np.mean(error**2)) < 0.6 * target.std()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("covariance_type", ["auto", "diag"])
+def test_views_of_amounts_with_zeros_are_found(covariance_type):
+    """Amounts are lognormal: the numbers have to be transformed, and joint normal ones would be mostly missing."""
+    rng, n_rows = np.random.default_rng(5), 2000
+    columns, views = [], np.repeat([0, 1], 10)
+    for k in (4, 8):
+        labels = rng.integers(k, size=n_rows)
+        for _ in range(10):
+            shares, means = rng.uniform(size=k), 1.5 * rng.normal(size=k)
+            amounts = np.exp(means[labels] + 0.6 * rng.normal(size=n_rows))
+            columns.append(np.where(rng.random(n_rows) < shares[labels], 0.0, amounts))
+    model = CrossCat(covariance_type=covariance_type, random_state=0).fit(np.column_stack(columns))
+    assert adjusted_rand_score(views[model.part_columns_], model.column_labels_) > 0.95
 
 
 def test_diagonal_covariance_keeps_one_column():
