@@ -91,6 +91,8 @@ def transform_of(cells: np.ndarray, kind: str) -> Transform:
 
 def regressor(cells: np.ndarray, kind: str) -> np.ndarray:
     """A real or skewed column as regressions take it: transformed and standardised, with missing cells at the mean."""
+    if np.isnan(cells).all():
+        return np.zeros(len(cells))
     return _standardised(transform_of(cells, kind).forward(cells))
 
 

@@ -163,6 +163,11 @@ def test_few_numbers_join_no_block():
 
     assert joint(0.25) == {5: "real"} and joint(0.15) == {}
     assert joint_rests({5: Rest(price, 400, "real", False)}, []) == {}
+    # Nor do columns count that are missing in all rows that are looked at.
+    gaps = np.where(np.arange(400) == 399, 1.0, np.nan)
+    many, more = np.tile(price, 20), [(np.tile(size, 20), "real"), (np.roll(np.tile(gaps, 20), 7), "skewed")]
+    more.append((np.where(np.arange(8000) == 1, 2.0, np.nan), "skewed"))
+    assert joint_rests({5: Rest(many, 8000, "real", False)}, more) == {5: "real"}
 
 
 def test_other_columns_may_have_another_mean_where_cells_are_no_atoms():
