@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from _common import Clock, note, parser, report, split, spread
+from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -78,6 +79,10 @@ class Family:
             return cells, -0.5 * (cells[:, None] - means) ** 2 - 0.5 * np.log(2.0 * np.pi)
         if kind == "amount":
             return self._amounts(k, labels, rng)
+        if kind == "count":
+            means, size = np.exp(2.0 + rng.normal(size=k)), 2.0
+            cells = rng.poisson(means[labels] * rng.gamma(size, 1.0 / size, self.n_rows))
+            return cells.astype(float), stats.nbinom.logpmf(cells[:, None], size, size / (size + means))
         frequencies = rng.dirichlet(np.full(2 if kind == "boolean" else self.n_levels, 0.5), size=k)
         below = rng.random(self.n_rows)[:, None] > frequencies.cumsum(axis=1)[labels]
         codes = below.sum(axis=1).clip(0, frequencies.shape[1] - 1)
@@ -102,6 +107,8 @@ FAMILIES = {
     "100 levels alone": Family(10_000, (10,) * 3, (4, 7, 12), n_levels=100, kinds=("categorical",)),
     "amounts with zeros": Family(4_000, (10,) * 3, (4, 7, 12), kinds=("amount",)),
     "amounts and others": Family(4_000, (10,) * 3, (4, 7, 12), kinds=("amount", "real", "boolean")),
+    "counts that vary more than Poisson": Family(4_000, (10,) * 3, (4, 7, 12), kinds=("count",)),
+    "such counts and others": Family(4_000, (10,) * 3, (4, 7, 12), kinds=("count", "real", "boolean")),
 }
 QUICK = {"mixed": Family(300, (4, 3), (2, 3), separation=3.0)}
 
