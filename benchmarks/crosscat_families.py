@@ -4,7 +4,8 @@ Each view has clusters of its own; within a cluster columns are independent. Rea
 around means of clusters, which have the standard deviation ``separation``; categories and booleans have frequencies
 from a Dirichlet distribution with parameter .5. Amounts are 0 in a share of the rows of a cluster that is drawn
 uniformly, and otherwise lognormal: their logarithms have standard deviation .6 around means of clusters, which have the
-standard deviation 1.5. The columns are in random order, and their types are not told, but that codes are categories.
+standard deviation 1.5. Counts are negative binomial with the variance mean + mean^2 / 2; the logarithms of their means
+are normal around 2. The columns are in random order, and their types are not told, but that codes are categories.
 The gap is the mean log density of the true model minus that of the estimator, in nats per held-out row.
 """
 
