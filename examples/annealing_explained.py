@@ -5,7 +5,8 @@ The first sections do not use the package, but a small sampler in NumPy, short e
 use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, with settings that they state.
 
 In short: annealing pays off in tables with many rows and many clusters, where time is short. In small tables it
-gains next to nothing. The last sections show both.
+gains next to nothing, since the package has other moves, too. The last sections show both. (The simple sampler
+of the first sections gains in a small table.)
 
 You need to know what a Gaussian is. The page explains the rest: how points find their clusters, why this is slow in
 large tables, and what subsample annealing does about it.
@@ -195,11 +196,11 @@ figure.tight_layout()
 assert powers["one group in two clusters"] > 1.2 > powers["two groups in one cluster"] > 0.3
 
 # %%
-# To part two groups, the work grows more slowly than the number of points; in passes, it even falls. This is no problem
-# of large tables. To join two clusters that share a group is one: its work grows faster than the number of points.
-# Points wander between the two clusters one by one, without direction (the larger cluster attracts more points, but
-# more of the points that move are in it), until one cluster happens to be empty. So this mistake is cheap in a small
-# table and expensive in a large one.
+# To part two groups, the work grows more slowly than the number of points; in passes, it even falls. So this is not
+# what makes large tables hard. To join two clusters that share a group is: this work grows faster than the number of
+# points. Points wander between the two clusters one by one, without direction (a point joins the larger cluster more
+# often, but a point that is taken out was more often in the larger one), until one cluster happens to be empty. So this
+# mistake is cheap in a small table and expensive in a large one.
 #
 # The remedy: begin with few points, exchange them, and let the sample grow
 # -------------------------------------------------------------------------
@@ -365,8 +366,8 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both: it costs more with more
 # clusters, and rows that leave and enter cost time. (After 20 passes, up to 20 more follow over all rows while the fit
-# improves; the seconds include them.) So compare the seconds: with 5 passes, annealing is about where the other start
-# is with 20, in half of its time.
+# improves, and the seconds include them; after 5, none.) So compare the seconds: with 5 passes, annealing is about
+# where the other start is with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. Up to 60 passes over all rows follow while the fit improves. Here is
@@ -380,8 +381,8 @@ for seed in range(3):
     print(f"{model.score(test):.2f} nats per row, {model.n_clusters_} clusters, {seconds:.2f} CPU seconds")
 
 # %%
-# They end like annealing with 20 passes, and take about as long. A single draw has small clusters besides the 200 true
-# ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if there are several draws.
+# They end like annealing with 20 passes, and take somewhat longer. A single draw has small clusters besides the 200
+# true ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if there are several draws.
 #
 # When not to use it
 # ------------------

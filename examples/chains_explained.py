@@ -22,8 +22,9 @@ You need to know what a cluster is, and that a fit begins with random numbers. T
 # two more if these disagree; it keeps ten draws of each. Here, ``n_chains=4``.
 #
 # If the chains walk long enough, it does not matter where they began: all visit the same partitions. Where the clusters
-# are clear, a short walk is enough; on most real tables, no walk is long enough. Then each chain has missed some
-# partitions that are as good as its own, or better. Here are three tables:
+# are clear, a short walk is enough; on most real tables, no walk is long enough to visit all that is plausible. Then
+# each chain has missed some partitions that are as good as its own, or better; a longer walk brings chains closer. Here
+# are three tables:
 #
 # - *groups*: three groups of points with gaps between them;
 # - *square*: points that are spread evenly over a square, without any gap;
@@ -106,8 +107,8 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # There are three kinds of pictures:
 #
 # - *groups*: all is bright. All draws of all chains have nearly the same clusters.
-# - *square*: all is dark, also within a chain. A chain wanders: its draws agree with one another little more than with
-#   those of another chain.
+# - *square*: all is dark. Even draws of one chain agree badly, and those of different chains worse: a chain wanders,
+#   but not far enough within ten draws.
 # - *hospitals*: bright squares along the diagonal. The draws of one chain are more like one another than like those of
 #   the others. Within ten draws, each chain has stayed near its own place.
 #
@@ -126,7 +127,8 @@ for name in ("square", "hospitals"):
 
 # %%
 # With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So
-# these chains were slow, and not stuck. This is the second of the three reasons.
+# these chains were slow, and not stuck: the second of the three reasons. On the square, it had hidden the first one:
+# even with more work, different chains agree to 0.22 only.
 #
 # The first reason: the table leaves it open
 # ------------------------------------------
@@ -220,19 +222,20 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # %%
 # *Right* is the adjusted Rand index with the true groups, which the fit does not know.
 #
-# In the upper row, chains have made different mistakes and do not leave them. These are not different descriptions of
-# one table: some predict worse than others. This is what ``chain_weights_`` is for. Each chain predicts rows of the
-# table by the other rows. A chain that predicts badly gets little weight in densities and imputations, and in
-# ``co_clustering``. In the upper row, one chain has most of the weight. It need not be the one that is most *right*:
-# two groups in one cluster predict badly, while one group in two clusters costs little. In the lower row, the defaults
-# have enough work and better moves: the chains nearly agree, share the weight evenly, and their average has a better
-# score than that of the chains above.
+# In the upper row, chains have made different mistakes and do not leave them within these draws. A slow chain wanders
+# among partitions that predict about equally well; a stuck one stays at one that predicts clearly worse. These are not
+# different descriptions of one table: some predict worse than others. This is what ``chain_weights_`` is for. Each
+# chain predicts rows of the table by the other rows. A chain that predicts badly gets little weight in densities and
+# imputations, and in ``co_clustering``. In the upper row, one chain has most of the weight. It need not be the one that
+# is most *right*: two groups in one cluster predict badly, while one group in two clusters costs little. In the lower
+# row, the defaults have enough work and better moves: the chains nearly agree, share the weight evenly, and their
+# average has a better score than that of the chains above.
 #
 # How to tell the reasons apart
 # -----------------------------
 #
-# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``: of
-# four chains, as many as a default fit has that warns, 1/4 is an equal share.
+# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``: a
+# default fit that warns has four chains, so an equal weight is 1/4.
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
@@ -244,14 +247,14 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # warning, one weight above 1/2       the others predict worse: may be stuck      more passes, more chains
 # ==================================  ==========================================  ====================================
 #
-# More passes (``schedule=SubsampleAnneal(passes=60)``) and a larger ``thin`` are more work for each chain. The
-# hospitals were in the third row, and with more work they are between the first two: different chains agree to somewhat
-# less than 0.8, so use averages.
+# More passes (``schedule=SubsampleAnneal(passes=60)``) and a larger ``thin`` are more work for each chain. The square
+# and the hospitals were in the third row. With more work, the square is in the second, and the hospitals are between
+# the first two: different chains agree to somewhat less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
-# it is that a fit with another ``random_state`` has nearly the same one: the rows that are in both are at least three
-# quarters of the rows that are in one of them. This *recurrence* is printed here; above 0.9 we rely on a cluster. With
-# four chains, that means that all of them have found it.
+# it is that a fit with another ``random_state`` has nearly the same one: the rows in both clusters are at least three
+# quarters of the rows in at least one of them (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9
+# we rely on a cluster. With four chains, that means that all of them have found it.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_

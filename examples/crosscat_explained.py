@@ -74,9 +74,9 @@ figure.tight_layout()
 # How does a column know where it belongs? Take a clustering of the people, and one column. The clustering explains the
 # column well if, within each cluster, most answers are the same. The measure is the probability of these answers. If
 # the share s of yes in a cluster were known, it would be a product: s for each yes, and 1 - s for each no. But s is not
-# known, so the product is averaged over all s from 0 to 1 (those near 0 and 1 count somewhat more: ``prior``). The
-# probabilities of all clusters are multiplied. The logarithm of the result is the *log marginal likelihood* of the
-# column.
+# known, so the product is averaged over all s from 0 to 1 (those near 0 and 1 count somewhat more; ``prior`` in the
+# code below sets this). The probabilities of all clusters are multiplied. The logarithm of the result is the *log
+# marginal likelihood* of the column.
 
 
 def log_likelihood(answers, labels, prior=0.5):
@@ -238,15 +238,17 @@ display = ViewsDisplay.from_estimator(model, people)
 display.figure_.set_size_inches(8, 4.5)
 
 # %%
-# Large clusters of the questions about age are the three ages. The places have been cut further: the country by hens,
-# the town by gardens. Such cuts, and the small clusters of people whose answers are unusual, come and go from draw to
-# draw, so do not read them; ``cluster_stability`` says which clusters come again.
+# In the picture, dark is yes, and lines separate clusters. The large clusters of the questions about age are the three
+# ages. The places have been cut further: the country by hens, the town by gardens. (The sampler above holds the prior
+# and the weight of a new cluster fixed. The package learns them, and finer cuts may then cost less.) Such cuts, and the
+# small clusters of people whose answers are unusual, come and go from draw to draw, so do not read them;
+# ``cluster_stability`` says which clusters come again.
 #
 # How sure is this? ``dependence_`` has the share of draws in which two columns are in one view (chains that predict the
 # table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing,
-# so the table does not say where it belongs. Each question about place has the same low value with each question about
-# age: that is the weight of one chain, which has put all columns in one view, and which the others outvote. :doc:`Why
-# chains disagree <chains_explained>` is the next page.
+# so the table does not say where it belongs. Each question about place has the value 0.21 with each question about age.
+# One chain has put all columns in one view, and 0.21 is its weight; the other chains have them apart. :doc:`Why chains
+# disagree <chains_explained>` is the next page.
 
 display = DependenceDisplay.from_estimator(model)
 dependence = pd.DataFrame(model.dependence_, people.columns, people.columns)
@@ -258,8 +260,8 @@ assert dependence.loc["car", list(ABOUT_PLACE)].min() > 0.9 > 0.4 > dependence.l
 # ---------------------------
 #
 # One fit answers questions about any column given any other; none was named as the target. How probable is it that a
-# person has a pension? Much more so if the person has glasses. Whether the person has hens changes hardly anything, as
-# this column is in another view:
+# person has a pension, if nothing is known? Glasses make it much more probable. Hens change hardly anything, as this
+# column is in another view:
 
 for event, given in (("pension", {}), ("pension", {"glasses": True}), ("pension", {"hens": True})):
     print(f"P({event} | {given or 'nothing'}) = {model.probability(event, given=given or None):.2f}")
@@ -305,9 +307,9 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 # When not to use it
 # ------------------
 #
-# **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only
-# linearly, so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task has
-# less to learn:
+# **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only linearly,
+# so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task learns only y given
+# x, while CrossCat describes x as well. Its error is a third here, though the pictures of both look alike:
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-6, 6, (300, 1))
@@ -335,7 +337,7 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 #
 # **With the default, views of numbers say little.** In tables of moderate size, columns of real numbers (not counts,
 # and not scales of a few levels) are jointly Gaussian within a cluster of a view. Correlated numbers then need no
-# clusters, and columns that have little to do with one another can share a view at no cost. This predicts well and
+# clusters, and columns that have little to do with one another can share a view at little cost. This predicts well and
 # shows few views. ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster:
 # there are more views, which can be read. The code has both:
 
@@ -368,8 +370,8 @@ assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 # So do not read too much into ``dependence_``. A value of zero does not say that two columns are independent in the
 # table. A high value says that they share a view: with ``"diag"``, because the same clusters explain both; with the
 # default, numbers may share a view that have little to do with one another. ``relatedness`` says how strong a
-# dependence is, on the scale of a correlation, but in the model, too: of a and b here it is 0. What the model misses is
-# found by an ordinary correlation, or by the tests of the command ``report``.
+# dependence is, on the scale of a correlation; but it describes the model, too, and not the table: for a and b it is 0.
+# What the model misses is found by an ordinary correlation, or by the tests of the command ``report``.
 #
 # In short: use CrossCat to see what a table of many columns is about (of numbers, with ``"diag"``), to fill in its
 # missing cells, to find odd cells, and to ask many questions of one fit. Use

@@ -206,7 +206,11 @@ def test_hyperparameters(fitted):
                 # Columns of one view have one prior.
                 assert values[name][chain, draw, j] == fitted._draws[chain][draw].views[view].prior[name]
     assert list(values["columns"]) == list(TABLE)
-    keys = {"one": {"mu", "kappa", "sigma2", "nu"}, "three": {"alpha", "unseen"}, "four": {"shape", "rate"}}
+    keys = {
+        "one": {"mu", "kappa", "sigma2", "nu"},
+        "three": {"alpha", "unseen"},
+        "four": {"shape", "rate", "dispersion"},
+    }
     for name, expected in (keys | {"six": {"alpha", "beta"}}).items():
         assert set(values["columns"][name]) == expected
         assert all(array.shape[:2] == (2, 4) for array in values["columns"][name].values())

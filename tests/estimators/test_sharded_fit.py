@@ -14,7 +14,7 @@ from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
 
 N_ROWS = 150_000
-SETTINGS = {"n_chains": 1, "n_draws": 2, "max_sweeps": 3, "random_state": 0}
+SETTINGS = {"n_chains": 1, "n_draws": 2, "max_sweeps": 3, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
