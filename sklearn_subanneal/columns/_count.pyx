@@ -7,6 +7,8 @@ parameters shape and 2 + rate r, so that the mean and variance of a new count ar
 the prior of the mean becomes the gamma distribution. Given n cells with the sum t, the parameters are shape + t and
 2 + rate r + n r.
 """
+from functools import lru_cache
+
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -32,6 +34,18 @@ from sklearn_subanneal.columns._count_loops cimport (
 # Coefficients of counts below this are in a table; others are computed when they are needed.
 cdef enum:
     N_TABLE = 512
+
+
+@lru_cache(maxsize=64)
+def table_of(tuple dispersions):
+    """Coefficients of the counts below N_TABLE, (N_TABLE, MAX_DISPERSIONS): shared, since statistics are made often."""
+    cdef double[:, ::1] table = np.zeros((N_TABLE, MAX_DISPERSIONS))
+    cdef Py_ssize_t g, x
+    cdef double dispersion
+    for g, dispersion in enumerate(dispersions):
+        for x in range(N_TABLE):
+            table[x, g] = log_coefficient(x, dispersion)
+    return np.asarray(table)
 
 
 cdef class CountData(ColumnData):
@@ -66,7 +80,7 @@ cdef class CountStatistics(AdditiveStatistics):
 
     def know(self, list dispersions):
         """Keep sums for these values of the dispersion. Of rows that are in already there would be none."""
-        cdef Py_ssize_t g, x
+        cdef Py_ssize_t g
         if dispersions == self.known:
             return
         if self.capacity and self.memory[0][:, 0].any():
@@ -74,10 +88,7 @@ cdef class CountStatistics(AdditiveStatistics):
         self.n_dispersions = len(dispersions)
         for g in range(self.n_dispersions):
             self.dispersions[g] = dispersions[g]
-        self.table = np.zeros((N_TABLE, MAX_DISPERSIONS))
-        for x in range(N_TABLE):
-            for g in range(self.n_dispersions):
-                self.table[x, g] = log_coefficient(x, self.dispersions[g])
+        self.table = table_of(tuple(dispersions))
 
     @property
     def parameters(self):
