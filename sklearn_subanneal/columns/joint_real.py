@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sklearn_subanneal.columns._normal import NormalData
 from sklearn_subanneal.columns._reals import RealTable
 from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
-from sklearn_subanneal.columns.jitter import jittered
 from sklearn_subanneal.columns.parameters import draw_on_grid
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.skewed import Skewed
+from sklearn_subanneal.columns.tied_values import TiedValues, spread_ties
 
 # Up to so many columns, and products of two cells of a row in all rows, full covariance is the default.
 MOST_JOINT_REALS, MOST_PRODUCTS = 64, 1e8
@@ -26,7 +26,8 @@ class JointReal(Real):
     scale matrix psi_ij = nu sqrt(sigma2_i sigma2_j) R_ij and nu + |B| - 1 degrees of freedom: the prior of fewer
     columns is then the marginal of that of more columns, and a single column is a `Real`. `kappa` and `nu` belong to
     the view, `mu` and `sigma2` to the column, and so does a vector from which the correlations R follow
-    (`correlation_of`). Training cells whose values repeat are jittered (`jittered`).
+    (`correlation_of`). Where values repeat, the ``transform`` is that of :class:`TiedValues`, and training cells are
+    jittered (`modelled_cells`).
 
     Attributes
     ----------
@@ -55,6 +56,24 @@ class JointReal(Real):
         mean = np.clip(mean, self.low, self.high)
         variance = np.clip(variance, 0.0, (self.high - self.low) ** 2)
         return mean * weight, (variance + mean**2) * weight
+
+    def summary(self, first, second):
+        deviation = np.sqrt(np.maximum(second - first**2, 0.0))
+        return self.restore(first), 0.5 * self.restore(first + deviation) - 0.5 * self.restore(first - deviation)
+
+    def typed(self, values):
+        (cells,) = super().typed(values)
+        if isinstance(self.transform, TiedValues):
+            cells = self.transform.snapped(values[:, 0] * self.scale[0] + self.center[0], cells)
+        return [cells]
+
+    def jittered(self, arrays: list[np.ndarray], generator: np.random.Generator) -> np.ndarray:
+        """Training cells in standard units, (n_rows, 1), tied ones spaced evenly over their intervals."""
+        values = self.values(arrays)
+        if isinstance(self.transform, TiedValues):
+            spread = self.transform.jittered(values[:, 0] * self.scale[0] + self.center[0], generator)
+            return ((spread - self.center) / self.scale)[:, None]
+        return values
 
     def units(self, arrays):
         # Missing cells are part of the state, and so of its density: in the units of the transformed data.
@@ -124,6 +143,9 @@ def bind_joint_reals(
                 f"of a view share it: give one value by feature_params={{'real': {{{key!r}: ...}}}}, or set "
                 "covariance_type='diag'"
             )
+    models = [
+        replace(model, transform=spread_ties(model.transform, x)) for model, x in zip(models, cells.T, strict=True)
+    ]
     cells = np.column_stack([model.transform.forward(x) for model, x in zip(models, cells.T, strict=True)])
     block = Gaussian.bind("gaussian", sources, cells, {}, n_categories=0, learn=learn, grids=grids)
     stateful, out = bool(np.isnan(cells).any()), []
@@ -233,7 +255,7 @@ def single_reals(reals: RealTable) -> list[NormalData]:
 
 
 def modelled_cells(models: list[JointReal], arrays: list[np.ndarray]) -> np.ndarray:
-    """The cells of the joint reals of a training table as chains see them: in standard units, and jittered.
+    """The cells of the joint reals of a training table as chains see them: in standard units, tied values jittered.
 
     Parameters
     ----------
@@ -245,4 +267,5 @@ def modelled_cells(models: list[JointReal], arrays: list[np.ndarray]) -> np.ndar
     -------
     cells : ndarray of shape (n_rows, n_joint)
     """
-    return jittered(np.hstack([np.empty((len(arrays[0]), 0)), *(model.values(arrays) for model in models)]))
+    generator = np.random.Generator(np.random.PCG64(0))
+    return np.hstack([np.empty((len(arrays[0]), 0)), *(model.jittered(arrays, generator) for model in models)])

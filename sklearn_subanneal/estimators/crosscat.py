@@ -63,9 +63,10 @@ class CrossCat(
     covariance_type : {"auto", "diag", "full"}, default="auto"
         Dependence of the real and skewed columns of a view within a cluster: "diag", independent; "full", a normal with
         a full covariance matrix, whose prior has correlations that all clusters share; cells whose values repeat are
-        jittered. "full" describes correlated measurements much better, but its time grows with the square of the number
-        of columns, and with its cube where many cells are missing. "auto": "full" for up to 64 such columns if the
-        number of rows times the square of theirs is at most 10^8, else "diag", as in a ``ShardedTable``.
+        spread over short intervals. "full" describes correlated measurements much better, but its time grows with the
+        square of the number of columns, and with its cube where many cells are missing. "auto": "full" for up to 64
+        such columns if the number of rows times the square of theirs is at most 10^8, else "diag", as in a
+        ``ShardedTable``.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row in each view
         (:class:`~sklearn_subanneal.mixtures.Gibbs` or, with CRP, :class:`~sklearn_subanneal.mixtures.Slice`), and any

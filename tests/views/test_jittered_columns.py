@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.columns.joint_real import bind_joint_reals, modelled_cells
 from sklearn_subanneal.views import views_chain
 
 SIZES = np.array([0.98, 0.9, 0.86, 0.82, 0.79, 0.76, 0.74, 0.71, 0.69, 0.66, 0.64, 0.62])
@@ -47,3 +49,51 @@ def test_a_function_of_the_clusters_stays_in_their_view(seed):
     """By raw cells, the density of few values in a view of their own was unbounded, and most chains put them there."""
     model = CrossCat(feature_types=["real"] * 4, n_chains=4, n_draws=1, random_state=seed).fit(buildings(400, seed))
     np.testing.assert_array_equal(model.posterior_column_labels_[:, -1], 0)
+
+
+def test_equal_columns_do_not_become_collinear():
+    cells = np.random.default_rng(0).choice([0.0, 1.0, 2.0, 5.0], size=200)
+    models = bind_joint_reals(
+        ["a", "b"], ["real"] * 2, (0, 1), np.tile(cells[:, None], 2), [{}] * 2, learn=True, grids="data"
+    )
+    spread = modelled_cells(models, [cells, cells])
+    assert len(np.unique(spread[:, 0])) == 200
+    assert abs(np.corrcoef(spread[cells == 0.0].T)[0, 1]) < 0.3
+    np.testing.assert_array_equal(spread, modelled_cells(models, [cells, cells]))
+
+
+def tickets(n_rows, seed):
+    """Prices of three classes, most of them common ones close to rare ones, and four booleans of a group of persons."""
+    rng = np.random.default_rng(seed)
+    tier, group = rng.integers(3, size=n_rows), rng.random(n_rows) < 0.35
+    common = np.array([[7.75, 7.9, 8.05, 8.66], [13.0, 13.5, 10.5, 26.0], [26.55, 30.0, 52.0, 53.1]])
+    prices = common[tier, rng.choice(4, n_rows, p=[0.4, 0.3, 0.2, 0.1])]
+    rare = rng.random(n_rows) < 0.4
+    prices[rare] *= np.exp(0.1 * rng.normal(size=rare.sum()))
+    flags = rng.random((n_rows, 4)) < np.where(group, 0.9, 0.1)[:, None]
+    columns = {f"flag{j}": flags[:, j] for j in range(4)}
+    return pd.DataFrame({"tier": tier.astype(str), "price": prices, **columns})
+
+
+@pytest.fixture(scope="module")
+def ticket_model():
+    frame = tickets(1000, 0)
+    return frame, CrossCat(n_chains=2, random_state=0).fit(frame)
+
+
+def test_the_density_of_a_column_with_tied_values_has_the_integral_one(ticket_model):
+    frame, model = ticket_model
+    edges = np.unique(np.concatenate([np.geomspace(1.0, 500.0, 20_000), np.linspace(7.0, 9.0, 20_000)]))
+    grid = pd.DataFrame(np.nan, np.arange(len(edges) - 1), frame.columns, dtype=object)
+    grid["price"] = 0.5 * (edges[1:] + edges[:-1])
+    mass = np.exp(model.score_samples(grid)) @ np.diff(edges)
+    assert abs(mass - 1.0) < 0.05
+
+
+def test_samples_take_tied_values_as_often_as_rows_do(ticket_model):
+    frame, model = ticket_model
+    prices = model.sample(20_000)["price"].to_numpy(float)
+    for value in (7.75, 8.05, 13.0, 52.0):
+        share = np.mean(frame["price"] == value)
+        assert abs(np.mean(prices == value) - share) < 0.25 * share + 0.005
+    assert 0.3 < np.mean(~np.isin(prices, frame["price"])) < 0.5
