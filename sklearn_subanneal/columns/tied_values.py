@@ -187,12 +187,11 @@ def spread_ties(base: Transform, cells: np.ndarray) -> Transform:
     knots, at = np.unique(knots, return_index=True)
     images = np.where(at < len(edges), knots, images[at])
     starts = np.searchsorted(knots, begins)
-    if _left_out_gain(values, knots, images, starts) <= 0.0:
-        images = knots
-    middles = 0.5 * (images[starts] + images[starts + 1])
+    gains = _left_out_gain(values, knots, images, starts) > 0.0
+    images = np.insert(images, starts + 1, 0.5 * (images[starts] + images[starts + 1]))
     knots = np.insert(knots, starts + 1, 0.5 * (low + high)[is_tied])
-    images = np.insert(images, starts + 1, middles)
-    return TiedValues(base, knots, images, starts + np.arange(len(starts)), seen[before])
+    starts = starts + np.arange(len(starts))
+    return TiedValues(base, knots, images if gains else knots, starts, seen[before])
 
 
 def evenly_spaced(low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -80,8 +80,7 @@ def test_rounding_is_not_stretched():
     """Some integers are more frequent than their neighbours by chance: new cells would not follow."""
     transform = spread_ties(IDENTITY, RNG.normal(0.0, 15.0, 500).round())
     assert len(transform.tied) > 20
-    starts = np.delete(np.arange(len(transform.knots)), transform.starts + 1)
-    np.testing.assert_array_equal(transform.images[starts], transform.knots[starts])
+    np.testing.assert_array_equal(transform.images, transform.knots)
 
 
 def test_stretches_predict_cells_that_were_not_seen():
@@ -106,7 +105,7 @@ def test_cells_are_spaced_evenly_over_the_image_of_the_interval(cells):
     for start, value in zip(transform.starts, transform.tied, strict=True):
         spread, (low, high) = np.sort(out[cells == value]), transform.images[[start, start + 2]]
         n = len(spread)
-        assert n >= FEWEST and abs(transform.forward(value) - 0.5 * (low + high)) < 1e-9
+        assert n >= FEWEST
         np.testing.assert_allclose(spread, low + (np.arange(n) + 0.5) / n * (high - low))
     rare = ~np.isin(cells, transform.tied)
     np.testing.assert_array_equal(out[rare], transform.forward(cells[rare]))
@@ -147,4 +146,6 @@ def test_the_density_at_a_value_is_the_probability_of_its_image_spread_over_its_
     transform = spread_ties(IDENTITY, PRICES)
     starts = transform.starts
     lengths = (ends[starts + 2] - ends[starts] for ends in (transform.images, transform.knots))
-    np.testing.assert_allclose(transform.log_slope(transform.forward(transform.tied)), np.log(np.divide(*lengths)))
+    images = transform.forward(transform.tied)
+    np.testing.assert_allclose(transform.log_slope(images), np.log(np.divide(*lengths)))
+    np.testing.assert_allclose(images, 0.5 * (transform.images[starts] + transform.images[starts + 2]))

@@ -93,8 +93,10 @@ def test_a_rare_group_is_an_outlier():
     table = pd.concat([table, group], ignore_index=True)
     detector = CrossCatDetector(random_state=0).fit(table)
     is_odd = np.arange(306) >= 300
-    assert roc_auc_score(is_odd, -detector.score_samples(table)) > 0.99
-    assert roc_auc_score(is_odd, detector.crosscat_.novelty(table)) < 0.99
+    auroc = roc_auc_score(is_odd, -detector.score_samples(table))
+    assert auroc > 0.99
+    # The density of a row given the others is lower for some common rows than in a cluster of six.
+    assert roc_auc_score(is_odd, detector.crosscat_.novelty(table)) < auroc
 
 
 def test_a_rare_group_may_be_in_several_clusters():
