@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -122,3 +123,25 @@ def test_private_names_are_recognised(tmp_path):
         "import sklearn._x\nfrom sklearn.utils._y import z\n\ndef f():\n    from sklearn.base import _w, clone\n"
     )
     assert private(third_party(path)) == {"sklearn._x", "sklearn.utils._y.z", "sklearn.base._w"}
+
+
+def exists(module: str, name: str) -> bool:
+    """Whether a module of the package has a name, or a module of this name below it."""
+    if hasattr(importlib.import_module(module), name):
+        return True
+    try:
+        importlib.import_module(f"{module}.{name}")
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def test_benchmarks_and_examples_import_what_there_is():
+    """They are not run with the tests: a name that was moved would be missed only by the next reader."""
+    files = [path for folder in ("benchmarks", "examples") for path in (PROJECT.parent / folder).rglob("*.py")]
+    assert len(files) > 50
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE.name:
+                missing = [alias.name for alias in node.names if not exists(node.module, alias.name)]
+                assert not missing, f"{path.relative_to(PROJECT.parent)}: {node.module} has no {missing}"
