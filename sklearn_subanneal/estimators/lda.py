@@ -31,8 +31,9 @@ class VariationalTemperingLDA(TopicModel):
     variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
     Topics start apart, from groups of similar documents found by k-means. In eight passes or more, half as many more
-    start, at most 25; those without which documents lose the least likelihood are removed at T = 1. Two topics that are
-    nearly the same are merged, and a new one starts from documents that are far from all topics.
+    start, at most 25; those without which documents lose the least likelihood are removed at T = 1, and topics that are
+    mixtures of two are halved. Two that are nearly the same are merged, and a new one starts from documents that no
+    topic explains, unless documents are less likely then.
 
     :class:`~sklearn_subanneal.annealing.Checkpoint` saves fits after each pass, so that a killed one can resume.
 
@@ -84,7 +85,8 @@ class VariationalTemperingLDA(TopicModel):
         proportional to the minibatch's share of the corpus, for every batch size.
     max_iter : int or None, default=None
         Passes over the documents. None: 700 divided by the square root of their number, times that of their mean number
-        of tokens divided by 300 if this is above 1, from 8 to 20; and at most 9 more as long as topics have twins.
+        of tokens divided by 300 if this is above 1, from 8 to 20; and at most 9 more as long as topics have twins or
+        are halved.
     batch_size : int or None, default=None
         Documents in a minibatch. None: 2 % of all, at least 64, and at most 512 but on workers.
     evaluate_every : int, default=-1

@@ -43,6 +43,13 @@ class DocumentPrior:
         if self.divided:
             self.values *= total / self.values.sum()
 
+    def halve(self, topics: NDArray) -> None:
+        """Add topics that take half of the values of these; if the sum is given, all have the same value."""
+        if self.learned:
+            self.values[topics] *= 0.5
+        values = np.append(self.values, self.values[topics])
+        self.values = values * (self.values.sum() / values.sum()) if self.divided else values
+
     def update(self, gamma: NDArray, document_lengths: NDArray, inverse_temperature, progress: float, step: float):
         """Take a step towards the prior that maximises the likelihood of the expected numbers of tokens."""
         if not self.learned or progress < self.start or not document_lengths.any():

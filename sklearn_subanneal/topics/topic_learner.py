@@ -7,19 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.remote_documents import RemoteDocuments
-from sklearn_subanneal.topics.similar_topics import twin_pairs
 from sklearn_subanneal.topics.topic_removal import topics_to_remove, unsupported_topics
+from sklearn_subanneal.topics.topic_revision import mixed_topics, words_of_missing
 from sklearn_subanneal.topics.topic_scores import document_lengths
 from sklearn_subanneal.topics.word_statistics import Topics
 from sklearn_subanneal.variational import Minibatch, StepSize, TemperedLearner
 
-# Topics that take the place of twins have at first this share of the words of some documents.
+# Topics that take the place of others have at first this share of the words of some documents.
 OWN_WORDS_OF_NEW = 0.9
 
 
@@ -90,13 +91,14 @@ class TopicLearner(TemperedLearner):
         self.prior.update(step.gamma, found.lengths, found.inverse_temperature, batch.progress, batch.step)
         self.topics.blend(step.words, step.statistics, batch.step, 1.0 / batch.share, self.n_threads)
 
-    def part_twins(self, documents: DocumentGroups, generator: np.random.Generator, threshold: float) -> None:
-        """Merge pairs of topics that are nearly the same; one of each starts anew from documents far from all."""
-        topics = self.topics.means()
-        pairs = twin_pairs(topics, threshold)
-        if len(pairs):
-            counts = documents.more_word_counts(np.delete(topics, pairs[:, 1], axis=0), len(pairs), generator)
-            self.topics.part(pairs, counts, OWN_WORDS_OF_NEW)
+    def part_twins(self, documents: DocumentGroups, generator: np.random.Generator, pairs: NDArray) -> None:
+        """Merge pairs of topics (n_pairs, 2); one of each starts anew, from documents that no topic explains."""
+        others = np.delete(self.topics.means(), pairs[:, 1], axis=0)
+        counts = documents.more_word_counts(others, len(pairs), generator)
+        missing = words_of_missing(self.topics, documents.documents, self.prior.values, generator)
+        if missing is not None:
+            counts = sparse.vstack([missing[None], counts[1:]], format="csr")
+        self.topics.part(pairs, counts, OWN_WORDS_OF_NEW)
 
     def remove_topics(self, documents: DocumentGroups, n_topics: int) -> None:
         """Remove topics, those first that are missed least, until there are ``n_topics``."""
@@ -110,6 +112,14 @@ class TopicLearner(TemperedLearner):
         if len(removed):
             self._remove(removed)
         return len(removed) > 0
+
+    def halve_mixed(self, documents: DocumentGroups, generator: np.random.Generator) -> bool:
+        """Make two topics of each that is a mixture of several; whether there are any."""
+        mixed, shares = mixed_topics(self.topics, documents.documents, self.prior.values, generator)
+        if len(mixed):
+            self.prior.halve(mixed)
+            self.topics = self.topics.halved(mixed, shares)
+        return len(mixed) > 0
 
     def _remove(self, removed: NDArray) -> None:
         self.prior.keep(np.delete(np.arange(self.topics.n_topics), removed))

@@ -1,4 +1,4 @@
-"""LearningRun: passes over a corpus, between which topics are removed or parted; it can be saved and resumed."""
+"""LearningRun: passes over a corpus, between which topics are removed, halved or parted; it can be resumed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import numpy as np
 from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.similar_topics import TWIN_AFFINITY, n_twins
 from sklearn_subanneal.topics.topic_learner import TopicLearner
+from sklearn_subanneal.topics.twin_trial import TwinTrial
 
 # Topics that take the place of twins have so many passes.
 PASSES_OF_NEW = 3
 # Topics of which there are more than wanted at first are removed after so many passes, and so many must follow.
 REMOVING_PASSES, PASSES_OF_REST = 3, 3
+# Once as many topics are left as are wanted, mixtures are halved, at most so often, and after a pass others removed.
+REVISIONS = 3
 # Topics with a larger affinity at T = 1 do not part by themselves.
 SAME = 0.85
 
@@ -37,13 +40,23 @@ class Passes:
 
 
 class Removals:
-    """Removes topics after some of the passes, so that others can take over their words in between."""
+    """Removes topics after some of the passes, so that others can take over their words in between.
+
+    Attributes
+    ----------
+    n_revisions : int
+        How often topics that are mixtures of several may still be halved, after which others are removed in turn.
+    """
 
     def __init__(self, learner: TopicLearner, passes: Passes):
         self.learner = learner
         self.passes = passes
+        self.n_revisions = 0
         if passes.n_topics is not None:
-            self._a_pass = -(-(learner.topics.n_topics - passes.n_topics) // REMOVING_PASSES)
+            further = learner.topics.n_topics - passes.n_topics
+            self._a_pass = -(-further // REMOVING_PASSES)
+            # Without further topics at the start there is no time for any.
+            self.n_revisions = REVISIONS if further else 0
 
     def after_pass(self, number: int, cold: bool) -> bool:
         """Remove topics after a pass if it is time; whether there were more than wanted, or than are supported."""
@@ -56,6 +69,10 @@ class Removals:
             self.complete()
         elif cold:
             self.learner.remove_topics(self.passes.documents, max(n_topics - self._a_pass, wanted))
+        in_time = cold and number + PASSES_OF_REST <= self.passes.most
+        if in_time and self.learner.topics.n_topics == wanted and self.n_revisions:
+            halved = self.learner.halve_mixed(self.passes.documents, self.passes.generator)
+            self.n_revisions = self.n_revisions - 1 if halved else 0
         return True
 
     def complete(self) -> None:
@@ -67,8 +84,8 @@ class Removals:
 class LearningRun:
     """Learns from a corpus in passes over its documents.
 
-    At T = 1 topics of which there are too many are removed, and those that are nearly the same are parted, as long as
-    passes are left in which new ones are learned.
+    At T = 1 topics of which there are too many are removed, mixtures of several are halved, and topics that are nearly
+    the same are parted, as long as passes are left in which new ones are learned.
 
     Parameters
     ----------
@@ -97,6 +114,7 @@ class LearningRun:
     ):
         self.learner, self.corpus, self.passes, self.report, self.tol = learner, corpus, passes, report, tol
         self.removals = Removals(learner, passes)
+        self._trial = TwinTrial(learner, passes.documents, passes.generator)
         self.number, self._last = 0, passes.planned
         # Documents learned from, the share of tokens that the last pass moved, and whether a report asks to end.
         self._done, self._moved, self._stopped = 0, np.inf, False
@@ -118,6 +136,8 @@ class LearningRun:
             "last": self._last,
             "done": self._done,
             "moved": self._moved,
+            "revisions": self.removals.n_revisions,
+            "trial": self._trial.get_state(),
             "stopped": stopped,
             "seconds": perf_counter() - self._started,
         }
@@ -128,6 +148,8 @@ class LearningRun:
         self.passes.generator.bit_generator.state = state["generator"]
         self.number, self._last, self._done = state["number"], state["last"], state["done"]
         self._moved, self._stopped = state["moved"], state["stopped"]
+        self.removals.n_revisions = state["revisions"]
+        self._trial.set_state(state["trial"])
         self._started = perf_counter() - state["seconds"]
 
     def _is_cold(self) -> bool:
@@ -163,15 +185,18 @@ class LearningRun:
         if self.removals.after_pass(number, cold):
             self._last = min(max(self._last, number + PASSES_OF_REST), passes.most)
             return False
-        if cold and self._moved < self.tol:
+        settled = cold and self._moved < self.tol
+        if settled or number == self._last:
+            self._trial.judge()
+        if settled:
             return True
         if not cold or passes.documents is None or number + PASSES_OF_NEW > passes.most:
             return False
         if number == passes.planned - PASSES_OF_NEW:
-            learner.part_twins(passes.documents, passes.generator, SAME)
+            self._trial.start(SAME)
         elif number == self._last and n_twins(learner.topics.means()):
             # Topics may be on their way apart; if not, they are parted.
             if number > passes.planned:
-                learner.part_twins(passes.documents, passes.generator, TWIN_AFFINITY)
+                self._trial.start(TWIN_AFFINITY)
             self._last += PASSES_OF_NEW
         return False

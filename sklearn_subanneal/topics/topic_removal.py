@@ -96,10 +96,8 @@ def removal_losses(topics: Topics, documents: sparse.csr_matrix, prior: NDArray)
     heirs : ndarray of int, shape (n_topics,)
         The topic that takes over the most tokens of each.
     """
-    documents = documents[:: max(-(-documents.nnz // MOST_ENTRIES), 1)]
-    step = local_step(documents, topics, prior, max_iter=ITERATIONS, tol=TOLERANCE)
-    words, narrow = topics.mean_weights(step.words), step.documents
-    before = log_likelihoods(narrow, words, step.gamma / step.gamma.sum(axis=1, keepdims=True))
+    step, words, before = fitted_sample(topics, documents, prior)
+    narrow = step.documents
     losses, heirs = np.zeros(topics.n_topics), np.zeros(topics.n_topics, np.intp)
     for topic in range(topics.n_topics):
         tokens = step.gamma[:, topic] - prior[topic]
@@ -114,4 +112,18 @@ def removal_losses(topics: Topics, documents: sparse.csr_matrix, prior: NDArray)
         after = log_likelihoods(some, table, gamma / gamma.sum(axis=1, keepdims=True))
         losses[topic] = (before[users] - after).sum()
         heirs[topic] = others[(gamma - own).sum(axis=0).argmax()]
-    return losses * (topics.totals.sum() / max(documents.data.sum(dtype=np.float64), 1.0)), heirs
+    return losses * (topics.totals.sum() / max(narrow.data.sum(dtype=np.float64), 1.0)), heirs
+
+
+def mean_log_likelihood(topics: Topics, documents: sparse.csr_matrix, prior: NDArray) -> float:
+    """Mean log-likelihood of a token of documents, some of many, with topic proportions fitted to them; nats."""
+    step, _, values = fitted_sample(topics, documents, prior)
+    return float(values.sum() / max(step.documents.data.sum(dtype=np.float64), 1.0))
+
+
+def fitted_sample(topics, documents, prior):
+    """The local step of some documents, the probabilities of their words, and the log-likelihood of each document."""
+    documents = documents[:: max(-(-documents.nnz // MOST_ENTRIES), 1)]
+    step = local_step(documents, topics, prior, max_iter=ITERATIONS, tol=TOLERANCE)
+    words = topics.mean_weights(step.words)
+    return step, words, log_likelihoods(step.documents, words, step.gamma / step.gamma.sum(axis=1, keepdims=True))

@@ -16,6 +16,8 @@ from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
 SMALLEST_SCALE = 1e-12
 # Share of the words of its own documents in a topic at the start: enough to part topics, and soon forgotten.
 OWN_WORDS = 0.05
+# Tokens of a topic that starts later, as a share of those of a topic on average: it soon forgets a few.
+MASS_OF_NEW = 0.25
 # Words that a thread takes at a time, and that are transposed at a time.
 WORDS_A_TASK = 1024
 
@@ -221,24 +223,48 @@ class Topics:
         self.totals = (1.0 - step) * self.totals + step * ratio * statistics.sum(axis=0, dtype=np.float64)
 
     def part(self, pairs: NDArray, counts: sparse.csr_matrix, own_words: float) -> None:
-        """Merge each pair of topics into its first one; the second one starts anew from some documents.
+        """Merge each pair of topics into its first one; the second one starts anew, as in :meth:`replace`.
 
         Parameters
         ----------
         pairs : ndarray of int, shape (n_pairs, 2)
             No topic is in two of them.
         counts : csr_matrix of shape (n_pairs, n_words)
-            Word counts of the documents for each new topic.
         own_words : float
-            Share of these words in the new topics, each of which has the mean number of tokens; the rest are those of
-            all topics.
         """
         kept, free = pairs.T
         self.table[:, kept] += self.table[:, free]
-        self.table[:, free] = 0.0
+        self.replace(free, counts, own_words)
+
+    def replace(self, topics: NDArray, counts: sparse.csr_matrix, own_words: float) -> None:
+        """Start some topics anew from some documents.
+
+        Parameters
+        ----------
+        topics : ndarray of int, shape (n,)
+        counts : csr_matrix of shape (n, n_words)
+            Word counts of the documents for each new topic.
+        own_words : float
+            Share of these words in the new topics, each of which has a quarter of the mean number of tokens; the rest
+            are those of all other topics.
+        """
+        self.table[:, topics] = 0.0
         everything = self.table.sum(axis=1, dtype=np.float64)
-        self.table[:, free] = _mixed(counts, everything, own_words) * (everything.sum() / self.n_topics)
+        self.table[:, topics] = _mixed(counts, everything, own_words) * (MASS_OF_NEW * everything.sum() / self.n_topics)
         self.recount()
+
+    def halved(self, topics: NDArray, shares: NDArray) -> Topics:
+        """The topics, and further ones, which take a share of each word from some of them.
+
+        Parameters
+        ----------
+        topics : ndarray of distinct int, shape (n,)
+        shares : ndarray of shape (n, n_words)
+        """
+        table = self.table * self.table.dtype.type(self.scale)
+        taken = (table[:, topics] * shares.T).astype(table.dtype)
+        table[:, topics] -= taken
+        return Topics(np.hstack([table, taken]), self.prior, self.update)
 
     def without(self, removed: NDArray) -> Topics:
         """The topics without some of them, whose numbers are given."""

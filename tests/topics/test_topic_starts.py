@@ -14,7 +14,7 @@ from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.document_groups import DocumentGroups, EvenSample
 from sklearn_subanneal.topics.measures import affinities, n_twins
 from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes, default_word_prior
-from sklearn_subanneal.topics.word_statistics import OWN_WORDS, Topics
+from sklearn_subanneal.topics.word_statistics import MASS_OF_NEW, OWN_WORDS, Topics
 
 
 @pytest.mark.parametrize("cuts", [[], [10], [1, 2, 3, 50, 51]])
@@ -80,7 +80,7 @@ def test_twins_are_merged_and_new_topics_start():
     np.testing.assert_allclose(topics.table[:, 0], table[:, 0] + table[:, 1])
     np.testing.assert_allclose(topics.table[:, 2], table[:, 2])
     everything = topics.table[:, [0, 2]].sum(axis=1)
-    expected = (0.8 * np.eye(4)[3] + 0.2 * everything / everything.sum()) * everything.sum() / 3
+    expected = MASS_OF_NEW * (0.8 * np.eye(4)[3] + 0.2 * everything / everything.sum()) * everything.sum() / 3
     np.testing.assert_allclose(topics.table[:, 1], expected)
     np.testing.assert_allclose(topics.totals, topics.table.sum(axis=0))
 
