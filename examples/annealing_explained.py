@@ -5,7 +5,7 @@ The first sections do not use the package, but a small sampler in NumPy, short e
 use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, with settings that they state.
 
 In short: annealing pays off in tables with many rows and many clusters, where time is short. In small tables it
-gains next to nothing, since the package has other moves, too. The last sections show both. (The simple sampler
+gains next to nothing, since the package also splits and merges whole clusters. The last sections show both. (The simple sampler
 of the first sections gains in a small table.)
 
 You need to know what a Gaussian is. The page explains the rest: how points find their clusters, why this is slow in

@@ -235,25 +235,28 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # -----------------------------
 #
 # Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``: a
-# default fit that warns has four chains, so an equal weight is 1/4.
+# default fit whose chains disagree has four of them, so an equal weight is 1/4. (With ``CrossCat``, the chains may
+# disagree on the views of columns, too; the remedies are the same.)
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``
 # no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
-# warning, no weight above 1/2        partitions that predict about equally, and  averages; more chains; a larger
-#                                     chains that get slowly from one to another  ``thin``
+# warning, no weight above 1/2        partitions that predict about equally, and  a larger ``thin`` or more passes;
+#                                     chains that get slowly from one to another  until then averages
 # warning, one weight above 1/2       the others predict worse: may be stuck      more passes, more chains
+# warning that the density rises      a chain was still improving at its end      a larger ``max_sweeps``, or a longer
+#                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
-# More passes (``schedule=SubsampleAnneal(passes=60)``) and a larger ``thin`` are more work for each chain. The square
+# More passes (``schedule=SubsampleAnneal(passes=60)``; of ``CrossCat``, ``TemperedAccelerating(passes=300)``) and a larger ``thin`` are more work for each chain. The square
 # and the hospitals were in the third row. With more work, the square is in the second, and the hospitals are between
 # the first two: different chains agree to somewhat less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
-# it is that a fit with another ``random_state`` has nearly the same one: the rows in both clusters are at least three
-# quarters of the rows in at least one of them (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9
+# it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three
+# quarters of the rows that either has (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9
 # we rely on a cluster. With four chains, that means that all of them have found it.
 
 for name, model in models.items():
@@ -277,5 +280,5 @@ for name, model in models.items():
 #   looks for gaps, such as scikit-learn's ``HDBSCAN``.
 # - If a quick cut into k parts is enough, use ``KMeans``. It takes far less time, and shows no uncertainty.
 #
-# More on this: :doc:`chains that disagree </how_to/disagreeing_chains>` has the same steps for your own table, and
+# More on this: :doc:`chains that disagree </how_to/disagreeing_chains>` has more of this for ``CrossCat``, and
 # :doc:`clusters to rely on </how_to/stable_clusters>` explains the estimate above.

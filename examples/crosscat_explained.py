@@ -309,7 +309,8 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 #
 # **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only linearly,
 # so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task learns only y given
-# x, while CrossCat describes x as well. Its error is a third here, though the pictures of both look alike:
+# x, while CrossCat describes x as well. The regressor's error is a third of CrossCat's here, though the pictures
+# look alike:
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-6, 6, (300, 1))
