@@ -5,8 +5,8 @@ The first sections do not use the package, but a small sampler in NumPy, short e
 use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, with settings that they state.
 
 In short: annealing pays off in tables with many rows and many clusters, where time is short. In small tables it
-gains next to nothing, since the package also splits and merges whole clusters. The last sections show both. (The simple sampler
-of the first sections gains in a small table.)
+gains next to nothing, since the package also splits and merges whole clusters. The last sections show both. (The
+simple sampler of the first sections gains in a small table.)
 
 You need to know what a Gaussian is. The page explains the rest: how points find their clusters, why this is slow in
 large tables, and what subsample annealing does about it.
@@ -212,8 +212,9 @@ assert powers["one group in two clusters"] > 1.2 > powers["two groups in one clu
 #    enters and draws its cluster.
 # 3. Let the subsample grow slowly, up to the whole table.
 #
-# Why exchange them? In this sampler, a point chooses its cluster when it enters. One that never left would keep a
-# choice that was made when little was known; one that leaves and enters again chooses anew.
+# Why exchange them? In this small sampler, a point chooses its cluster only when it enters. One that never left would
+# keep a choice that was made when little was known; one that leaves and enters again chooses anew. (In the package, the
+# points inside choose again, too.)
 #
 # Annealing is compared with Gibbs sampling of all points, which can be started in two ways. In the *blind start*, each
 # point joins a cluster with a probability in proportion to the size of the cluster, or begins a new one; where the
@@ -366,8 +367,8 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both: it costs more with more
 # clusters, and rows that leave and enter cost time. (After 20 passes, up to 20 more follow over all rows while the fit
-# improves, and the seconds include them; after 5, none.) So compare the seconds: with 5 passes, annealing is about
-# where the other start is with 20, in half of its time.
+# improves, and the seconds include them; after 5, none, as fewer than ten are not made.) So compare the seconds: with 5
+# passes, annealing is about where the other start is with 20, in half of the other's time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. Up to 60 passes over all rows follow while the fit improves. Here is
@@ -381,8 +382,9 @@ for seed in range(3):
     print(f"{model.score(test):.2f} nats per row, {model.n_clusters_} clusters, {seconds:.2f} CPU seconds")
 
 # %%
-# They end like annealing with 20 passes, and take somewhat longer. A single draw has small clusters besides the 200
-# true ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if there are several draws.
+# Their scores are those of annealing with 20 passes, and they take somewhat longer. A single draw has small clusters
+# besides the 200 true ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if there are
+# several draws.
 #
 # When not to use it
 # ------------------

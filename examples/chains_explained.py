@@ -127,8 +127,8 @@ for name in ("square", "hospitals"):
 
 # %%
 # With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So
-# these chains were slow, and not stuck: the second of the three reasons. On the square, it had hidden the first one:
-# even with more work, different chains agree to 0.22 only.
+# these chains were slow, and not stuck: the second of the three reasons. On the square, their slowness had hidden the
+# first one: even with more work, different chains agree to 0.22 only.
 #
 # The first reason: the table leaves it open
 # ------------------------------------------
@@ -250,14 +250,15 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
-# More passes (``schedule=SubsampleAnneal(passes=60)``; of ``CrossCat``, ``TemperedAccelerating(passes=300)``) and a larger ``thin`` are more work for each chain. The square
-# and the hospitals were in the third row. With more work, the square is in the second, and the hospitals are between
-# the first two: different chains agree to somewhat less than 0.8, so use averages.
+# More passes (``schedule=SubsampleAnneal(passes=60)``; of ``CrossCat``, ``TemperedAccelerating(passes=300)``) and a
+# larger ``thin`` are more work for each chain. The square and the hospitals were in the third row. With more work, the
+# square is in the second, and the hospitals are between the first two: different chains agree to somewhat less than
+# 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three
-# quarters of the rows that either has (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9
-# we rely on a cluster. With four chains, that means that all of them have found it.
+# quarters of the rows that either has (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9 we rely
+# on a cluster. With four chains, that means that all of them have found it.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_

@@ -1,8 +1,9 @@
 """How CrossCat reads a table
 ==========================
 
-The film in the middle of this page does not use the package, but a small sampler in NumPy. All other results are those
-of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says otherwise.
+The first table and the film in the middle of this page do not use the package: the film is made by a small sampler in
+NumPy. All other results are those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the
+code says otherwise.
 
 You need to know what a table, a cluster and a probability are. The page explains the rest: what a view is, how
 columns find their views, what the fitted model can be asked, and when to use something else.
@@ -105,8 +106,8 @@ assert best["left-handed"] == "all in one cluster"
 # The questions about place are explained best by the clusters of place, and those about age by the clusters of age. A
 # bar below zero says that clusters do harm: each further cluster has a share of its own, which has to be guessed from
 # fewer people. So clusters must explain enough to pay for themselves. This acts like the penalty of a criterion such as
-# BIC, and keeps the method from making as many clusters and views as it can. ``left-handed`` pays for no clusters, but
-# the loss by a few is small, so that they may appear by chance.
+# BIC, and keeps the method from making as many clusters and views as it can. For ``left-handed``, clusters gain
+# nothing, but a few cost little, so that they may appear by chance.
 #
 # Nobody tells CrossCat the place and the age. It has to find the clusters and the views together:
 #
@@ -309,8 +310,8 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 #
 # **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only linearly,
 # so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task learns only y given
-# x, while CrossCat describes x as well. The regressor's error is a third of CrossCat's here, though the pictures
-# look alike:
+# x, while CrossCat describes x as well. The regressor's error is a third of CrossCat's here, though the pictures look
+# alike:
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-6, 6, (300, 1))
@@ -370,8 +371,9 @@ assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 # %%
 # So do not read too much into ``dependence_``. A value of zero does not say that two columns are independent in the
 # table. A high value says that they share a view: with ``"diag"``, because the same clusters explain both; with the
-# default, numbers may share a view that have little to do with one another. ``relatedness`` says how strong a
-# dependence is, on the scale of a correlation; but it describes the model, too, and not the table: for a and b it is 0.
+# default, numbers that have little to do with one another may share a view. ``relatedness`` says how strong a
+# dependence is, on the scale of a correlation; but like ``dependence_`` it describes the model, and not the table: for
+# a and b it is 0.
 # What the model misses is found by an ordinary correlation, or by the tests of the command ``report``.
 #
 # In short: use CrossCat to see what a table of many columns is about (of numbers, with ``"diag"``), to fill in its
