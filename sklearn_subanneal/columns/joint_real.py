@@ -67,6 +67,20 @@ class JointReal(Real):
             cells = self.transform.snapped(values[:, 0] * self.scale[0] + self.center[0], cells)
         return [cells]
 
+    def standard_ends(self, intervals):
+        out = super().standard_ends(intervals)
+        if isinstance(self.transform, TiedValues):
+            for i, own in enumerate(intervals):
+                # A tied value is in an interval with the whole image of its own one, or not at all.
+                ends = (
+                    self.transform.image_end(own.low, own.has_low),
+                    self.transform.image_end(own.high, not own.has_high),
+                )
+                for side, end in enumerate(ends):
+                    if end is not None:
+                        out[side, i] = (end - self.center[0]) / self.scale[0]
+        return out
+
     def jittered(self, arrays: list[np.ndarray], generator: np.random.Generator) -> np.ndarray:
         """Training cells in standard units, (n_rows, 1), tied ones spaced evenly over their intervals."""
         values = self.values(arrays)

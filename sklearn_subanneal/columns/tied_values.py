@@ -16,8 +16,8 @@ FEWEST = 5
 INNER = 0.1, 0.9
 # A span is at most this share of the range that all cells have at this density: distances must keep their meaning.
 WIDEST = 0.05
-# Values that differ by less than this share of the range of as many cells as the column has are one: rounding.
-RESOLUTION = 1e-6
+# Values that differ by less than this share of the largest one are the same but for rounding.
+ROUNDING = 1e-13
 # The numbers beside a tied value that are not nearest to it are as probable as this many cells more.
 UNSEEN = 0.5
 # This share of the images is evenly spaced by rank, so that no two are equal.
@@ -30,7 +30,8 @@ class TiedValues(Transform):
 
     At least five cells have a *tied* value. It stands for its *interval*: the numbers that are nearer to it than to the
     other values of the column, but at most the range that as many cells have at the average density of the column. Its
-    *span* is this range around it, or a twentieth of that of all cells if this is less, and at least the interval. If a
+    *span* is this range around the value, but at most a twentieth of the range that all cells have at this density, and
+    at least the interval. If a
     rare value is close to a frequent one, the interval is far shorter than the span, and the density of the column
     there is far above the average. A cluster of the cells of such a value then gains by this density alone, whatever
     the other columns are, so that clusters would be those of single values.
@@ -40,12 +41,13 @@ class TiedValues(Transform):
     values are stretched, and the gaps between them shrink. Outside all spans T is the identity, and nowhere does it
     move a cell by more than the length of the spans there. It is a function of the column, the same in all clusters;
     its slope enters every density, which so remains one of the cells in the units of the data. A tied value is in the
-    middle of the image of its interval, and the slope is that of the whole interval: the probability of the image,
-    spread evenly.
+    middle of the image of its interval, and the slope is that of the whole interval, as if the probability of the image
+    were spread evenly.
 
     Where tied values are hardly denser than others, as in a column that was rounded, the stretches would only fit the
-    chance by which one value is more frequent than the next. Intervals are then not stretched: if a cell that was not
-    seen had a smaller density in the mean (the slope at each training cell, were it left out, decides).
+    chance by which one value is more frequent than the next. Intervals are stretched only if the mean of log T' over
+    the training cells, each left out of the counts of its interval, is above 0. If they are not, T is the identity, and
+    an interval is as long to both sides of its value as it is to the nearer one.
 
     Training cells of a tied value are *jittered* (Denuit and Lambert 2005), that is, spaced evenly over the image of
     its interval: a normal distribution would else shrink to the value, where its density is unbounded. Draws in this
@@ -116,6 +118,21 @@ class TiedValues(Transform):
         interval = self._interval(values)
         return np.where(interval >= 0, self.tied[interval], cells)
 
+    def image_end(self, cell: float, includes: bool) -> float | None:
+        """Where the numbers above a cell begin: the end of an image of an interval; None if the cell is in no interval.
+
+        ``includes``: whether the cell itself is one of these numbers.
+        """
+        if not self.lowest < cell < np.inf:
+            return None
+        image = self.forward(np.array([cell]))
+        (interval,) = self._interval(image)
+        if interval < 0:
+            return None
+        value = self.tied[interval]
+        is_above = value > cell or (includes and value == cell)
+        return float(self.images[self.starts[interval] + (0 if is_above else 2)])
+
     def _interval(self, values):
         """Index of the tied value in the image of whose interval each value of T is; -1: none."""
         at = np.searchsorted(self.images, values) - 1
@@ -152,18 +169,21 @@ def spread_ties(base: Transform, cells: np.ndarray) -> Transform:
     values, n = base.forward(seen), len(seen)
     if n < FEWEST:
         return base
-    ends = np.quantile(values, INNER)
-    average = (ends[1] - ends[0]) / ((INNER[1] - INNER[0]) * n) or (values[-1] - values[0]) / n
-    first = np.append(0, np.flatnonzero(np.diff(values) > RESOLUTION * n * average) + 1)
+    rounding = ROUNDING * np.abs(values[[0, -1]]).max()
+    first = np.append(0, np.flatnonzero(np.diff(values) > rounding) + 1)
     counts = np.diff(np.append(first, n))
     is_tied = counts >= FEWEST
     if not 1 < len(first) <= MOST_DISTINCT * n or not is_tied.any():
         return base
-    low, high, most = values[first], values[first + counts - 1], 0.5 * average * counts
-    middles = 0.5 * (high[:-1] + low[1:])
+    # Of equal cells, whatever their last digits are, the one in the middle.
+    middle = first + counts // 2
+    low, high, tied = values[first], values[first + counts - 1], values[middle]
+    average = _average_distance(values, tied, rounding)
+    most = 0.5 * average * counts
+    between = 0.5 * (high[:-1] + low[1:])
     # At the ends of the column, an interval is as long to the one side as to the other.
-    begins = np.maximum(np.append(low[0] - (middles[0] - high[0]), middles), low - most)
-    stops = np.minimum(np.append(middles, high[-1] + (low[-1] - middles[-1])), high + most)
+    begins = np.maximum(np.append(low[0] - (between[0] - high[0]), between), low - most)
+    stops = np.minimum(np.append(between, high[-1] + (low[-1] - between[-1])), high + most)
     most = np.minimum(most, 0.5 * WIDEST * n * average)
     spans = (
         np.where(is_tied, np.minimum(begins, low - most), begins),
@@ -171,27 +191,44 @@ def spread_ties(base: Transform, cells: np.ndarray) -> Transform:
     )
     places = np.sort(evenly_spaced(*spans, counts))
     edges = _regions(spans[0][is_tied], spans[1][is_tied])
-    begins, stops, before, counts = begins[is_tied], stops[is_tied], first[is_tied], counts[is_tied]
-    # Two intervals that meet have nothing between them.
-    meet = np.append(stops[:-1] >= begins[1:], False)
-    knots = np.concatenate([edges, begins, stops])
-    ranks = np.concatenate(
-        [
-            np.searchsorted(places, edges),
-            before + np.where(np.append(False, meet[:-1]), 0.0, 0.5 * UNSEEN),
-            before + counts - np.where(meet, 0.0, 0.5 * UNSEEN),
-        ]
-    )
+    begins, stops, tied = begins[is_tied], stops[is_tied], tied[is_tied]
+    if not ((begins < tied) & (tied < stops)).all():
+        # Floating point does not resolve the intervals.
+        return base
+    ranks = np.concatenate([np.searchsorted(places, edges), *_ranks(begins, stops, first[is_tied], counts[is_tied])])
     images = _images(ranks, places, ranks[: len(edges)], edges)
     # The ends of regions stay where they are.
-    knots, at = np.unique(knots, return_index=True)
+    knots, at = np.unique(np.concatenate([edges, begins, stops]), return_index=True)
     images = np.where(at < len(edges), knots, images[at])
+    if not (np.diff(images) > 0.0).all():
+        return base
     starts = np.searchsorted(knots, begins)
-    gains = _left_out_gain(values, knots, images, starts) > 0.0
-    images = np.insert(images, starts + 1, 0.5 * (images[starts] + images[starts + 1]))
-    knots = np.insert(knots, starts + 1, 0.5 * (low + high)[is_tied])
-    starts = starts + np.arange(len(starts))
-    return TiedValues(base, knots, images if gains else knots, starts, seen[before])
+    if _left_out_gain(values, knots, images, starts) > 0.0:
+        images = np.insert(images, starts + 1, 0.5 * (images[starts] + images[starts + 1]))
+        knots = np.insert(knots, starts + 1, tied)
+    else:
+        # The value is in the middle of its interval, and nothing is stretched.
+        half = np.minimum(tied - begins, stops - tied)
+        knots = images = np.unique(np.concatenate([tied - half, tied, tied + half]))
+    starts = np.searchsorted(knots, tied) - 1
+    return TiedValues(base, knots, images, starts, seen[middle[is_tied]])
+
+
+def _average_distance(values, distinct, rounding):
+    """Of neighbours in a column, without outliers; of its values, if most cells have the same."""
+    for some in (values, distinct):
+        ends = np.quantile(some, INNER)
+        if ends[1] - ends[0] > rounding:
+            return (ends[1] - ends[0]) / ((INNER[1] - INNER[0]) * len(values))
+    return (values[-1] - values[0]) / len(values)
+
+
+def _ranks(begins, stops, before, counts):
+    """How many cells are below the ends of the intervals of tied values, of which some cells are below the first."""
+    # Two intervals that meet have nothing between them.
+    meet = np.append(stops[:-1] >= begins[1:], False)
+    first = before + np.where(np.append(False, meet[:-1]), 0.0, 0.5 * UNSEEN)
+    return first, before + counts - np.where(meet, 0.0, 0.5 * UNSEEN)
 
 
 def evenly_spaced(low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ class Questions:
         Returns
         -------
         probability : float, or ndarray of shape (n_events,)
-            Of a single value of a real column it is 0.
+            Of a single value of a real column it is 0, unless the value repeats and covariance is full.
 
         Raises
         ------

@@ -46,7 +46,7 @@ def predicted_quantiles(
             terms.append([_for_rows(parameter, cells.n_rows) for parameter in own.t_of_member(target, cells)])
         location, scale, free = (np.hstack(parameter) for parameter in zip(*terms, strict=True))
         found = mixture_quantiles(softmax(np.hstack(logs), axis=1), location, scale, free, probabilities)
-        out[rows] = np.hstack([model.restore(quantile[:, None]) for quantile in found.T])
+        out[rows] = np.column_stack([model.typed(quantile[:, None])[0] for quantile in found.T])
     return out
 
 

@@ -180,6 +180,7 @@ class LearningRun:
         """Whether the pass is the last one; if not, topics are removed or parted before the next one."""
         learner, passes, number, cold = self.learner, self.passes, self.number, self._is_cold()
         if self._stopped:
+            self._trial.judge()
             self.removals.complete()
             return True
         if self.removals.after_pass(number, cold):

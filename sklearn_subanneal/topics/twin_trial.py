@@ -40,7 +40,11 @@ class TwinTrial:
         topics = self._learner.topics
         pairs = twin_pairs(topics.means(), threshold)
         if len(pairs) and not self.refused:
-            self._before = topics.get_state() | {"table": topics.table.copy(), "likelihood": self._likelihood()}
+            self._before = topics.get_state() | {
+                "table": topics.table.copy(),
+                "document_prior": self._learner.prior.values.copy(),
+                "likelihood": self._likelihood(),
+            }
             self._learner.part_twins(self._documents, self._generator, pairs)
 
     def judge(self) -> None:
@@ -52,6 +56,7 @@ class TwinTrial:
         if whole and self._likelihood() < self._before["likelihood"]:
             self.refused = True
             self._learner.topics = self._learner.topics.with_state(self._before)
+            self._learner.prior.values = self._before["document_prior"].copy()
         self._before = None
 
     def get_state(self) -> dict:

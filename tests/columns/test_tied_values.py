@@ -149,3 +149,39 @@ def test_the_density_at_a_value_is_the_probability_of_its_image_spread_over_its_
     images = transform.forward(transform.tied)
     np.testing.assert_allclose(transform.log_slope(images), np.log(np.divide(*lengths)))
     np.testing.assert_allclose(images, 0.5 * (transform.images[starts] + transform.images[starts + 2]))
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 10.0], [0.0, 9.0, 10.0]])
+def test_jittered_cells_have_their_value_as_mean(values):
+    """Also where a value is much nearer to the one neighbour than to the other, stretched or not."""
+    cells = np.repeat(values, 40)
+    transform = spread_ties(IDENTITY, cells)
+    spread = jittered(transform, cells)
+    for value in values:
+        assert abs(np.mean(spread[cells == value]) - transform.forward(value)) < 1e-9
+
+
+def test_the_common_one_of_equal_numbers_is_the_value():
+    cells = np.concatenate([[8.05 - 1e-15], np.full(100, 8.05), RNG.normal(10.0, 2.0, 100)])
+    assert 8.05 in spread_ties(IDENTITY, cells).tied
+
+
+def test_distinct_cells_of_a_long_column_are_not_tied():
+    assert spread_ties(IDENTITY, RNG.normal(size=1_000_000)) is IDENTITY
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.repeat([0.3, 0.1 + 0.2, 5.0], [200, 100, 20]),
+        np.append(np.repeat([1.0, 1.0 + 2.3e-16], [100, 5]), [2.0] * 8),
+        1e9 + 1e-5 * RNG.integers(0, 20, 300),
+        1e-322 * RNG.integers(0, 5, 100),
+        np.concatenate([np.zeros(850), RNG.uniform(1.0, 1000.0, 149).round(), [1e9]]),
+    ],
+    ids=["rounding", "ulp", "offset", "tiny", "zeros and one far away"],
+)
+def test_hostile_columns(cells):
+    transform = spread_ties(IDENTITY, cells)
+    assert np.isfinite(transform.forward(cells)).all()
+    assert np.isfinite(transform.log_slope(transform.forward(cells)) + np.zeros(len(cells))).all()

@@ -97,3 +97,28 @@ def test_samples_take_tied_values_as_often_as_rows_do(ticket_model):
         share = np.mean(frame["price"] == value)
         assert abs(np.mean(prices == value) - share) < 0.25 * share + 0.005
     assert 0.3 < np.mean(~np.isin(prices, frame["price"])) < 0.5
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "price > 8.05",
+        "price >= 8.05",
+        "price < 7.9",
+        "price <= 7.9",
+        "7.9 < price < 8.05",
+        "price == 8.05",
+        "price != 52",
+    ],
+)
+def test_probabilities_of_events_are_those_of_samples(ticket_model, event):
+    """A tied value is in an event or not; its interval is not divided."""
+    _, model = ticket_model
+    share = model.sample(20_000, random_state=1).astype({"price": float}).eval(event).mean()
+    assert abs(model.probability(event) - share) < 4.0 * np.sqrt(max(share * (1.0 - share), 1e-4) / 20_000)
+
+
+def test_quantiles_are_tied_values_where_these_are(ticket_model):
+    frame, model = ticket_model
+    quantiles = model.conditional_quantiles("price", np.linspace(0.05, 0.95, 19), given={"tier": "0"})
+    assert np.isin(quantiles, frame["price"]).mean() > 0.4
