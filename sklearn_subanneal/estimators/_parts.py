@@ -90,6 +90,7 @@ def surprisal_of_columns(
     draws: list[ViewsDraw],
     arrays: list[np.ndarray],
     seen: SeenRows | None = None,
+    least: bool = False,
 ) -> np.ndarray:
     """-log p(all parts of a cell | the other cells of its row), as :func:`surprisal` gives it where there is one part.
 
@@ -98,16 +99,17 @@ def surprisal_of_columns(
     surprisal : ndarray of shape (n_rows, n_columns)
         In nats; NaN where all parts are missing.
     """
-    out = surprisal(models, draws, arrays, seen)
+    out = surprisal(models, draws, arrays, seen, least)
     places = table.places
     if len(places) == len(arrays):
         return out
     out = out[:, [at[0] for at in places]]
 
-    average = ensemble_of_views(models, draws) if seen is None else None
+    as_new = seen is None and not least
+    average = ensemble_of_views(models, draws) if as_new else None
 
     def score(cells):
-        if seen is None:
+        if as_new:
             return average.score(cells)
         return score_seen_rows(models, draws, seen, arrays, cells)
 

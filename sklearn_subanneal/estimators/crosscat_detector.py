@@ -339,10 +339,10 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
         return self._known.judged(arrays, judge)
 
     def _surprisal(self, arrays) -> np.ndarray:
-        """Of the cells of rows, of training rows given the other rows."""
+        """Of the cells of rows, of training rows given the other rows, both averaged over draws in the same way."""
 
         def judge(cells, seen):
-            return surprisal_of_columns(model._table, model._models, model._flat_draws(), cells, seen)
+            return surprisal_of_columns(model._table, model._models, model._flat_draws(), cells, seen, least=True)
 
         model = self.crosscat_
         return self._known.judged(arrays, judge)

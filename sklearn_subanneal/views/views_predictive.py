@@ -77,7 +77,7 @@ def left_out(
 def score_seen_rows(
     models: list[ColumnModel],
     draws: list[ViewsDraw],
-    seen: SeenRows,
+    seen: SeenRows | None,
     arrays: list[np.ndarray],
     asked: list[np.ndarray],
 ) -> np.ndarray:
@@ -90,7 +90,7 @@ def score_seen_rows(
     Parameters
     ----------
     models, draws, seen, arrays
-        See :func:`left_out`.
+        See :func:`left_out`. Without ``seen`` the rows are new ones, of which the draws are judged as of seen ones.
     asked : list of ndarray of shape (n_rows,)
         The same cells, those that are not asked about missing.
 
@@ -103,7 +103,10 @@ def score_seen_rows(
     A. E. Gelfand, D. K. Dey, H. Chang (1992), Model determination using predictive distributions with implementation
     via sampling-based methods, Bayesian Statistics 4, 147-167.
     """
-    whole, part = (left_out(models, draws, seen, cells) for cells in (arrays, asked))
+    whole, part = (
+        ensemble_of_views(models, draws) if seen is None else left_out(models, draws, seen, cells)
+        for cells in (arrays, asked)
+    )
     out = np.empty(len(arrays[0]))
     for rows, cells in whole.cells(arrays, whole.most_clusters):
         some = DistinctRows.of(models, [a[rows] for a in asked], cells.rows)
@@ -158,10 +161,12 @@ def surprisal(
     draws: list[ViewsDraw],
     arrays: list[np.ndarray],
     seen: SeenRows | None = None,
+    least: bool = False,
 ) -> np.ndarray:
     """-log p(cell | the other observed cells of its row), in the units of the data.
 
-    Both p(row) and p(row without the cell) are averaged over draws before their ratio is taken.
+    Both p(row) and p(row without the cell) are averaged over draws before their ratio is taken; of training rows with
+    the weights 1 / p(row), which is the average of 1 / p(cell | others).
 
     Parameters
     ----------
@@ -170,6 +175,8 @@ def surprisal(
     arrays : list of ndarray of shape (n_rows,)
     seen : SeenRows or None, default=None
         For training rows, as :func:`left_out` takes them.
+    least : bool, default=False
+        Average over draws for new rows as for training rows, so that both can be compared even if chains differ.
 
     Returns
     -------
@@ -184,7 +191,7 @@ def surprisal(
             joints = [factor.log_joint(cells) for factor in factors]
             parts = [log_sum_exp(joint) for joint in joints]
             # For training rows, the weight of a draw is also 1 / p(row), as in ``score_seen_rows``.
-            log_density = log_weight + (sum(parts) if seen is None else 0.0)
+            log_density = log_weight + (sum(parts) if seen is None and not least else 0.0)
             whole = np.logaddexp(whole, log_density)
             for factor, joint, part in zip(factors, joints, parts, strict=True):
                 shares = np.exp(joint - part[:, None])

@@ -222,3 +222,16 @@ def test_reasons_give_boolean_cells_as_the_table_has_them(dtype):
     reason = next(own for own in detector.reasons(odd, rows=[0], n_reasons=2) if own.column == "flag")
     assert type(reason.expected) is type(reason.value)
     assert (reason.expected, reason.value) == (1, 0)
+
+
+def test_chains_that_differ_are_no_drift():
+    """Where chains do not mix, draws were weighted otherwise for training rows than for new ones: p-values of 1e-13."""
+    rng = np.random.default_rng(11)
+    values = rng.choice([1.0, 2.0, 2.1, 5.0, 5.3, 9.0, 14.0, 30.0], size=(8, 6))
+    table = values[rng.integers(8, size=1000)]
+    is_odd = rng.random(table.shape) < 0.15
+    table[is_odd] = rng.choice(values.ravel(), is_odd.sum())
+    table += 0.3 * rng.normal(size=table.shape)
+    inner = CrossCat(n_chains=4, n_draws=5, feature_types=["real"] * 6)
+    drifts = CrossCatDetector(inner, random_state=0).fit(table[:500]).drift(table[500:])
+    assert min(drift.p_value for drift in drifts) > 1e-4
