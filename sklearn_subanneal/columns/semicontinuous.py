@@ -16,7 +16,7 @@ from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.skewed import Skewed, checked_transform, median_and_spread, points_between
 from sklearn_subanneal.columns.transforms import IDENTITY
-from sklearn_subanneal.columns.type_choice import is_clearly_skewed
+from sklearn_subanneal.columns.type_choice import LEAST_EVIDENCE, LEAST_GAIN
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
 
 # An atom of at least this probability is imputed in place of the mean. Of a variable that is an atom with probability
@@ -223,7 +223,13 @@ def is_skewed(rest: np.ndarray, given: dict) -> bool:
     """
     if "transform" in given:
         return given["transform"] != IDENTITY.name
-    return is_clearly_skewed(TypeEvidence(NumberValues.of(rest)))
+    evidence = TypeEvidence(NumberValues.of(rest))
+    least = max(LEAST_EVIDENCE, LEAST_GAIN * evidence.numbers.n_cells)
+    if len(evidence.numbers.values) < 2 or evidence.skewed - evidence.real <= least:
+        return False
+    # A mixture of two clusters is skewed, though they are not, unless these are skewed, too.
+    gains = evidence.skewed - evidence.two_normals, evidence.two_skewed - evidence.two_normals
+    return bool(gains[0] > LEAST_EVIDENCE or gains[1] > least)
 
 
 def _measured_by(cells, atoms):

@@ -244,21 +244,11 @@ def _of_reals(numbers, evidence) -> ChosenType:
             "semicontinuous",
             f"{text}, of which {atoms} in {share:.0%} of the cells, {_higher(evidence.semicontinuous - best)}",
         )
-    if is_clearly_skewed(evidence):
-        margin = _higher(evidence.skewed - evidence.real)
-        return ChosenType("skewed", f"{text}: skewed rather than real, {margin}", revisable=True)
+    margin = evidence.skewed - evidence.real
+    # A mixture of two clusters is skewed, though they are not.
+    if margin > least and evidence.skewed - evidence.two_normals > LEAST_EVIDENCE:
+        return ChosenType("skewed", f"{text}: skewed rather than real, {_higher(margin)}", revisable=True)
     return ChosenType("real", f"{text}: no other type has clearly higher evidence")
-
-
-def is_clearly_skewed(evidence: TypeEvidence) -> bool:
-    """Whether cells are modelled after a transformation: skewed, and not as a mixture of two clusters that are not."""
-    least = max(LEAST_EVIDENCE, LEAST_GAIN * evidence.numbers.n_cells)
-    if len(evidence.numbers.values) < 2 or evidence.skewed - evidence.real <= least:
-        return False
-    if evidence.skewed - evidence.two_normals > LEAST_EVIDENCE:
-        return True
-    # The clusters may be skewed, too.
-    return bool(evidence.two_skewed - evidence.two_normals > least)
 
 
 def _has_atoms(evidence) -> bool:
