@@ -31,10 +31,9 @@ class TiedValues(Transform):
     At least five cells have a *tied* value. It stands for its *interval*: the numbers that are nearer to it than to the
     other values of the column, but at most the range that as many cells have at the average density of the column. Its
     *span* is this range around the value, but at most a twentieth of the range that all cells have at this density, and
-    at least the interval. If a
-    rare value is close to a frequent one, the interval is far shorter than the span, and the density of the column
-    there is far above the average. A cluster of the cells of such a value then gains by this density alone, whatever
-    the other columns are, so that clusters would be those of single values.
+    at least the interval. If a rare value is close to a frequent one, the interval is far shorter than the span, and
+    the density of the column there is far above the average. A cluster of the cells of such a value then gains by this
+    density alone, whatever the other columns are, so that clusters would be those of single values.
 
     The cells of each tied value are therefore thought to be spaced evenly over its span, those of rare values over
     their intervals, and T maps the cells of the column, in their order, to these places, in theirs: intervals of tied
