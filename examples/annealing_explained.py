@@ -5,8 +5,8 @@ The first sections do not use the package, but a small sampler in NumPy, short e
 use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`, with settings that they state.
 
 In short: annealing pays off in tables with many rows and many clusters, where time is short. In small tables it
-gains next to nothing, since the package also splits and merges whole clusters. The last sections show both. (The
-simple sampler of the first sections gains in a small table.)
+gains next to nothing, since splits and merges of whole clusters, which the package makes too, mend most mistakes there.
+The last sections show both. (The simple sampler of the first sections gains in a small table.)
 
 You need to know what a Gaussian is. The page explains the rest: how points find their clusters, why this is slow in
 large tables, and what subsample annealing does about it.
@@ -367,12 +367,13 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both: it costs more with more
 # clusters, and rows that leave and enter cost time. (After 20 passes, up to 20 more follow over all rows while the fit
-# improves, and the seconds include them; after 5, none, as fewer than ten are not made.) So compare the seconds: with 5
-# passes, annealing is about where the other start is with 20, in half of the other's time.
+# improves, and the seconds include them. With a schedule of your own, there are at most as many as the schedule has, in
+# blocks of ten; so after 5 passes there are none.) So compare the seconds: with 5 passes, annealing is about where the
+# other start is with 20, in half of the other's time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
-# each row that is added; later fewer, down to one. Up to 60 passes over all rows follow while the fit improves. Here is
-# one chain of it for each of the three tables:
+# each row that is added; later fewer, down to one. By default, up to 60 passes over all rows follow while the fit
+# improves. Here is one chain of it for each of the three tables:
 
 for seed in range(3):
     train, test = make_table(20_000, 200, seed)

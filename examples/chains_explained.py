@@ -17,9 +17,10 @@ You need to know what a cluster is, and that a fit begins with random numbers. T
 #
 # A division of the rows into clusters is called a *partition*. Many partitions of a table are plausible. A *chain*
 # walks from one to the next, so that in the long run it is at each partition as often as it is probable. If one
-# partition is three times as probable as another, the chain is there three times as often. Some of the partitions
-# that it visits are kept: these are the *draws*. By default a fit has two chains, which do not know of one another, and
-# two more if these disagree; it keeps ten draws of each. Here, ``n_chains=4``.
+# partition is three times as probable as another, the chain is there three times as often. Some of the partitions that
+# it visits are kept: these are the *draws*. By default a fit has two chains, which do not know of one another, and two
+# more if these disagree (if the agreement explained below is less than 0.98; warnings have a lower limit). It keeps ten
+# draws of each. Here, ``n_chains=4``.
 #
 # If the chains walk long enough, it does not matter where they began: all visit the same partitions. Where the clusters
 # are clear, a short walk is enough; on most real tables, no walk is long enough to visit all that is plausible. Then
@@ -115,9 +116,10 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # (The number of clusters is that of ``labels_``, which merges the small clusters of single draws; the pictures of draws
 # have more.) ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly less (by
 # 0.1) than the first and the last draw of the same chain. Both numbers are in ``convergence_``: ``row_agreement`` and
-# ``row_agreement_within``. (They differ somewhat from those above, since chains count by their weights.) A chain that
-# walks slowly looks as if it were stuck. More work shows which it is. Here, not by default, each tenth partition is
-# kept (``thin=10``), so that a chain comes farther from draw to draw:
+# ``row_agreement_within``. (They differ somewhat from those above: chains count by their weights, and of a single chain
+# only the first and the last draw are compared.) A chain that walks slowly looks as if it were stuck. More work shows
+# which it is. Here, not by default, each tenth partition is kept (``thin=10``), so that a chain comes farther from draw
+# to draw:
 
 for name in ("square", "hospitals"):
     for thin in (1, 10):
@@ -128,7 +130,7 @@ for name in ("square", "hospitals"):
 # %%
 # With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So
 # these chains were slow, and not stuck: the second of the three reasons. On the square, their slowness had hidden the
-# first one: even with more work, different chains agree to 0.22 only.
+# first reason, that the table leaves the clusters open: even with more work, different chains agree to 0.22 only.
 #
 # The first reason: the table leaves it open
 # ------------------------------------------
@@ -223,13 +225,13 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # *Right* is the adjusted Rand index with the true groups, which the fit does not know.
 #
 # In the upper row, chains have made different mistakes and do not leave them within these draws. A slow chain wanders
-# among partitions that predict about equally well; a stuck one stays at one that predicts clearly worse. These are not
-# different descriptions of one table: some predict worse than others. This is what ``chain_weights_`` is for. Each
-# chain predicts rows of the table by the other rows. A chain that predicts badly gets little weight in densities and
-# imputations, and in ``co_clustering``. In the upper row, one chain has most of the weight. It need not be the one that
-# is most *right*: two groups in one cluster predict badly, while one group in two clusters costs little. In the lower
-# row, the defaults have enough work and better moves: the chains nearly agree, share the weight evenly, and their
-# average has a better score than that of the chains above.
+# among partitions that predict about equally well; a stuck one stays at one that predicts clearly worse. The partitions
+# in the upper row are not different descriptions of one table: some predict worse than others. This is what
+# ``chain_weights_`` is for. Each chain predicts rows of the table by the other rows. A chain that predicts badly gets
+# little weight in densities and imputations, and in ``co_clustering``. In the upper row, one chain has most of the
+# weight. It need not be the one that is most *right*: two groups in one cluster predict badly, while one group in two
+# clusters costs little. In the lower row, the defaults have enough work and better moves: the chains nearly agree,
+# share the weight evenly, and their average has a better score than that of the chains above.
 #
 # How to tell the reasons apart
 # -----------------------------
@@ -241,7 +243,7 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
-# no warning, high agreement          the clusters are clear in the table         use ``labels_``
+# no warning, high agreement          the clusters are clear in the table         use ``labels_``, whatever the weights
 # no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
 # warning, no weight above 1/2        partitions that predict about equally, and  a larger ``thin`` or more passes;
 #                                     chains that get slowly from one to another  until then averages
@@ -250,10 +252,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
-# More passes (``schedule=SubsampleAnneal(passes=60)``; of ``CrossCat``, ``TemperedAccelerating(passes=300)``) and a
-# larger ``thin`` are more work for each chain. The square and the hospitals were in the third row. With more work, the
-# square is in the second, and the hospitals are between the first two: different chains agree to somewhat less than
-# 0.8, so use averages.
+# More passes (``schedule=SubsampleAnneal(passes=60)``; with ``CrossCat`` and full covariance,
+# ``TemperedAccelerating(passes=300)``, and else ``Accelerating(passes=200)``) and a larger ``thin`` are more work for
+# each chain. The square and the hospitals were in the third row. With more work, the square is in the second, and the
+# hospitals are between the first two: different chains agree to somewhat less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three

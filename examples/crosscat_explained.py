@@ -1,9 +1,9 @@
 """How CrossCat reads a table
 ==========================
 
-The first table and the film in the middle of this page do not use the package: the film is made by a small sampler in
-NumPy. All other results are those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the
-code says otherwise.
+The page does not use the package up to the film in its middle, which is made by a small sampler in NumPy. All later
+results are those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says
+otherwise.
 
 You need to know what a table, a cluster and a probability are. The page explains the rest: what a view is, how
 columns find their views, what the fitted model can be asked, and when to use something else.
@@ -117,8 +117,8 @@ assert best["left-handed"] == "all in one cluster"
 # 2. **Columns.** One column after the other draws its view. A view is more probable if it has many columns, and if its
 #    clusters explain the column, by the measure above. The column can also draw a new view, whose clusters are random.
 #
-# Both steps, once for all rows and columns, are a *sweep*. Sweeps are repeated. This is Gibbs sampling, for rows and
-# columns in turn. Here it is, short and slow, in NumPy:
+# Both steps, in any order, once for all rows and columns, are a *sweep*. Sweeps are repeated. This is Gibbs sampling,
+# for rows and columns in turn. Here it is, short and slow, in NumPy:
 
 
 class SmallCrossCat:
@@ -228,8 +228,8 @@ for view in clusters:
 #
 # :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
 # with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and two more if
-# these do not agree, and keeps ten draws of each. One of them is printed and shown here, that which is most like the
-# others:
+# these do not agree, and keeps ten draws of each. The one that is most like the others is printed and shown here, after
+# small clusters that other draws do not have were merged with others:
 
 model = CrossCat(random_state=0).fit(people)
 for view in range(model.n_views_):
@@ -302,8 +302,8 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 
 # %%
 # With two stories, a new person is about 10 % more probable by CrossCat (0.1 nats), in this one example. The single
-# clustering needs many clusters for it: six combinations of place and age, and small ones. For a single story, one
-# clustering does as well and is simpler.
+# clustering needs many clusters for it: six combinations of place and age, and small clusters besides. For a single
+# story, one clustering does as well and is simpler.
 #
 # When not to use it
 # ------------------
