@@ -352,6 +352,7 @@ def test_completion_in_bash(capsys):
     assert completed("sklearn-subanneal", "i") == ["impute"]
     assert completed("sklearn-subanneal", "check", "--le") == ["--level"]
     assert completed("sklearn-subanneal", "report", "--header", "") == ["yes", "no"]
+    assert completed("sklearn-subanneal", "report", "--covariance", "") == ["auto", "full", "diag"]
     assert completed("sklearn-subanneal", "ask", "x") == []
     for shell in ("zsh", "fish"):
         assert main(["completion", shell]) == 0
