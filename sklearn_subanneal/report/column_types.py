@@ -12,6 +12,8 @@ import numpy as np
 from sklearn_subanneal.columns.binding import DECLARED
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.report.column_values import ColumnValues
+from sklearn_subanneal.report.declared_column import unsuitable
+from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ class ColumnDescription:
         What its texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`; empty if that is plain.
     day_first : bool or None
         Which of two numbers before a year was read as the day.
+    levels : tuple of str
+        Of an ordinal column of texts, from the lowest to the highest.
     """
 
     name: str
@@ -68,6 +72,7 @@ class ColumnDescription:
     period: float | None = None
     meaning: str = ""
     day_first: bool | None = None
+    levels: tuple[str, ...] = ()
 
     @property
     def is_modelled(self) -> bool:
@@ -87,7 +92,7 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
     Raises
     ------
     ValueError
-        If a declared type or its column is unknown, or a column holds infinity.
+        If a declared type or its column is unknown, a column cannot be of its declared type, or holds infinity.
     """
     for name, kind in types.items():
         if name not in read:
@@ -96,7 +101,7 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
             raise ValueError(f"--types has {kind!r} for column {name!r}; types are {', '.join(TYPES)}.")
     has_label, columns = LABEL in types.values(), []
     for name, values in read.items():
-        kind, reason = (types[name], "as declared") if name in types else _inferred(name, values)
+        kind, reason = _declared(name, values, types[name]) if name in types else _inferred(name, values)
         if kind == LABEL and name not in types:
             kind = IGNORED if has_label else LABEL
             has_label = True
@@ -105,8 +110,23 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
         n_missing, n_distinct = int(values.series.isna().sum()), int(_hashable(seen).nunique())
         description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
         meaning = "" if values.spelling is None else values.spelling.meaning
-        columns.append(replace(description, meaning=meaning, day_first=values.day_first))
+        levels = levels_of(values.series) if kind == ORDINAL else ()
+        columns.append(replace(description, meaning=meaning, day_first=values.day_first, levels=levels))
     return columns
+
+
+def _declared(name: str, values: ColumnValues, kind: str) -> tuple[str, str]:
+    """The type that is declared of a column, and the reason; the column must be able to have it."""
+    wrong = unsuitable(values.series, kind) if kind in DECLARED else ""
+    if wrong and kind == ORDINAL and (message := order_remedy(values.series)):
+        raise ValueError(message)
+    if wrong and kind == "datetime" and values.problem:
+        raise ValueError(f"Column {name!r} has {values.problem}.")
+    if wrong:
+        raise ValueError(f"{wrong}: declare it {_inferred(name, values)[0]!r} by --types, or correct its cells.")
+    levels = levels_of(values.series) if kind == ORDINAL else ()
+    order = f", {len(levels)} levels in the order given, from {levels[0]} to {levels[-1]}" if levels else ""
+    return kind, f"as declared{order}"
 
 
 def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:

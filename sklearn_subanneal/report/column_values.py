@@ -12,6 +12,7 @@ import numpy as np
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.report.common_decimal import is_text_column
+from sklearn_subanneal.report.text_levels import typed_texts, with_levels
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
@@ -81,6 +82,8 @@ class ColumnHints:
         Whether numbers stay numbers, though they may be dates.
     is_new : bool
         Whether the column belongs to a new table, of which nothing is guessed that a model does not know.
+    levels : tuple of str
+        The levels of a column of texts with an order, each of which is a value; those of a new table may have others.
     """
 
     as_text: bool = False
@@ -88,6 +91,7 @@ class ColumnHints:
     missing: tuple[str, ...] = ()
     as_numbers: bool = False
     is_new: bool = False
+    levels: tuple[str, ...] = ()
 
 
 def read_values(
@@ -110,6 +114,8 @@ def read_values(
     """
     import pandas as pd
 
+    if hints.levels:
+        series = typed_texts(series)
     if isinstance(series.dtype, pd.CategoricalDtype):
         return ColumnValues(series)
     if series.dtype.kind == "O" and not is_text_column(series):
@@ -119,10 +125,12 @@ def read_values(
     if not is_text_column(series):
         return _dated(_without_sentinels(ColumnValues(series), options, hints), hints)
     counts = series.value_counts()
-    missing = missing_texts(counts.index, (*options.missing, *hints.missing), options.keep)
+    missing = missing_texts(counts.index, (*options.missing, *hints.missing), (*options.keep, *hints.levels))
     marks = {mark: int(counts[mark]) for mark in counts.index if mark in missing and mark}
     series = series.mask(series.isin([*missing, ""]))
-    if hints.as_text:
+    if hints.levels and not hints.is_new:
+        series = with_levels(series, hints.levels)
+    if hints.as_text or hints.levels:
         return ColumnValues(series, marks=marks)
     found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
     found.marks = marks | found.marks

@@ -241,6 +241,13 @@ def _add_fit(own: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed gives the same results (default: 0)"
     )
+    group.add_argument(
+        "--covariance",
+        choices=("auto", "full", "diag"),
+        default="auto",
+        help="of columns of numbers within a cluster; with diag there are more views, which can be read, and the model "
+        "is often less accurate (default: auto, which is full for tables of moderate size)",
+    )
     group.add_argument("--jobs", type=int, metavar="N", help="chains that run at once (default: as many as processors)")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.source import Source
+from sklearn_subanneal.report.text_levels import levels_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +122,10 @@ def _distribution(series: pd.Series, kind: str, view: int, masks) -> Distributio
     codes, categories = series.factorize()
     names, counts = list(map(brief, categories)), np.bincount(codes[seen], minlength=len(categories))
     # Grades and yes or no keep their order, other categories are sorted by frequency.
-    order = np.argsort(names) if kind in ("boolean", "ordinal") else np.argsort(-counts, kind="stable")
+    if levels := levels_of(series):
+        order = np.argsort([levels.index(value) for value in categories])
+    else:
+        order = np.argsort(names) if kind in ("boolean", "ordinal") else np.argsort(-counts, kind="stable")
     n_shown = len(order) if len(order) <= MOST_CATEGORIES + 1 else MOST_CATEGORIES
     rank = np.empty(len(order), int)
     rank[order] = np.minimum(np.arange(len(order)), n_shown)

@@ -42,6 +42,8 @@ class Findings:
         Name of the folder of the report.
     time_limit : float or None
         In seconds.
+    covariance_type : {"auto", "full", "diag"}
+        What was asked for.
     files : dict of str to str
         Names of the other files: "model", "types", "clusters", maybe "detector", and if cells are missing "imputed" and
         "uncertainty".
@@ -62,3 +64,4 @@ class Findings:
     was_stopped: bool = False
     folder: str = "report"
     time_limit: float | None = None
+    covariance_type: str = "auto"

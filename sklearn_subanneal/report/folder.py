@@ -141,6 +141,7 @@ def write_report(
         was_stopped=learned.was_stopped,
         folder=folder.absolute().name,
         time_limit=plan.time_limit,
+        covariance_type=plan.covariance_type,
         files=files,
     )
     (folder / FILES["page"]).write_text(page(found), encoding="utf-8")
@@ -171,6 +172,7 @@ def _facts(plan: Plan, learned: LearnedModel) -> dict[str, str]:
     return {
         "chains": f"{model.n_chains_}, with {model.log_joint_.shape[1]} draws each",
         "schedule": repr(model.schedule_),
+        "covariance of numbers": model.covariance_type_,
         "seed": str(plan.seed),
         "time limit": limit,
         "time of fitting": f"{learned.seconds:.1f} s",

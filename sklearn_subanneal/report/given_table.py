@@ -1,4 +1,4 @@
-"""The table and the types that the arguments of a command name."""
+"""The table, the types and the settings of the fit that the arguments of a command name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
+from sklearn_subanneal.report.learning import Plan
 from sklearn_subanneal.report.source import Source, read_source
 from sklearn_subanneal.report.types_file import TypesFile, read_types
 
@@ -50,6 +51,17 @@ def given_source(path: Path, given: argparse.Namespace, types: TypesFile, most_c
         If an argument or the file is not as it must be.
     """
     return read_source(path, types, most_cells=most_cells, **reading_options(given, types))
+
+
+def given_plan(given: argparse.Namespace) -> Plan:
+    """The settings of the fit that the arguments name."""
+    return Plan(
+        n_chains=given.chains,
+        seed=given.seed,
+        time_limit=given.time_limit,
+        n_jobs=given.jobs,
+        covariance_type=given.covariance,
+    )
 
 
 def reading_options(given: argparse.Namespace, types: TypesFile) -> dict:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.clock_columns import with_clock_times
-from sklearn_subanneal.report.given_table import given_source, given_types, reading_options, speaker
+from sklearn_subanneal.report.given_table import given_plan, given_source, given_types, reading_options, speaker
 from sklearn_subanneal.report.imputation import completed_table, impute_missing
-from sklearn_subanneal.report.learning import Plan, learn
+from sklearn_subanneal.report.learning import learn
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.new_table import read_new_table
 from sklearn_subanneal.report.progress_line import ProgressLine
@@ -62,9 +62,8 @@ def _fitted(given, say):
     started = time.perf_counter()
     source = given_source(given.table, given, given_types(given.types))
     print_columns(source, say)
-    plan = Plan(n_chains=given.chains, seed=given.seed, time_limit=given.time_limit, n_jobs=given.jobs)
     progress = ProgressLine(sys.stderr, given.quiet)
-    learned = learn(source, plan, progress, time.perf_counter() - started)
+    learned = learn(source, given_plan(given), progress, time.perf_counter() - started)
     progress.end()
     return source.frame, source.X, learned.model, source.spelling
 

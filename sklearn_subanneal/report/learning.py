@@ -41,6 +41,9 @@ class Plan:
         Seconds from the start to the last file: chains end when the time that writing is expected to take is left.
     n_jobs : int or None
         Chains that run at once; None: as many as there are processors.
+    covariance_type : {"auto", "full", "diag"}
+        Dependence of the columns of numbers of a view within a cluster, as of :class:`~sklearn_subanneal.CrossCat`.
+        With "diag" only the clusters make them dependent, and there are more views, which can be read.
     """
 
     n_chains: int = 4
@@ -48,6 +51,7 @@ class Plan:
     seed: int = 0
     time_limit: float | None = None
     n_jobs: int | None = None
+    covariance_type: str = "auto"
 
     @property
     def most_cells(self) -> float:
@@ -86,6 +90,7 @@ class Plan:
         return CrossCat(
             feature_types=source.feature_types,
             feature_params=source.feature_params or None,
+            covariance_type=self.covariance_type,
             n_chains=n_chains,
             n_draws=n_draws,
             time_limit=a_chain,

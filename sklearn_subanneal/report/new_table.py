@@ -12,6 +12,7 @@ from sklearn_subanneal.files import ReadingOptions, read_table_file
 from sklearn_subanneal.report.column_values import TICKS, ColumnHints, read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.model_folder import ModelFolder
+from sklearn_subanneal.report.text_levels import as_typed
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.missing_texts import is_missing_word
 from sklearn_subanneal.tables.numerals import parse_number
@@ -90,7 +91,12 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
     for name, column in columns.items():
         texts = _has_texts(column)
         hints = ColumnHints(
-            texts, folder.types.spelling.get(name), folder.types.missing.get(name, ()), column.kind != "datetime", True
+            as_text=texts,
+            meaning=folder.types.spelling.get(name),
+            missing=folder.types.missing.get(name, ()),
+            as_numbers=column.kind != "datetime",
+            is_new=True,
+            levels=tuple(column.categories) if texts and column.type.ordered else (),
         )
         values = read_values(table.frame[name], given, decimal, hints)
         read[name], wrong = _conformed(values.series, column)
@@ -118,7 +124,7 @@ def _conformed(series: pd.Series, column: Column) -> tuple[pd.Series, dict[str, 
 
     is_text = isinstance(series.dtype, pd.StringDtype) or series.dtype == object
     if _has_texts(column):
-        return (series if is_text else series.map(_as_typed, na_action="ignore").astype(object)), {}
+        return (series if is_text else series.map(as_typed, na_action="ignore").astype(object)), {}
     if column.kind == "boolean" and is_text:
         ticked = series.isin(TICKS)
         return (ticked, {}) if ticked.sum() == series.notna().sum() else _without(series, series.notna())
@@ -138,8 +144,3 @@ def _without(series: pd.Series, wrong: pd.Series) -> tuple[pd.Series, dict[str, 
 
 def _counted(wrong: pd.Series) -> dict[str, int]:
     return {str(value): int(count) for value, count in wrong.value_counts().iloc[:MOST_KEPT].items()}
-
-
-def _as_typed(value) -> str:
-    """A value as one would type it: 3.0 as 3."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -43,10 +43,10 @@ def find_next_steps(found: Findings) -> list[NextStep]:
     found : Findings
     """
     table, folder = _quoted(found.source.name), _quoted(found.folder)
-    steps = []
+    steps, fit = [], "" if found.covariance_type == "auto" else f" --covariance {found.covariance_type}"
     if found.structure.cautions:
         limit = "" if found.time_limit is None else f" --time-limit {LONGER * found.time_limit:g}"
-        again = f"{COMMAND} report {table} --chains {MORE_CHAINS}{limit} -o {_quoted(found.folder + '-longer')}"
+        again = f"{COMMAND} report {table} --chains {MORE_CHAINS}{fit}{limit} -o {_quoted(found.folder + '-longer')}"
         what = "more runs of the model" + (" and more time" if limit else "")
         steps.append(NextStep(f"Make the report again with {what}; keep what both reports say.", [again]))
     if found.source.step > 1:
@@ -54,9 +54,9 @@ def find_next_steps(found: Findings) -> list[NextStep]:
             f"Only {len(found.source.frame):,} of {found.source.n_rows_of_file:,} rows were used, for want of time. A "
             "report without --time-limit uses all of them"
         )
-        whole = [f"{COMMAND} report {table} -o {_quoted(found.folder + '-whole')}"]
+        whole = [f"{COMMAND} report {table}{fit} -o {_quoted(found.folder + '-whole')}"]
         steps.append(NextStep(f"{text}.", whole))
-    steps += _reading_steps(found, table)
+    steps += _reading_steps(found, f"{table}{fit}")
     cells = found.anomalies.cells[:2]
     if cells:
         names = [f"{cell.column} in {found.source.row_names[cell.row]}" for cell in cells]

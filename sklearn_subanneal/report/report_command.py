@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sklearn_subanneal.plotting.checks import require_matplotlib
 from sklearn_subanneal.report.folder import write_report
-from sklearn_subanneal.report.given_table import given_source, given_types, speaker
-from sklearn_subanneal.report.learning import Plan, learn
+from sklearn_subanneal.report.given_table import given_plan, given_source, given_types, speaker
+from sklearn_subanneal.report.learning import learn
 from sklearn_subanneal.report.progress_line import ProgressLine
 from sklearn_subanneal.report.table_lines import print_columns
 from sklearn_subanneal.report.templates import require_jinja2
@@ -26,7 +26,7 @@ def report_on_table(given: argparse.Namespace) -> int:
     name = given.table.name.split(".")[0] or "table"
     folder = given.output or Path(f"{name}-report")
     check_folder(folder, given.force)
-    plan = Plan(n_chains=given.chains, seed=given.seed, time_limit=given.time_limit, n_jobs=given.jobs)
+    plan = given_plan(given)
     source = given_source(given.table, given, given_types(given.types), plan.most_cells)
     print_columns(source, say)
     progress = ProgressLine(sys.stderr, given.quiet)

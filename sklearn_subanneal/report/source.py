@@ -14,6 +14,7 @@ from sklearn_subanneal.files import ReadingOptions, read_table_file
 from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescription, described_columns
 from sklearn_subanneal.report.column_values import ColumnHints, read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
+from sklearn_subanneal.report.text_levels import ORDINAL, require_levels
 from sklearn_subanneal.report.types_file import TypesFile, read_types
 
 if TYPE_CHECKING:
@@ -127,7 +128,8 @@ def read_source(
     ImportError
         If pandas is not installed, or a package that reads such files.
     ValueError
-        If the file is not a table, an option, type or column is unknown, or no column can be modelled.
+        If the file is not a table, an option, type or column is unknown, a column cannot be of its declared type or has
+        texts that are none of its levels, or no column can be modelled.
     OSError
         If the file cannot be read.
 
@@ -149,8 +151,9 @@ def read_source(
         if not isinstance(types, str | Path)
         else read_types(types)
     )
-    types, given = known.types, ReadingOptions(**(known.reading | options))
+    given = ReadingOptions(**(known.reading | options))
     table = read_table_file(path, given)
+    types = _with_ordinals(known, given, list(table.frame))
     decimal = given.decimal or common_decimal(table.frame, table.separator)
     n_rows, n_columns = table.frame.shape
     step = 1 if n_rows * n_columns <= most_cells else ceil(n_rows / max(most_cells / n_columns, FEWEST_ROWS))
@@ -177,5 +180,25 @@ def read_source(
 def hints_of(name: str, types: TypesFile) -> ColumnHints:
     """What a types file says of a column before it is read."""
     declared = types.types.get(name)
-    as_numbers = declared not in (None, "datetime")
-    return ColumnHints(declared in (LABEL, IGNORED), types.spelling.get(name), types.missing.get(name, ()), as_numbers)
+    as_text = declared in (LABEL, IGNORED)
+    return ColumnHints(
+        as_text=as_text,
+        meaning=types.spelling.get(name),
+        missing=types.missing.get(name, ()),
+        as_numbers=declared not in (None, "datetime"),
+        levels=() if as_text else types.levels.get(name, ()),
+    )
+
+
+def _with_ordinals(known: TypesFile, given: ReadingOptions, names: list[str]) -> dict[str, str]:
+    """The types that are declared, by name or by levels; levels of columns that are set aside have no effect."""
+    ordinals = {}
+    for name, levels in known.levels.items():
+        kind = known.types.get(name)
+        if name not in names:
+            raise ValueError(f"[levels] names the column {name!r}, which the table does not have; it has {names}.")
+        if kind not in (LABEL, IGNORED):
+            missing = (*given.missing, *known.missing.get(name, ()))
+            require_levels(name, levels, kind, missing, known.spelling.get(name))
+            ordinals[name] = ORDINAL
+    return ordinals | known.types

@@ -26,7 +26,9 @@ READING = {
     "keep": list,
 }
 _WORDS = {str: "text", bool: "true or false", list: "list of texts"}
-TABLES = ("columns", "reading", "missing", "spelling")
+TABLES = ("columns", "reading", "missing", "spelling", "levels")
+# Texts of a column that are offered as levels.
+_OFFERED = range(3, 13)
 MEANINGS = (NUMBER, DURATION, TIME_OF_DAY)
 _HEAD = """\
 # Types of the columns of {name}, and how it is read. To change them, edit this file, and run
@@ -49,12 +51,15 @@ class TypesFile:
         What means a missing cell, by the names of the columns.
     spelling : dict of str to str
         What texts spell, a "number", a "duration" or a "time of day", by the names of the columns.
+    levels : dict of str to tuple of str
+        Texts with an order, from the lowest to the highest, by the names of the columns, which are ordinal.
     """
 
     types: dict[str, str] = field(default_factory=dict)
     reading: dict[str, Any] = field(default_factory=dict)
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
     spelling: dict[str, str] = field(default_factory=dict)
+    levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def over(self, other: TypesFile) -> TypesFile:
         """This file, and what another says of which it says nothing."""
@@ -94,6 +99,14 @@ def write_types(source: Source, path: str | Path) -> Path:
         '# What texts spell: a "number", a "duration" (in seconds) or a "time of day" (in hours).',
     ]
     lines += [f"{_quoted(own.name)} = {_written(own.meaning)}" for own in source.columns if own.meaning]
+    lines += [
+        "",
+        "[levels]",
+        "# Texts with an order, from the lowest to the highest; their column is ordinal. For one that is below a #:",
+        '# take the # away, put its texts in order, and write "ordinal" in [columns].',
+    ]
+    lines += [f"{_quoted(own.name)} = {_written(own.levels)}" for own in source.columns if own.levels]
+    lines += [f"# {_quoted(name)} = {_written(texts)}" for name, texts in _offered_levels(source).items()]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -115,7 +128,7 @@ def read_types(path: str | Path) -> TypesFile:
         raise ValueError(f"{path} is no types file, since it is not TOML ({error}): correct that line.") from error
     if set(content) - set(TABLES) or not all(isinstance(table, dict) for table in content.values()):
         raise ValueError(f"{path} may have the tables {', '.join(TABLES)}, and has {sorted(content)}.")
-    types, reading, missing, spelling = (content.get(name, {}) for name in TABLES)
+    types, reading, missing, spelling, levels = (content.get(name, {}) for name in TABLES)
     for name, kind in types.items():
         if not isinstance(kind, str):
             raise ValueError(f"{path} has {kind!r} for column {name!r}: a type is one of {', '.join(TYPES)}.")
@@ -130,8 +143,27 @@ def read_types(path: str | Path) -> TypesFile:
     for name, meaning in spelling.items():
         if meaning not in MEANINGS:
             raise ValueError(f"{path} has {meaning!r} for column {name!r} in [spelling]: give {', '.join(MEANINGS)}.")
-    reading = {name: tuple(own) if isinstance(own, list) else own for name, own in reading.items()}
-    return TypesFile(types, reading, {name: tuple(marks) for name, marks in missing.items()}, spelling)
+    for name, own in levels.items():
+        if not isinstance(own, list) or not _are_texts(own):
+            raise ValueError(
+                f"{path} has {own!r} for column {name!r} in [levels]: give a list of texts, each in quotes, from the "
+                "lowest to the highest."
+            )
+    reading, missing, levels = (
+        {name: _frozen(own) for name, own in table.items()} for table in (reading, missing, levels)
+    )
+    return TypesFile(types, reading, missing, spelling, levels)
+
+
+def _frozen(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _offered_levels(source: Source) -> dict[str, tuple[str, ...]]:
+    """The texts of the columns of a few categories, of which the user may know an order."""
+    few = [own for own in source.modelled if own.kind == "categorical" and own.n_distinct in _OFFERED]
+    found = {own.name: tuple(sorted(source.frame[own.name].dropna().unique(), key=str)) for own in few}
+    return {name: texts for name, texts in found.items() if all(isinstance(text, str) for text in texts)}
 
 
 def _are_texts(value) -> bool:

@@ -111,7 +111,7 @@ def test_a_types_file_is_edited_and_read(folder, tmp_path, capsys):
         ('[columns]\n"a" = "real"\n', "names the column 'a', which the table does not have"),
         ("[reading]\nencodings = 'x'\n", "has the option 'encodings'"),
         ("[reading]\nmissing = 'x'\n", "which is no list of texts"),
-        ("[other]\n", "may have the tables columns, reading, missing, spelling"),
+        ("[other]\n", "may have the tables columns, reading, missing, spelling, levels"),
         ('[spelling]\n"height" = "weight"\n', "give number, duration, time of day"),
         ("[columns", "is not TOML"),
     ):
@@ -352,6 +352,7 @@ def test_completion_in_bash(capsys):
     assert completed("sklearn-subanneal", "i") == ["impute"]
     assert completed("sklearn-subanneal", "check", "--le") == ["--level"]
     assert completed("sklearn-subanneal", "report", "--header", "") == ["yes", "no"]
+    assert completed("sklearn-subanneal", "report", "--covariance", "") == ["auto", "full", "diag"]
     assert completed("sklearn-subanneal", "ask", "x") == []
     for shell in ("zsh", "fish"):
         assert main(["completion", shell]) == 0
