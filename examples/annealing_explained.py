@@ -369,7 +369,7 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 # clusters, and rows that leave and enter cost time. (After 20 passes, up to 20 more follow over all rows while the fit
 # improves, and the seconds include them. With a schedule of your own, there are at most as many as the schedule has, in
 # blocks of ten; so after 5 passes there are none.) So compare the seconds: with 5 passes, annealing is about where the
-# other start is with 20, in half of the other's time.
+# start one row after the other is with 20, in half of the other's time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. By default, up to 60 passes over all rows follow while the fit

@@ -244,7 +244,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``, whatever the weights
-# no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
+# no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``,
+#                                                                                 whatever the weights
 # warning, no weight above 1/2        partitions that predict about equally, and  a larger ``thin`` or more passes;
 #                                     chains that get slowly from one to another  until then averages
 # warning, one weight above 1/2       the others predict worse: may be stuck      more passes, more chains
@@ -252,10 +253,11 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
-# More passes (``schedule=SubsampleAnneal(passes=60)``; with ``CrossCat`` and full covariance,
-# ``TemperedAccelerating(passes=300)``, and else ``Accelerating(passes=200)``) and a larger ``thin`` are more work for
-# each chain. The square and the hospitals were in the third row. With more work, the square is in the second, and the
-# hospitals are between the first two: different chains agree to somewhat less than 0.8, so use averages.
+# More passes (``schedule=SubsampleAnneal(passes=60)``, of ``sklearn_subanneal.annealing``; with ``CrossCat`` and full
+# covariance, ``TemperedAccelerating(passes=300)``, and with ``CrossCat`` otherwise ``Accelerating(passes=200)``) and a
+# larger ``thin`` are more work for each chain. The square and the hospitals were in the third row. With more work, the
+# square is in the second, and the hospitals are between the first two: different chains agree to somewhat less than
+# 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three
@@ -283,5 +285,5 @@ for name, model in models.items():
 #   looks for gaps, such as scikit-learn's ``HDBSCAN``.
 # - If a quick cut into k parts is enough, use ``KMeans``. It takes far less time, and shows no uncertainty.
 #
-# More on this: :doc:`chains that disagree </how_to/disagreeing_chains>` has more of this for ``CrossCat``, and
+# More: :doc:`chains that disagree </how_to/disagreeing_chains>` treats ``CrossCat``, and
 # :doc:`clusters to rely on </how_to/stable_clusters>` explains the estimate above.

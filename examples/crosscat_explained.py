@@ -221,7 +221,8 @@ for view in clusters:
 # %%
 # The last frame is one *draw*: a possible reading of the table, and not the only one. The stories of place and age have
 # been found. ``left-handed`` has a view of its own here; its clusters mean nothing. The sampler goes on, and visits
-# other readings as often as they are probable. What a model reports is an average over many draws.
+# other readings as often as they are probable. Most of what a model reports is an average over many draws; the views
+# and clusters that it shows are those of one.
 #
 # The same with CrossCat
 # ----------------------
@@ -337,11 +338,11 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 # How to read the views
 # ---------------------
 #
-# **With the default, views of numbers say little.** In tables of moderate size, columns of real numbers (not counts,
-# and not scales of a few levels) are jointly Gaussian within a cluster of a view. Correlated numbers then need no
-# clusters, and columns that have little to do with one another can share a view at little cost. This predicts well and
-# shows few views. ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster:
-# there are more views, which can be read. The code has both:
+# **With the default, views of numbers say little.** In tables of moderate size (up to 64 columns of numbers), columns
+# of real numbers (not counts, and not scales of a few levels) are jointly Gaussian within a cluster of a view.
+# Correlated numbers then need no clusters, and columns that have little to do with one another can share a view at
+# little cost. This predicts well and shows few views. ``covariance_type="diag"``, which is not the default, makes
+# columns independent within a cluster: there are more views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}

@@ -14,6 +14,8 @@ from sklearn_subanneal.columns.real import NARROW
 from sklearn_subanneal.columns.units import rounding_variance
 
 TURN = 2.0 * np.pi
+# Angles of a whole turn may be rounded up by this share of it.
+ROUNDING = 1e-6
 # A radian must have all digits of a double.
 LEAST_PERIOD, MOST_PERIOD = 1e-300, 1e300
 KAPPA_GRID = geometric_grid(0.05, 1e4, 24)
@@ -45,6 +47,12 @@ class Cyclic(ColumnModel):
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
         period = float(given.get("period", TURN))
+        if "period" not in given and np.nanmax(cells) - np.nanmin(cells) > TURN * (1.0 + ROUNDING):
+            raise ValueError(
+                f"column {name!r} is cyclic and has values from {np.nanmin(cells):g} to {np.nanmax(cells):g}, more "
+                "than one turn of angles in radians: give its period, such as 24 of hours or 360 of degrees, by "
+                f"feature_params={{{name!r}: {{'period': 24.0}}}}"
+            )
         if not LEAST_PERIOD <= period <= MOST_PERIOD:
             raise ValueError(
                 f"period of column {name!r} must be from {LEAST_PERIOD:g} to {MOST_PERIOD:g}, got {period:g}: rescale "

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.columns.binding import DECLARED
+from sklearn_subanneal.columns.cyclic import ROUNDING, TURN
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.report.column_values import ColumnValues
 from sklearn_subanneal.report.declared_column import unsuitable
+from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
 
@@ -53,7 +55,7 @@ class ColumnDescription:
     marks : dict of str to int
         What was taken for a missing cell, and in how many cells.
     period : float or None
-        Of a cyclic column, where its values say it: 24 of hours of the day.
+        Of a cyclic column, where it is declared or its values say it: 24 of hours of the day. None: 2 pi.
     meaning : str
         What its texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`; empty if that is plain.
     day_first : bool or None
@@ -79,6 +81,11 @@ class ColumnDescription:
         """Whether the column is part of the model."""
         return self.kind in DECLARED
 
+    @property
+    def declaration(self) -> str:
+        """The type as a user would declare it."""
+        return str(DeclaredType(self.kind, None if self.meaning else self.period))
+
 
 def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]) -> list[ColumnDescription]:
     """The type of each column, and the reason for it.
@@ -87,26 +94,33 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
     ----------
     read : mapping of str to ColumnValues
     types : mapping of str to str
-        The types that are declared.
+        The types that are declared; "cyclic:24" is a cyclic column with this period.
 
     Raises
     ------
     ValueError
         If a declared type or its column is unknown, a column cannot be of its declared type, or holds infinity.
     """
-    for name, kind in types.items():
+    declared = {name: DeclaredType.parse(name, text) for name, text in types.items()}
+    for name, own in declared.items():
         if name not in read:
             raise ValueError(f"--types names the column {name!r}, which the table does not have; it has {list(read)}.")
-        if kind not in TYPES:
-            raise ValueError(f"--types has {kind!r} for column {name!r}; types are {', '.join(TYPES)}.")
+        if own.kind not in TYPES:
+            raise ValueError(f"--types has {own.kind!r} for column {name!r}; types are {', '.join(TYPES)}.")
     has_label, columns = LABEL in types.values(), []
     for name, values in read.items():
-        kind, reason = _declared(name, values, types[name]) if name in types else _inferred(name, values)
+        period = None
+        if name in declared:
+            kind, reason = _declared(name, values, declared[name].kind)
+            if kind == CYCLIC:
+                period, reason = _declared_period(name, values, declared[name].period)
+        else:
+            kind, reason = _inferred(name, values)
         if kind == LABEL and name not in types:
             kind = IGNORED if has_label else LABEL
             has_label = True
         seen = values.series.dropna()
-        period = HOURS if kind == "cyclic" and values.are_hours else None
+        period = HOURS if kind == CYCLIC and values.are_hours else period
         n_missing, n_distinct = int(values.series.isna().sum()), int(_hashable(seen).nunique())
         description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
         meaning = "" if values.spelling is None else values.spelling.meaning
@@ -127,6 +141,24 @@ def _declared(name: str, values: ColumnValues, kind: str) -> tuple[str, str]:
     levels = levels_of(values.series) if kind == ORDINAL else ()
     order = f", {len(levels)} levels in the order given, from {levels[0]} to {levels[-1]}" if levels else ""
     return kind, f"as declared{order}"
+
+
+def _declared_period(name: str, values: ColumnValues, period: float | None) -> tuple[float | None, str]:
+    """The period of a column that is declared cyclic, and the reason for its type."""
+    seen = values.series.dropna()
+    if values.are_hours:
+        if period not in (None, HOURS):
+            raise ValueError(f"Column {name!r} has times of day, in hours, whose period is 24: declare it 'cyclic'.")
+        return HOURS, "as declared; times of day, in hours, with the period 24"
+    if period is not None:
+        return period, f"as declared, with the period {brief(period)}"
+    if len(seen) and seen.max() - seen.min() > TURN * (1.0 + ROUNDING):
+        raise ValueError(
+            f"Column {name!r} is declared cyclic, and has values from {brief(seen.min())} to {brief(seen.max())}, "
+            f"more than one turn of angles in radians: declare the period, too, as in --types {name}=cyclic:24 for "
+            "hours of the day, cyclic:360 for degrees, or cyclic:12 for months."
+        )
+    return None, "as declared; angles in radians"
 
 
 def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:

@@ -62,7 +62,8 @@ def _add_report(commands) -> None:
         "imputed missing cells; and save the model.",
         "report patients.csv\nreport survey.xlsx --sheet Answers --types rating=ordinal -o survey\n"
         "report sensors.csv.gz --missing -1 --time-limit 600",
-        "Ctrl-C ends the fit early, and the report is made from one draw of each chain; a second Ctrl-C aborts.\n",
+        "Ctrl-C ends the fit early, and the report is made from the draws so far, at least one a chain; a second "
+        "Ctrl-C aborts.\n",
     )
     own.add_argument("table", type=Path, help=_KINDS)
     own.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: TABLE-report")
@@ -202,8 +203,8 @@ def _add_reading(own: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN=TYPE",
-        help="real, categorical, boolean, count, cyclic, ordinal, semicontinuous, skewed, datetime, label (names "
-        "the rows) or ignore; or a types file; may be repeated",
+        help="real, categorical, boolean, count, cyclic (with its period: cyclic:24), ordinal, semicontinuous, "
+        "skewed, datetime, label (names the rows) or ignore; or a types file; may be repeated",
     )
     group.add_argument(
         "--missing",

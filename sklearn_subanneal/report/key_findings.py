@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 CERTAIN, LIKELY, DISPUTED = "certain", "likely", "disputed"
 # Two columns are together for certain if they are in such a share of the draws of every chain, and likely if in this.
 ALWAYS, MOSTLY = 0.95, 0.5
+# A p-value that is no evidence, of a single test.
+HINT = 0.05
 # Columns that are with another one in so few draws are taken as alone.
 SELDOM = 0.2
 # Agreement of the draws on a cluster.
@@ -68,7 +70,8 @@ def find_key_findings(
 
     A pair of columns depends on each other for certain if it does in nearly all draws of every chain that has weight,
     of which there are at least two, and if a test, which knows nothing of the model, confirms it at the level 0.001 for
-    all pairs together. It is likely if most draws of every chain say so; otherwise it is disputed.
+    all pairs together. It is likely if they share a view in most draws of every chain, and the test has a p-value below
+    0.05; otherwise it is disputed.
 
     Parameters
     ----------
@@ -106,8 +109,12 @@ def pair_findings(
         i, j = names.index(pair.one), names.index(pair.other)
         fact = pair_fact(source.frame[pair.one], source.frame[pair.other], float(tests.correlations[i, j]))
         strength = _strength_of_pair(model, i, j)
-        if strength == CERTAIN and not tests.p_values[i, j] * n_tests < LEVEL:
+        p_value = tests.p_values[i, j]
+        if strength == CERTAIN and not p_value * n_tests < LEVEL:
             strength = LIKELY
+        if strength == LIKELY and not p_value < HINT:
+            # Correlated clusters hold any columns: to share a view is no evidence by itself.
+            strength = DISPUTED
         strong = f"Strength {pair.relatedness:.2f} (0 none, 1 complete)"
         text = f"{pair.one} and {pair.other} depend on each other{fact}. {strong}"
         found.append(KeyFinding(f"{text}, in {pair.share:.0%} of the draws of the model.", strength, "dependence"))

@@ -26,7 +26,9 @@ LEAST_OF_CHAINS, MOST_OF_WRITING = 0.25, 0.4
 # With fewer nobody could say whether chains agree.
 FEWEST_CHAINS = 2
 SECONDS_TO_WRITE, SECONDS_A_CELL, SECONDS_A_CELL_AND_DRAW = 5.0, 3e-6, 5e-7
-STOPPING = "interrupted, the report is of one draw of each chain; Ctrl-C again ends without a report"
+STOPPING = (
+    "interrupted, the report is of the draws so far, at least one of each chain; Ctrl-C again ends without a report"
+)
 
 
 @dataclass(frozen=True)

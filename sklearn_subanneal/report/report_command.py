@@ -33,7 +33,7 @@ def report_on_table(given: argparse.Namespace) -> int:
     learned = learn(source, plan, progress, time.perf_counter() - started)
     progress.end()
     say(
-        "Stopped early. Writing the report from one draw of each chain."
+        "Stopped early. Writing the report from the draws so far, at least one of each chain."
         if learned.was_stopped
         else f"Fitted in {learned.seconds:.1f} s."
     )

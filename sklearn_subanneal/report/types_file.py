@@ -33,7 +33,8 @@ MEANINGS = (NUMBER, DURATION, TIME_OF_DAY)
 _HEAD = """\
 # Types of the columns of {name}, and how it is read. To change them, edit this file, and run
 #     sklearn-subanneal report {name} --types {file}
-# Types are {types}.
+# Types are {types};
+# cyclic:24 is a cyclic column with the period 24, as of hours.
 """
 
 
@@ -83,7 +84,7 @@ def write_types(source: Source, path: str | Path) -> Path:
     lines = [_HEAD.format(name=source.name.replace("\n", " "), file=path.name, types=", ".join(TYPES)), "[columns]"]
     for column in source.columns:
         reason = " ".join(column.reason.split())
-        lines.append(f'{_quoted(column.name)} = "{column.kind}"  # {_without_control(reason)}')
+        lines.append(f'{_quoted(column.name)} = "{column.declaration}"  # {_without_control(reason)}')
     reading = {name: getattr(source.options, name) for name in READING}
     orders = {column.day_first for column in source.columns if column.day_first is not None}
     if reading["day_first"] is None and len(orders) == 1:

@@ -144,6 +144,18 @@ def test_odd_columns(cells, params):
     assert np.isfinite(model.score_samples(cells[:, None])).all()
 
 
+@pytest.mark.parametrize("span, is_refused", [(TURN, False), (1.001 * TURN, True), (23.0, True)])
+def test_more_than_a_turn_needs_a_period(span, is_refused):
+    """Hours that are taken for radians would be a silent error."""
+    cells = np.linspace(-1.0, span - 1.0, 40)[:, None]
+    model = SubsampleAnnealedDPMM(feature_types=["cyclic"], n_chains=1, n_draws=2, random_state=0)
+    if is_refused:
+        with pytest.raises(ValueError, match=r"column 'x0' is cyclic and has values from -1 to .*give its period"):
+            model.fit(cells)
+        model.set_params(feature_params={"x0": {"period": TURN}})
+    assert np.isfinite(model.fit(cells).score_samples(cells)).all()
+
+
 def test_given_hyperparameters_are_kept():
     given = {"hour": {"period": 24.0, "mu": 30.0, "kappa": 3.0, "r": 0.7}}
     params = {"feature_types": TYPES, "feature_params": given, "n_chains": 1, "n_draws": 1, "random_state": 0}

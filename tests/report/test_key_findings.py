@@ -125,14 +125,17 @@ def test_chains_that_disagree_say_so(source):
     assert [own.strength for own in pair_findings(model, source, pairs, contradictions)] == [LIKELY]
 
 
-def test_together_without_a_test_is_not_certain(source):
-    """Columns of noise that the chains may not part."""
+def test_together_without_a_test_is_disputed(source):
+    """Columns of noise that the chains may not part: that they share a view says nothing."""
     settings = {"feature_types": source.feature_types, "moves": [Gibbs()], "n_chains": 2, "n_draws": 3}
     model = CrossCat(**settings, column_start="together", random_state=0).fit(source.X)
     structure = find_structure(model, source, 20, 100, 0)
     noise = [pair for pair in structure.pairs if "noise" in (pair.one, pair.other)]
-    found = pair_findings(model, source, noise[:2], find_contradictions(model, source.X))
-    assert found and all(own.strength == LIKELY for own in found)
+    contradictions, names = find_contradictions(model, source.X), list(model.feature_types_)
+    found = pair_findings(model, source, noise[:2], contradictions)
+    p_values = [contradictions.tests.p_values[names.index(pair.one), names.index(pair.other)] for pair in noise[:2]]
+    assert [own.strength for own in found] == [LIKELY if p < 0.05 else DISPUTED for p in p_values]
+    assert DISPUTED in {own.strength for own in found}
 
 
 def test_the_page_begins_with_them(source, learned, tmp_path):

@@ -394,7 +394,7 @@ def check_interrupted(folder, times, status, out, error):
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize("times", [1, 2])
 def test_interrupt(long_table, tmp_path, monkeypatch, capsys, times):
-    """One Ctrl-C gives a report from one draw of each chain, a second one an error message."""
+    """One Ctrl-C gives a report from the draws so far, a second one an error message."""
     sent, callbacks = [], []
 
     def interrupt(line, progress, text, is_urgent):
