@@ -197,10 +197,10 @@ assert powers["one group in two clusters"] > 1.2 > powers["two groups in one clu
 
 # %%
 # To part two groups, the work grows more slowly than the number of points; in passes, it even falls. So this is not
-# what makes large tables hard. To join two clusters that share a group is: this work grows faster than the number of
-# points. Points wander between the two clusters one by one, without direction (a point joins the larger cluster more
-# often, but a point that is taken out was more often in the larger one), until one cluster happens to be empty. So this
-# mistake is cheap in a small table and expensive in a large one.
+# what makes large tables hard. What makes them hard is the other mistake: the work to join two clusters that share a
+# group grows faster than the number of points. Points wander between the two clusters one by one, without direction (a
+# point joins the larger cluster more often, but a point that is taken out was more often in the larger one), until one
+# cluster happens to be empty. So this mistake is cheap in a small table and expensive in a large one.
 #
 # The remedy: begin with few points, exchange them, and let the sample grow
 # -------------------------------------------------------------------------

@@ -236,9 +236,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # How to tell the reasons apart
 # -----------------------------
 #
-# Look at the warning, at ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``: a
-# default fit whose chains disagree has four of them, so an equal weight is 1/4. (With ``CrossCat``, the chains may
-# disagree on the views of columns, too; the remedies are the same.)
+# Look at the ``ConvergenceWarning`` of ``fit`` (the page of the command ``report`` warns sooner), at
+# ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``: a default fit whose chains
+# disagree has four of them, so an equal weight is 1/4. (With ``CrossCat``, the chains may disagree on the views of
+# columns, too; the remedies are the same.)
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
@@ -254,10 +255,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 #
 # More passes (``schedule=SubsampleAnneal(passes=60)``, of ``sklearn_subanneal.annealing``; with ``CrossCat`` and full
-# covariance, ``TemperedAccelerating(passes=300)``, and with ``CrossCat`` otherwise ``Accelerating(passes=200)``) and a
-# larger ``thin`` are more work for each chain. The square and the hospitals were in the third row. With more work, the
-# square is in the second, and the hospitals are between the first two: different chains agree to somewhat less than
-# 0.8, so use averages.
+# covariance, ``TemperedAccelerating(passes=300)``, and with ``CrossCat`` otherwise ``Accelerating(passes=200)``: about
+# three to five times the defaults) and a larger ``thin`` are more work for each chain. The square and the hospitals
+# were in the third row. With more work, the square is in the second, and the hospitals are between the first two:
+# different chains agree to somewhat less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three

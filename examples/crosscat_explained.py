@@ -229,8 +229,8 @@ for view in clusters:
 #
 # :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
 # with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and two more if
-# these do not agree, and keeps ten draws of each. The one that is most like the others is printed and shown here, after
-# small clusters that other draws do not have were merged with others:
+# these do not agree, and keeps ten draws of each. The draw that is most like the others is printed and shown here,
+# after small clusters that other draws do not have were merged with others:
 
 model = CrossCat(random_state=0).fit(people)
 for view in range(model.n_views_):
@@ -311,7 +311,7 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 #
 # **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only linearly,
 # so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task learns only y given
-# x, while CrossCat describes x as well. The regressor's error is a third of CrossCat's here, though the pictures look
+# x, while CrossCat describes x as well. The regressor's error is a third of CrossCat's here, though the curves look
 # alike:
 
 rng = np.random.default_rng(0)
@@ -338,11 +338,11 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 # How to read the views
 # ---------------------
 #
-# **With the default, views of numbers say little.** In tables of moderate size (up to 64 columns of numbers), columns
-# of real numbers (not counts, and not scales of a few levels) are jointly Gaussian within a cluster of a view.
-# Correlated numbers then need no clusters, and columns that have little to do with one another can share a view at
-# little cost. This predicts well and shows few views. ``covariance_type="diag"``, which is not the default, makes
-# columns independent within a cluster: there are more views, which can be read. The code has both:
+# **With the default, views of numbers say little.** In tables of moderate size (up to 64 columns of numbers, and not
+# too many rows), columns of real numbers (not counts, and not scales of a few levels) are jointly Gaussian within a
+# cluster of a view. Correlated numbers then need no clusters, and columns that have little to do with one another can
+# share a view at little cost. This predicts well and shows few views. ``covariance_type="diag"``, which is not the
+# default, makes columns independent within a cluster: there are more views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
