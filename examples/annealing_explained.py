@@ -365,11 +365,11 @@ large = compare(20_000, 200)
 assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row after the other", 20]) - 0.2
 
 # %%
-# Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both: it costs more with more
-# clusters, and rows that leave and enter cost time. (After 20 passes, up to 20 more follow over all rows while the fit
-# improves, and the seconds include them. With a schedule of your own, there are at most as many as the schedule has, in
-# blocks of ten; so after 5 passes there are none.) So compare the seconds: with 5 passes, annealing is about where the
-# start one row after the other is with 20, in half of the other's time.
+# Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
+# more clusters, and rows that leave and enter cost time. (After 20 passes, up to 20 more follow over all rows while the
+# fit improves, and the seconds include them. If you choose the schedule, at most as many follow as it has, and always
+# ten or more at a time; so after 5 passes none follow.) So compare the seconds: annealing with 5 passes scores about as
+# well as the start one row after the other with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. By default, up to 60 passes over all rows follow while the fit

@@ -113,13 +113,13 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # - *hospitals*: bright squares along the diagonal. The draws of one chain are more like one another than like those of
 #   the others. Within ten draws, each chain has stayed near its own place.
 #
-# (The number of clusters is that of ``labels_``, which merges the small clusters of single draws; the pictures of draws
-# have more.) ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly less (by
-# 0.1) than the first and the last draw of the same chain. Both numbers are in ``convergence_``: ``row_agreement`` and
-# ``row_agreement_within``. (They differ somewhat from those above: chains count by their weights, and of a single chain
-# only the first and the last draw are compared.) A chain that walks slowly looks as if it were stuck. More work shows
-# which it is. Here, not by default, each tenth partition is kept (``thin=10``), so that a chain comes farther from draw
-# to draw:
+# (The printed number of clusters is that of ``labels_``, which merges the small clusters of single draws; the pictures
+# of draws have more.) ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly
+# less (by 0.1) than the first and the last draw of the same chain. Both numbers are in ``convergence_``:
+# ``row_agreement`` and ``row_agreement_within``. (They differ somewhat from those above: chains count by their weights,
+# and of a single chain only the first and the last draw are compared.) A chain that walks slowly looks as if it were
+# stuck. More work shows which it is. Here, not by default, each tenth partition is kept (``thin=10``), so that a chain
+# comes farther from draw to draw:
 
 for name in ("square", "hospitals"):
     for thin in (1, 10):
@@ -174,10 +174,11 @@ print(f"between two chains {one:.3f}, between the average of two chains and that
 assert two < one
 
 # %%
-# The averages differ less. So more chains make averages more certain, but they do not make single partitions alike.
-# Other methods have the same difficulty. They return one partition, the best of some starts, without saying how the
-# others differ. scikit-learn's mixture gives another one for each ``random_state``. With as many components as the fit
-# above has clusters, and its default of one start each, its partitions of the hospitals differ, too:
+# As printed, averages of two chains differ less from one another than single chains do. So more chains make averages
+# more certain, but they do not make single partitions alike. Other methods have the same difficulty. They return one
+# partition, the best of some starts, without saying how the others differ. scikit-learn's mixture gives another one for
+# each ``random_state``. With as many components as the fit above has clusters, and its default of one start each, its
+# partitions of the hospitals differ, too:
 
 number = models["hospitals"].n_clusters_
 mixtures = [
@@ -255,10 +256,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 #
 # More passes (``schedule=SubsampleAnneal(passes=60)``, of ``sklearn_subanneal.annealing``; with ``CrossCat`` and full
-# covariance, ``TemperedAccelerating(passes=300)``, and with ``CrossCat`` otherwise ``Accelerating(passes=200)``: about
-# three to five times the defaults) and a larger ``thin`` are more work for each chain. The square and the hospitals
-# were in the third row. With more work, the square is in the second, and the hospitals are between the first two:
-# different chains agree to somewhat less than 0.8, so use averages.
+# covariance, ``TemperedAccelerating(passes=300)``, and with ``CrossCat`` otherwise ``Accelerating(passes=200)``: in
+# tables of up to 3,000 rows three to five times the work of the defaults) and a larger ``thin`` are more work for each
+# chain. The square and the hospitals were in the third row. With more work, the square is in the second, and the
+# hospitals are between the first two: different chains agree to somewhat less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three

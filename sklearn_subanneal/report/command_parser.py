@@ -249,6 +249,13 @@ def _add_fit(own: argparse.ArgumentParser) -> None:
         help="of columns of numbers within a cluster; with diag there are more views, which can be read, and the model "
         "is often less accurate (default: auto, which is full for tables of moderate size)",
     )
+    group.add_argument(
+        "--max-sweeps",
+        type=int,
+        metavar="N",
+        help="most passes over all rows by which a chain that still improves goes on, without a time limit (default: "
+        "about as many as do the work of its start once more)",
+    )
     group.add_argument("--jobs", type=int, metavar="N", help="chains that run at once (default: as many as processors)")
 
 

@@ -46,6 +46,9 @@ class Plan:
     covariance_type : {"auto", "full", "diag"}
         Dependence of the columns of numbers of a view within a cluster, as of :class:`~sklearn_subanneal.CrossCat`.
         With "diag" only the clusters make them dependent, and there are more views, which can be read.
+    max_sweeps : int or None
+        Most sweeps of all rows before the draws, while the log joint density rises, as of ``CrossCat``; without effect
+        if there is a time limit.
     """
 
     n_chains: int = 4
@@ -54,6 +57,7 @@ class Plan:
     time_limit: float | None = None
     n_jobs: int | None = None
     covariance_type: str = "auto"
+    max_sweeps: int | None = None
 
     @property
     def most_cells(self) -> float:
@@ -72,10 +76,12 @@ class Plan:
         Raises
         ------
         ValueError
-            If the time limit is not positive, or there are no chains.
+            If the time limit is not positive, there are no chains, or fewer than no sweeps.
         """
         if self.n_chains < 1:
             raise ValueError(f"--chains must be at least 1, got {self.n_chains}.")
+        if self.max_sweeps is not None and self.max_sweeps < 0:
+            raise ValueError(f"--max-sweeps must be at least 0, got {self.max_sweeps}.")
         if self.time_limit is not None and not self.time_limit > 0.0:
             raise ValueError(f"--time-limit must be a positive number of seconds, got {self.time_limit}.")
         n_chains, n_jobs = self.n_chains, self.n_jobs or joblib.cpu_count()
@@ -93,6 +99,7 @@ class Plan:
             feature_types=source.feature_types,
             feature_params=source.feature_params or None,
             covariance_type=self.covariance_type,
+            max_sweeps=self.max_sweeps,
             n_chains=n_chains,
             n_draws=n_draws,
             time_limit=a_chain,

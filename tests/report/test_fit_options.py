@@ -1,4 +1,4 @@
-"""The option --covariance of report and impute, and the field of Plan: views that can be read."""
+"""Options of the fit in report and impute, and the fields of Plan: --covariance, --max-sweeps."""
 
 from __future__ import annotations
 
@@ -66,3 +66,18 @@ def test_another_word_is_refused(command, path, tmp_path, capsys):
     assert ended.value.code == 2 and not list(tmp_path.iterdir())
     error = capsys.readouterr().err
     assert "--covariance: invalid choice: 'tied'" in error and "diag" in error
+
+
+def test_sweeps(path, tmp_path, capsys):
+    """A chain goes on for at most so many sweeps, and none if there are to be none."""
+    n_sweeps = []
+    for most in ("0", "40"):
+        folder = tmp_path / most
+        asked = ["--max-sweeps", most, "--chains", "1", "--jobs", "1", "-q", "--no-plots"]
+        assert main(["report", str(path), "-o", str(folder), *asked]) == 0
+        model = load(folder / "model.npz")
+        assert model.max_sweeps == int(most)
+        n_sweeps.append(model.n_sweeps_[0])
+    assert n_sweeps[0] < n_sweeps[1] <= n_sweeps[0] + 40
+    assert main(["report", str(path), "-o", str(tmp_path / "none"), "--max-sweeps", "-1"]) != 0
+    assert "--max-sweeps must be at least 0, got -1" in capsys.readouterr().err
