@@ -43,7 +43,7 @@ cdef class AdditiveStatistics(ColumnStatistics):
     cdef double* room                       # (n_sums + 1 or N_ROOM, capacity), for intermediate results of slots
     cdef double[MAX_HYPERPARAMETERS] hyperparameter
     cdef Py_ssize_t[MAX_HYPERPARAMETERS] n_grid
-    cdef double[:, ::1] grid                # (n_hyperparameters, MAX_GRID)
+    cdef double[:, ::1] grid                # (n_hyperparameters, longest grid)
     cdef object memory                      # the arrays that own all this
 
     cdef int place(self) except -1

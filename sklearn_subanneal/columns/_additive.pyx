@@ -10,6 +10,7 @@ from sklearn_subanneal._core._random cimport categorical
 from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnStatistics, LogQueue
 
 from sklearn_subanneal.columns._base import as_grid, check_state
+from sklearn_subanneal.columns.slab import zeros
 
 
 cdef class AdditiveStatistics(ColumnStatistics):
@@ -45,11 +46,12 @@ cdef class AdditiveStatistics(ColumnStatistics):
         self.hyperparameter_names, self.n_hyperparameters = hyperparameters, len(hyperparameters)
         self.sum_names, self.n_sums, self.n_record = sums, len(sums), len(sums) + n_derived
         self.n_counts, self.n_floats, self.n_doubles = n_counts, n_floats, n_doubles
-        self.grid = np.zeros((max(self.n_hyperparameters, 1), MAX_GRID))
+        axes = [as_grid((grids or {}).get(name, ())) for name in hyperparameters]
+        # No larger than need be: there are statistics for each column, in every draw of which densities are asked.
+        self.grid = np.zeros((max(self.n_hyperparameters, 1), max(max((len(axis) for axis in axes), default=0), 1)))
         for i in range(self.n_hyperparameters):
-            values = as_grid((grids or {}).get(hyperparameters[i], ()))
-            self.n_grid[i] = len(values)
-            np.asarray(self.grid)[i, :len(values)] = values
+            self.n_grid[i] = len(axes[i])
+            np.asarray(self.grid)[i, :len(axes[i])] = axes[i]
         self.reserve(padded(capacity))
         self.parameters = parameters
 
@@ -81,14 +83,14 @@ cdef class AdditiveStatistics(ColumnStatistics):
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t k, present = self.capacity
-        records, counts = np.zeros((capacity, self.n_record)), np.zeros((self.n_counts, capacity), np.int32)
-        floats, doubles = np.zeros((self.n_floats, capacity), np.float32), np.zeros((self.n_doubles, capacity))
+        records, counts = zeros((capacity, self.n_record)), zeros((self.n_counts, capacity), np.int32)
+        floats, doubles = zeros((self.n_floats, capacity), np.float32), zeros((self.n_doubles, capacity))
         if present:
             records[:present] = self.memory[0]
             for new, old in zip((counts, floats, doubles), self.memory[1:4], strict=True):
                 new[:, :present] = old
         n_room = self.n_record + max(self.n_sums + 1, N_ROOM)
-        room = np.zeros(capacity * n_room), np.zeros((self.n_counts, capacity), np.int32)
+        room = zeros((capacity * n_room,)), zeros((self.n_counts, capacity), np.int32)
         self.memory = (records, counts, floats, doubles, *room)
         self.own = Sums(<double*> address(records), <int32_t*> address(counts))
         self.other = Sums(<double*> address(room[0]), <int32_t*> address(room[1]))

@@ -6,6 +6,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from sklearn_subanneal._core._math cimport log_double, log_float, padded, simd_void
+from sklearn_subanneal.columns.slab import placed
 
 
 cdef simd_void take_logs(float* values, const float* scale, const float* offset, Py_ssize_t n) noexcept nogil:
@@ -33,8 +34,7 @@ cdef void flush_logs(LogQueue* logs) noexcept nogil:
     logs.n = 0
 
 
-# MAX_GRID for callers in Python.
-MOST_GRID_VALUES = MAX_GRID
+MOST_GRID_VALUES = MAX_GRID  # for callers in Python
 
 
 def as_grid(values):
@@ -67,7 +67,7 @@ cdef class ColumnData:
 
     def take(self, order):
         """The same column with its rows in another order."""
-        return type(self)(self.array[order])
+        return type(self)(placed(self.array[order]))
 
     def joined(self, others):
         """The same column with the rows of others of its kind after its own."""

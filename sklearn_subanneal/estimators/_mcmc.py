@@ -164,6 +164,8 @@ class MCMCEstimator(
         may_end_early = self.n_chains == AUTO and self.time_limit is None
         results = run_enough(specs, contexts, self.n_jobs, may_end_early)
         self._keep(table, models, arrays, results, copies)
+        # The summary stores the labels of their draws anew.
+        del results
         self._fitted_identity = continuation.identity
         self._summarize(arrays)
         self._judge_convergence()

@@ -174,7 +174,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
         )
 
     def _summarize(self, arrays):
-        modelled = np.stack([result.labels for result in self._results])
+        modelled = np.array([result.labels for result in self._results], np.int32)
         # The results keep views of the one array, not copies.
         self._results = [
             replace(result, labels=list(labels)) for result, labels in zip(self._results, modelled, strict=True)

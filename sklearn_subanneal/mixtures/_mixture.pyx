@@ -12,6 +12,7 @@ from sklearn_subanneal.columns._fused_columns cimport FusedColumns, change_each
 from sklearn_subanneal.mixtures._choice cimport choose
 from sklearn_subanneal.mixtures._row_partition cimport RowPartition
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
+from sklearn_subanneal.columns.slab import side_by_side
 
 # The log weight of a slot that can't be chosen: far below every score, and still finite.
 cdef float NEVER = -1e30
@@ -98,9 +99,10 @@ cdef class Mixture(RowPartition):
         cdef Py_ssize_t present = self.capacity
         columns = self.columns
         capacity = padded(max([capacity] + [c.capacity for c in columns]))
-        for column in columns:
-            if column.capacity < capacity:
-                column.reserve(capacity)
+        with side_by_side(len(columns)):
+            for column in columns:
+                if column.capacity < capacity:
+                    column.reserve(capacity)
         log_weight = np.full(capacity, NEVER, np.float32)
         if present:
             log_weight[:present] = self.log_weight

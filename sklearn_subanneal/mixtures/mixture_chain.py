@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.slab import side_by_side
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
@@ -153,12 +154,13 @@ class MixtureChain(AnnealedChain):
         self.learn_from = min(learned_from(models, self.n_rows) if learn_from is None else learn_from, self.n_rows)
         is_sorted = np.array_equal(self.order, np.arange(self.n_rows))
         data = (model.data(arrays) for model in models)
-        self.columns = [
-            model.statistics(own if is_sorted else own.take(self.order))
-            for model, own in zip(models, data, strict=True)
-        ]
-        self.mixture = Mixture(self.columns, prior, self.n_rows)
-        self.moves = [(move, move.bind(self.columns, self.n_rows)) for move in moves]
+        with side_by_side(len(models)):
+            self.columns = [
+                model.statistics(own if is_sorted else own.take(self.order))
+                for model, own in zip(models, data, strict=True)
+            ]
+            self.mixture = Mixture(self.columns, prior, self.n_rows)
+            self.moves = [(move, move.bind(self.columns, self.n_rows)) for move in moves]
         self.batch = max(int(CELLS_PER_BATCH / max(sum(model.cells_per_row(arrays) for model in models), 1.0)), 64)
         self._units = units_of_rows(models, arrays, self.order)
 
@@ -221,7 +223,8 @@ class MixtureChain(AnnealedChain):
 
     def labels_of_rows(self) -> np.ndarray:
         """Present cluster of each row, in the order of the table."""
-        labels = np.empty(self.n_rows, np.int32)
+        # They are kept for every draw of every chain: the type is the narrowest that suffices.
+        labels = np.empty(self.n_rows, np.min_scalar_type(-self.mixture.n_clusters))
         labels[self.order] = self.mixture.labels
         return labels
 

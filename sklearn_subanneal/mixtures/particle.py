@@ -275,7 +275,7 @@ class MixtureParticles:
             if model.stateful:
                 missing = np.isnan(model.values(arrays)).any(axis=1)
                 fillings[j] = _by_rows(priors[j][FILLED], order[missing[order]], first)
-        return replace(state, labels=result.labels[-1][first:], fillings=fillings)
+        return replace(state, labels=result.labels[-1][first:].astype(np.int32), fillings=fillings)
 
     def particle(self, models, cells, state, generator):
         return Particle(models, self.partition.bind(self.learn), cells, state, generator)

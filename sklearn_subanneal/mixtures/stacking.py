@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -72,18 +73,19 @@ def chain_weights_of_mixtures(
     data = [model.data(arrays) for model in models]
     whole = np.empty((len(chains), len(arrays[0])))
     for chain, draws in enumerate(chains):
-        factors = [[LeaveOneOut(models, draw, None, data, own)] for draw, own in zip(draws, labels[chain], strict=True)]
-        whole[chain] = left_out_scores(Ensemble(models, factors), arrays)
+        left_out = (LeaveOneOut(models, draw, None, data, own) for draw, own in zip(draws, labels[chain], strict=True))
+        whole[chain] = left_out_scores((Ensemble(models, [[one]]) for one in left_out), arrays)
     return stacking_weights(whole, np.zeros_like(whole), counts, PRIOR_DEVIATION)
 
 
-def left_out_scores(average: Ensemble, arrays: list[np.ndarray]) -> np.ndarray:
+def left_out_scores(averages: Iterable[Ensemble], arrays: list[np.ndarray]) -> np.ndarray:
     """Log density of each training row given the others, by the draws of one chain: a harmonic mean.
 
     Parameters
     ----------
-    average : Ensemble
-        Of leave-one-out distributions.
+    averages : iterable of Ensemble
+        Of leave-one-out distributions: together they have all draws. One at a time is made, since the statistics of all
+        draws of a wide table are larger than the table.
     arrays : list of ndarray of shape (n_rows,)
         Typed columns of the rows.
 
@@ -92,10 +94,11 @@ def left_out_scores(average: Ensemble, arrays: list[np.ndarray]) -> np.ndarray:
     scores : ndarray of shape (n_rows,)
         In standard units.
     """
-    out = np.empty(len(arrays[0]))
-    for rows, cells in average.cells(arrays, average.most_clusters):
-        out[rows] = -log_mean_exp(-average.log_densities(cells), axis=0)
-    return out
+    found, parts = [], None
+    for average in averages:
+        parts = parts or [cells for _, cells in average.cells(arrays, average.most_clusters)]
+        found.append(np.hstack([average.log_densities(cells) for cells in parts]))
+    return -log_mean_exp(-np.concatenate(found), axis=0)
 
 
 def stacking_weights(whole: np.ndarray, others: np.ndarray, counts: np.ndarray, deviation: float) -> np.ndarray:

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 
 class LabelCodes(NamedTuple):
-    """Labels as codes 0..K-1, and the size of every cluster."""
+    """Labels as codes 0..K-1, of any integer type, and the size of every cluster."""
 
-    values: NDArray[np.intp]
+    values: NDArray[np.integer]
     sizes: NDArray[np.int64]
 
 
@@ -30,13 +30,20 @@ def encode_labels(labels: ArrayLike) -> LabelCodes:
         # Counting is several times as fast as the sort of np.unique, and labels are nearly always small integers.
         sizes = np.bincount(labels)
         used = sizes > 0
-        values = labels.astype(np.intp, copy=False)
+        # Codes are of the type of the labels, which is narrow where there are many draws of many rows.
         if not used.all():
-            values = (np.cumsum(used) - 1)[values]
+            labels = (np.cumsum(used) - 1).astype(labels.dtype)[labels]
             sizes = sizes[used]
-        return LabelCodes(values, sizes)
+        return LabelCodes(labels, sizes)
     _, values, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     return LabelCodes(values.ravel(), sizes)
+
+
+def pair_codes(a: LabelCodes, b: LabelCodes) -> NDArray[np.intp]:
+    """Codes of the pairs of labels that the rows have in two partitions; pairs that no row has leave gaps."""
+    codes = np.multiply(a.values, len(b.sizes), dtype=np.intp)
+    codes += b.values
+    return codes
 
 
 def relabel(labels: ArrayLike, order: Literal["size", "appearance"] = "size") -> NDArray[np.int64]:

@@ -5,14 +5,14 @@ scale, with the cluster sizes of `a`, of `b` and of their intersections: f(m) = 
 of information, f(m) = m^2 and scale = n (n - 1) for Binder's loss.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from sklearn_subanneal.posterior.labels import LabelCodes, check_draws, encode_labels
+from sklearn_subanneal.posterior.labels import LabelCodes, check_draws, encode_labels, pair_codes
 
 Loss = str | Callable[[NDArray, NDArray], float]
 
@@ -48,7 +48,7 @@ def check_loss(loss: Loss) -> Loss:
 def joint_sizes(a: LabelCodes, b: LabelCodes) -> NDArray[np.int64]:
     """Sizes of the non-empty intersections of the clusters of two partitions, in no particular order."""
     n_cells = len(a.sizes) * len(b.sizes)
-    pairs = a.values * len(b.sizes) + b.values
+    pairs = pair_codes(a, b)
     if n_cells <= max(_DENSE_CELLS_PER_ROW * len(pairs), _ALWAYS_DENSE):
         sizes = np.bincount(pairs)
         return sizes[sizes > 0]
@@ -192,7 +192,13 @@ def expected_loss(
         shape = candidates.shape
         raise ValueError(f"candidates must have shape (n_candidates, n_samples), got {shape}; wrap one as [labels].")
     _check_same_rows(candidates, draws, "candidates and draws")
-    draws = draws.reshape(-1, draws.shape[-1])
+    return mean_losses(candidates, draws.reshape(-1, draws.shape[-1]), loss, weights)
+
+
+def mean_losses(
+    candidates: Sequence[NDArray], draws: Sequence[NDArray], loss: Loss, weights: ArrayLike | None
+) -> NDArray[np.float64]:
+    """Mean loss of every candidate, as of :func:`expected_loss`, of labels that are checked and need not be stacked."""
     weights = np.ones(len(draws)) if weights is None else np.ravel(weights)
     weights = weights / weights.sum()
     if callable(loss):
@@ -206,4 +212,4 @@ def expected_loss(
         draw = encode_labels(labels)
         joint_totals = np.array([total(joint_sizes(candidate, draw)) for candidate in candidates], dtype=np.float64)
         losses += weight * np.maximum(candidate_totals + total(draw.sizes) - 2.0 * joint_totals, 0.0)
-    return losses / scale(draws.shape[1])
+    return losses / scale(len(draws[0]))

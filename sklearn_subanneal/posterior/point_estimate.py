@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_subanneal.posterior.labels import check_draws, encode_labels, relabel
-from sklearn_subanneal.posterior.losses import Loss, check_loss, expected_loss
+from sklearn_subanneal.posterior.losses import Loss, check_loss, expected_loss, mean_losses
 from sklearn_subanneal.posterior.merging import MOST_DRAWS, MOST_ROWS, merged_clusters
 
 
@@ -69,7 +69,9 @@ def representative_draw(
     flat = labels.reshape(-1, labels.shape[-1])
     candidates = _evenly(len(flat), n_candidates)
     references = _evenly(len(flat), n_references)
-    losses = expected_loss(flat[candidates], flat[references], loss, _of_some(weights, references))
+    # Draws of many rows are large: they are judged without a copy.
+    judged, by = ([flat[i] for i in some] for some in (candidates, references))
+    losses = mean_losses(judged, by, loss, _of_some(weights, references))
     chain, draw = divmod(int(candidates[np.argmin(losses)]), n_draws)
     return chain, draw
 

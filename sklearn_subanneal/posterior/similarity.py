@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_subanneal._core.arguments import checked_integer
-from sklearn_subanneal.posterior.labels import check_draws, encode_labels
+from sklearn_subanneal.posterior.labels import check_draws, encode_labels, pair_codes
 from sklearn_subanneal.tables.row_indices import row_indices
 
 # Elements of one block of a matrix of similarities: its comparison and its counts stay in the cache from draw to draw.
@@ -194,7 +194,7 @@ def consensus_confidence(
             held, counts = np.unique(views_of_draw[views == v], return_counts=True)
             for u, count in zip(held, counts, strict=True):
                 other = encode_labels(clusters[u])
-                common = encode_labels(own.values * len(other.sizes) + other.values)
+                common = encode_labels(pair_codes(own, other))
                 together = common.sizes[common.values] - 1
                 alone = other.sizes[other.values] == 1
                 agreement = np.where(fellows > 0, together / np.maximum(fellows, 1), alone)

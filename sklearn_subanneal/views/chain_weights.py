@@ -70,7 +70,7 @@ def chain_weights(
         own = replace(seen, labels=seen.labels[start : start + len(draws)])
         start += len(draws)
         if column is None:
-            whole[chain] = left_out_scores(left_out(models, draws, own, arrays), arrays)
+            whole[chain] = left_out_scores([left_out(models, draws, own, arrays)], arrays)
         else:
             known = without(arrays, unknown) if unknown else arrays
             asked = known, without(known, [column])

@@ -65,7 +65,7 @@ def test_left_out_densities_are_those_of_the_clusters_without_the_row(fitted):
     model, arrays = fitted
     draw, labels = model._draws[1][2], model.posterior_labels_[1, 2]
     factor = LeaveOneOut(model._models, draw, None, [own.data(arrays) for own in model._models], labels)
-    found = left_out_scores(Ensemble(model._models, [[factor]]), arrays)
+    found = left_out_scores([Ensemble(model._models, [[factor]])], arrays)
     jacobian = ensemble_of_mixtures(model._models, [draw])
     for row in range(0, len(labels), 3):
         one = [array[[row]] for array in arrays]
@@ -80,10 +80,15 @@ def test_weights_are_those_of_the_left_out_densities(fitted):
     data = [own.data(arrays) for own in model._models]
     whole = [
         left_out_scores(
-            Ensemble(
-                model._models,
-                [[LeaveOneOut(model._models, *own)] for own in zip(draws, [None] * 4, [data] * 4, labels, strict=True)],
-            ),
+            [
+                Ensemble(
+                    model._models,
+                    [
+                        [LeaveOneOut(model._models, *own)]
+                        for own in zip(draws, [None] * 4, [data] * 4, labels, strict=True)
+                    ],
+                )
+            ],
             arrays,
         )
         for draws, labels in zip(model._draws, model.posterior_labels_, strict=True)

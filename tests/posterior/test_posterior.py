@@ -58,6 +58,20 @@ def test_losses_agree_with_scikit_learn(rng, kinds):
     assert binder_loss(a, b) == pytest.approx(1 - rand_score(a, b), abs=1e-14)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64])
+def test_labels_of_narrow_types_are_compared_like_others(rng, dtype):
+    # Pairs of labels are more than the type can number; and not all labels are used.
+    a, b = (2 * rng.integers(60, size=500) for _ in range(2))
+    narrow = a.astype(dtype), b.astype(dtype)
+    assert variation_of_information(*narrow) == variation_of_information(a, b)
+    assert adjusted_rand(*map(encode_labels, narrow)) == adjusted_rand(encode_labels(a), encode_labels(b))
+    assert encode_labels(narrow[0]).values.dtype == dtype
+    np.testing.assert_array_equal(relabel(narrow[0]), relabel(a))
+    draws = np.array([narrow, narrow[::-1]])
+    assert representative_draw(draws) == representative_draw(draws.astype(np.int64))
+    np.testing.assert_array_equal(point_partition(draws), point_partition(draws.astype(np.int64)))
+
+
 def test_binder_loss_counts_pairs(rng):
     a, b = rng.integers(3, size=(2, 12))
     pairs = list(combinations(range(12), 2))
