@@ -26,7 +26,7 @@ from sklearn_subanneal.estimators._views_streaming import ViewsStreaming
 from sklearn_subanneal.estimators._views_summary import ViewsSummary
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
 from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
-from sklearn_subanneal.views.views_chain import STARTS
+from sklearn_subanneal.views.column_start import STARTS
 from sklearn_subanneal.views.views_spec import ViewsSpec
 
 # Columns of so many levels show too little of their clusters, while there are few rows, for views to form without

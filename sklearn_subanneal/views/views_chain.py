@@ -24,7 +24,7 @@ from sklearn_subanneal.mixtures.move import ClusterMove, Move
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior
 from sklearn_subanneal.views._views import Views
 from sklearn_subanneal.views.column_moves import ColumnPacing
-from sklearn_subanneal.views.correlated_columns import correlated_columns
+from sklearn_subanneal.views.column_start import first_column_labels, part_columns
 from sklearn_subanneal.views.draws import ViewsDraw
 
 TRACE = np.dtype(
@@ -63,9 +63,6 @@ FEWEST_PROPOSALS, MOST_PROPOSALS, MOST_IN_ALL_VIEWS = 2, 6, 12
 # Starts with the same views end alike if the clusters in each view have this adjusted Rand index. Of starts with the
 # same views alone, others often end with a higher log joint density: it depends on the clusters.
 ALIKE = 0.95
-
-# The partition of the columns that a chain starts with.
-STARTS = ("separate", "together", "prior")
 
 
 class ViewsChain(AnnealedChain):
@@ -128,7 +125,7 @@ class ViewsChain(AnnealedChain):
             for j, model in enumerate(models)
         ]
         self.views = Views(self.columns, column_prior, row_prior, self.n_rows, self.reals)
-        column_labels = self._first_column_labels(start)
+        column_labels = first_column_labels(start, self.views, self.reals, generator)
         self.views.set_state(column_labels, np.full((column_labels.max() + 1, self.n_rows), -1, np.int8))
         self.moves = [(move, move.bind(self.columns, self.n_rows, self.views.twins)) for move in moves]
         self.batch = max(CELLS_PER_BATCH // len(arrays), 64)
@@ -153,6 +150,9 @@ class ViewsChain(AnnealedChain):
         for of_columns, moves in groupby(enumerate(self.moves), lambda own: own[1][0].kind == "columns"):
             if of_columns:
                 share = self._share_of_round() if share is None else share
+                if share and self.pacing.from_share and self.window.size < self.n_rows:
+                    # These columns have rested, and the chain has not arrived: it may still begin anew.
+                    part_columns(views, self.window.positions())
                 if share:
                     n_columns_moved += self._move_columns(moves, share, beta, context)
                 stop_clock("views")
@@ -176,23 +176,6 @@ class ViewsChain(AnnealedChain):
             "discount": views.prior.parameters["discount"],
             **{f"seconds_{part}": spent for part, spent in seconds.items()},
         }
-
-    def _first_column_labels(self, start):
-        """The partition of the columns with which the chain starts."""
-        n_columns = len(self.columns)
-        if start is None and self.reals is not None:
-            # Each group of correlated reals has a view, that of its first column.
-            labels, places = np.arange(n_columns), np.asarray(self.reals.places)
-            groups = correlated_columns(self.reals.observed)
-            labels[places] = places[np.unique(groups, return_index=True)[1][groups]]
-            return np.unique(labels, return_inverse=True)[1]
-        if start in (None, "separate"):
-            return np.arange(n_columns)
-        if start == "together":
-            return np.zeros(n_columns, np.int32)
-        if start == "prior":
-            return self.views.prior.draw_partition(n_columns, self.generator)
-        raise ValueError(f"start must be one of {STARTS}, got {start!r}")
 
     def _share_of_round(self) -> float:
         """The part of a round of moves of columns to make in this cycle: 0 while columns rest."""

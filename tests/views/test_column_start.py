@@ -1,0 +1,52 @@
+"""Chains whose columns start in one view: what they do if no clusters are found there."""
+
+import numpy as np
+import pytest
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.annealing import SubsampleAnneal
+from sklearn_subanneal.views.column_moves import ColumnPacing
+
+SETTINGS = {
+    "schedule": SubsampleAnneal(10),
+    "column_pacing": ColumnPacing(from_share=0.1),
+    "column_start": "together",
+    "covariance_type": "diag",
+    "max_sweeps": 0,
+    "n_chains": 1,
+    "n_draws": 1,
+    "random_state": 0,
+}
+
+
+def fitted(X):
+    return CrossCat(feature_types=["real"] * X.shape[1], **SETTINGS).fit(X)
+
+
+def test_rows_do_not_stay_alone_in_columns_without_clusters():
+    """Three clusters in ten columns, and forty columns of noise: hyperparameters are learned from single rows first."""
+    rng = np.random.default_rng(0)
+    clusters = rng.integers(3, size=600)
+    X = rng.normal(size=(600, 50))
+    X[:, :10] += 6.0 * clusters[:, None]
+    model = fitted(X)
+    trace = model.trace_
+    resting = trace["n_assigned"] < 60
+    # So the chain would be in the state that is meant.
+    assert (trace["n_clusters"][resting] == trace["n_assigned"][resting]).all()
+    assert trace["n_clusters"][-1] < 100  # else 600 in the view of the noise
+    columns = model.column_labels_
+    assert len(set(columns[:10])) == 1 and columns[0] not in columns[10:]
+    labels = model.view_labels_[:, columns[0]]
+    assert all(len(set(labels[clusters == k])) == 1 for k in range(3)) and len(set(labels)) == 3
+
+
+@pytest.mark.parametrize("size", [2, 12])
+def test_columns_stay_together_where_there_are_clusters(size):
+    """Clusters of a few rows each, which are found while the columns rest."""
+    rng = np.random.default_rng(1)
+    clusters = np.repeat(np.arange(600 // size), size)
+    X = rng.normal(scale=20.0, size=(len(clusters), 12))[clusters] + rng.normal(size=(600, 12))
+    model = fitted(X[rng.permutation(600)])
+    assert model.n_views_ == 1
+    assert model.trace_["n_views"].max() <= (12 if size == 2 else 2)
