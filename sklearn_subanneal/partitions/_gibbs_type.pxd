@@ -27,7 +27,7 @@ cdef class PartitionPrior:
 
 cdef class PitmanYorPrior(PartitionPrior):
     cdef readonly double concentration, discount
-    cdef const double[::1] grid_concentration, grid_discount
+    cdef const double[::1] grid_concentration, grid_discount, log_prior
     cdef double[::1] logs, work
     cdef double[::1] proposal               # log probability of each point of the grid for partitions of
     cdef Py_ssize_t proposal_rows           # so many rows, and

@@ -6,7 +6,7 @@ from numpy.random cimport bitgen_t
 import numpy as np
 
 from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, simd_void
-from sklearn_subanneal._core._random cimport categorical, integer_below
+from sklearn_subanneal._core._random cimport categorical
 
 
 cdef simd_void add_log_weight(
@@ -114,12 +114,26 @@ cdef class PitmanYorPrior(PartitionPrior):
         alpha > -discount, and 0 <= discount < 1.
     grid_concentration, grid_discount : array-like
         Grids of the parameters to learn, jointly; of length one for a parameter that is fixed. Empty: both are.
+    concentration_weights : array-like or None
+        Prior probabilities of the values of ``grid_concentration``, up to one factor; None: they are equal, as those
+        of the discounts always are.
     """
 
-    def __init__(self, double concentration, double discount, grid_concentration=(), grid_discount=()):
+    def __init__(
+        self,
+        double concentration,
+        double discount,
+        grid_concentration=(),
+        grid_discount=(),
+        concentration_weights=None,
+    ):
         self.grid_concentration = np.ascontiguousarray(grid_concentration, np.float64)
         self.grid_discount = np.ascontiguousarray(grid_discount, np.float64)
         n_grid = len(self.grid_concentration) * len(self.grid_discount)
+        if concentration_weights is None:
+            concentration_weights = np.ones(len(self.grid_concentration))
+        weights = np.tile(np.asarray(concentration_weights, np.float64), len(self.grid_discount))
+        self.log_prior = np.log(weights / weights.sum())
         self.logs, self.work, self.proposal = np.zeros((3, n_grid))
         self.proposal_rows = -1
         self.parameters = {"concentration": concentration, "discount": discount}
@@ -165,7 +179,7 @@ cdef class PitmanYorPrior(PartitionPrior):
             for k in range(n_clusters):
                 sizes += log_gamma(counts[k] - d)
             for a in range(n_alpha):
-                logs[a] = (sizes - log_gamma(self.grid_concentration[a] + n)
+                logs[a] = (self.log_prior[a] + sizes - log_gamma(self.grid_concentration[a] + n)
                            + log_gamma(self.grid_concentration[a] + 1.0))
             for k in range(1, n_clusters):
                 add_log_weight(&self.grid_concentration[0], k * d, logs, n_alpha)
@@ -174,7 +188,7 @@ cdef class PitmanYorPrior(PartitionPrior):
     cdef void draw_parameters(self, bitgen_t* bits) noexcept nogil:
         cdef Py_ssize_t n_grid = self.grid_concentration.shape[0] * self.grid_discount.shape[0]
         if n_grid:
-            self.set_point(integer_below(bits, n_grid))
+            self.set_point(categorical(&self.log_prior[0], &self.work[0], n_grid, 1.0, bits))
 
     cdef void prepare_proposals(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t n_alpha = self.grid_concentration.shape[0], n_grid = self.proposal.shape[0], g
@@ -183,10 +197,10 @@ cdef class PitmanYorPrior(PartitionPrior):
             return
         self.proposal_rows = n
         for g in range(n_grid):
-            self.proposal[g] = -log_expected_clusters(
+            self.proposal[g] = self.log_prior[g] - log_expected_clusters(
                 self.grid_concentration[g % n_alpha], self.grid_discount[g // n_alpha], n)
             total += exp_double(self.proposal[g])
-        self.proposal_constant = log_double(total / n_grid) if n_grid else 0.0
+        self.proposal_constant = log_double(total) if n_grid else 0.0
 
     cdef double propose_parameters(self, Py_ssize_t n, bitgen_t* bits) noexcept nogil:
         self.prepare_proposals(n)
@@ -209,4 +223,9 @@ cdef class PitmanYorPrior(PartitionPrior):
 
     def fresh(self):
         return PitmanYorPrior(
-            self.concentration, self.discount, np.asarray(self.grid_concentration), np.asarray(self.grid_discount))
+            self.concentration,
+            self.discount,
+            np.asarray(self.grid_concentration),
+            np.asarray(self.grid_discount),
+            np.exp(self.log_prior[: self.grid_concentration.shape[0]]),
+        )

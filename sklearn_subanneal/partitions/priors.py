@@ -59,7 +59,8 @@ class PitmanYor(Partition):
     discount : float or "learn", default="learn"
         0 <= d < 1, or learned on ``discount_grid``; 0 is the Dirichlet process.
     concentration_grid, discount_grid : array-like or None, default=None
-        Values with equal prior probability; None takes 12 values from 0.05 to 200, and 0, 0.1, ..., 0.5.
+        Values with equal prior probability. None takes 0, 0.1, ..., 0.5 for the discount, and for the concentration 12
+        values from 0.05 to 200 with probabilities proportional to 1 / (1 + alpha).
     concentration_start : float, default=1.0
         Where a chain starts if the concentration is learned; it need not be on the grid.
     discount_start : float, default=0.0
@@ -115,7 +116,11 @@ class PitmanYor(Partition):
             )
         if not learn or (len(discounts) == 1 and len(concentrations) == 1):
             return PitmanYorPrior(**start)
-        return PitmanYorPrior(**start, grid_concentration=concentrations, grid_discount=discounts)
+        # Where nothing says how many clusters there are, in columns of noise, say, few are the better answer.
+        weights = 1.0 / (1.0 + concentrations) if self.concentration_grid is None else None
+        return PitmanYorPrior(
+            **start, grid_concentration=concentrations, grid_discount=discounts, concentration_weights=weights
+        )
 
 
 class CRP(Partition):
@@ -126,7 +131,8 @@ class CRP(Partition):
     concentration : float or "learn", default="learn"
         alpha > 0, or learned on ``concentration_grid``.
     concentration_grid : array-like or None, default=None
-        Values with equal prior probability; None takes 12 values from 0.05 to 200.
+        Values with equal prior probability. None takes 12 values from 0.05 to 200 with probabilities proportional to
+        1 / (1 + alpha).
     concentration_start : float, default=1.0
         Where a chain starts if the concentration is learned.
 

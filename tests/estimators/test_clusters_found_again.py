@@ -102,7 +102,7 @@ def test_rows_count_by_their_weights():
     X, _ = blobs(90, 3, seed=1)
     weights = np.r_[np.zeros(5, int), np.ones(75, int), np.full(10, 3)]
     # A fit without a cluster of a few rows by chance.
-    given = SHORT | {"random_state": 2}
+    given = SHORT | {"random_state": 0}
     weighted = SubsampleAnnealedDPMM(**given).fit(X, sample_weight=weights).cluster_stability(X, n_refits=1)
     repeated = np.repeat(X, weights, axis=0)
     other = SubsampleAnnealedDPMM(**given).fit(repeated).cluster_stability(repeated)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.partitions._gibbs_type import PitmanYorPrior
+from sklearn_subanneal.partitions.priors import CONCENTRATION_GRID, DISCOUNT_GRID
 
 PARAMETERS = [(1.0, 0.0), (0.05, 0.0), (200.0, 0.0), (0.7, 0.3), (3.0, 0.95), (-0.2, 0.5), (0.0, 0.4)]
 SIZES = [[1], [5], [1, 1, 1, 1], [2, 1], [7, 3, 1], [40, 1, 1, 9], [100_000, 300, 1]]
@@ -83,6 +84,37 @@ def test_parameters_follow_their_conditional(concentrations, discounts, sizes):
         counts[prior.concentration, prior.discount] += 1
         assert (prior.offset, prior.new_base, prior.new_slope) == (-prior.discount, prior.concentration, prior.discount)
     assert total_variation(law, counts) <= 1.2 * noise_floor(law, n_draws, 0.999, rng=rng)
+
+
+def test_large_concentrations_are_improbable_by_default():
+    n_draws, rng, prior = 8000, np.random.default_rng(4), PitmanYor().bind().fresh()
+    weights = np.tile(1.0 / (1.0 + CONCENTRATION_GRID), len(DISCOUNT_GRID))
+    grid = [(a, d) for d in DISCOUNT_GRID.tolist() for a in CONCENTRATION_GRID.tolist()]
+    # A single row says nothing of the parameters, and 9 rows in 4 clusters say something.
+    for sizes in ([1], [5, 2, 1, 1]):
+        logs = np.log(weights) + [log_eppf(sizes, a, d) for a, d in grid]
+        law = dict(zip(grid, np.exp(logs - logsumexp(logs)).tolist(), strict=True))
+        counts = dict.fromkeys(grid, 0)
+        for _ in range(n_draws):
+            prior.learn(sizes_of(*sizes), rng)
+            counts[prior.concentration, prior.discount] += 1
+        assert total_variation(law, counts) <= 1.2 * noise_floor(law, n_draws, 0.999, rng=rng)
+    drawn = dict.fromkeys(CONCENTRATION_GRID.tolist(), 0)
+    for _ in range(n_draws):
+        prior.draw(rng)
+        drawn[prior.concentration] += 1
+    law = dict(zip(drawn, weights[: len(drawn)] / weights[: len(drawn)].sum(), strict=True))
+    assert total_variation(law, drawn) <= 1.2 * noise_floor(law, n_draws, 0.999, rng=rng)
+
+
+def test_values_of_a_given_grid_have_equal_probability():
+    n_draws, rng = 4000, np.random.default_rng(5)
+    prior = CRP(concentration_grid=[1.0, 100.0]).bind()
+    largest = 0
+    for _ in range(n_draws):
+        prior.learn(sizes_of(1), rng)
+        largest += prior.concentration == 100.0
+    assert abs(largest / n_draws - 0.5) < 4 * 0.5 / np.sqrt(n_draws)
 
 
 def test_without_grids_nothing_is_learned():

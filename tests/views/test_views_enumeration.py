@@ -25,6 +25,7 @@ from support.view_tables import (
 )
 
 from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.partitions._gibbs_type import PitmanYorPrior
 from sklearn_subanneal.views._views import Views
 
 # Where the rows of a table are in a longer one, of which they are the subsample.
@@ -136,8 +137,9 @@ def test_a_new_view_draws_its_own_prior(moves):
     # Where the cells do not count, draws from the prior stay such, whatever was in the mixtures that become views.
     rng, priors = np.random.default_rng(6), []
     columns = [c.statistics() for c in TABLES["real"]]
-    row_prior = PitmanYor(discount=0.0, concentration_grid=ROW_CONCENTRATIONS)
-    views = Views(columns, PitmanYor(1.0, 0.0).bind(), row_prior.bind(), N_ROWS)
+    weights = np.array([4.0, 1.0, 2.0])
+    row_prior = PitmanYorPrior(1.0, 0.0, ROW_CONCENTRATIONS, [0.0], weights)
+    views = Views(columns, PitmanYor(1.0, 0.0).bind(), row_prior, N_ROWS)
     update = round_of_moves(views, MOVES[moves])
     for _ in range(800):
         views.set_state(np.arange(N_COLUMNS), np.zeros((N_COLUMNS, N_ROWS), np.int32))
@@ -147,7 +149,7 @@ def test_a_new_view_draws_its_own_prior(moves):
         for _ in range(3):
             update(0.0, rng)
         priors.append(views.mixtures[views.column_labels[0]].prior.concentration)
-    law = dict.fromkeys(ROW_CONCENTRATIONS, 1 / 3)
+    law = dict(zip(ROW_CONCENTRATIONS, weights / weights.sum(), strict=True))
     assert total_variation(law, Counter(priors)) <= noise_floor(law, len(priors), 0.999, rng=rng)
 
 
