@@ -5,8 +5,8 @@ The page does not use the package up to the film in its middle, which is made by
 results are those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says
 otherwise.
 
-You need to know what a table, a cluster and a probability are. The page explains the rest: what a view is, how
-columns find their views, what the fitted model can be asked, and when to use something else.
+It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest: what a view is, how columns
+find their views, what the fitted model can be asked, and when to use something else.
 """
 
 # %%
@@ -105,9 +105,9 @@ assert best["left-handed"] == "all in one cluster"
 # %%
 # The questions about place are explained best by the clusters of place, and those about age by the clusters of age. A
 # bar below zero says that clusters do harm: each further cluster has a share of its own, which has to be guessed from
-# fewer people. So clusters must explain enough to pay for themselves. This acts like the penalty of a criterion such as
-# BIC, and keeps the method from making as many clusters and views as it can. For ``left-handed``, clusters gain
-# nothing, but a few cost little, so that they may appear by chance.
+# fewer people. So clusters must explain enough to pay for themselves. This acts like the penalty for parameters in a
+# criterion such as BIC, and keeps the method from making as many clusters and views as it can. For ``left-handed``,
+# clusters gain nothing, but a few cost little, so that they may appear by chance.
 #
 # Nobody tells CrossCat the place and the age. It has to find the clusters and the views together:
 #
@@ -244,7 +244,7 @@ display.figure_.set_size_inches(8, 4.5)
 # ages. The places have been cut further: the country by hens, the town by gardens. (The sampler above holds the prior
 # and the weight of a new cluster fixed. The package learns them, and finer cuts may then cost less.) Such cuts, and the
 # small clusters of people whose answers are unusual, come and go from draw to draw, so do not read them;
-# ``cluster_stability`` says which clusters come again.
+# ``cluster_stability`` says which clusters another fit would probably find, too.
 #
 # How sure is this? ``dependence_`` has the share of draws in which two columns are in one view (chains that predict the
 # table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing,
@@ -311,8 +311,8 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 #
 # **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only linearly,
 # so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task learns only y given
-# x, while CrossCat describes x as well. The regressor's error is a third of CrossCat's here, though the curves look
-# alike:
+# x, while CrossCat describes x as well. The error of scikit-learn's Gaussian process is a third of CrossCat's here,
+# though the curves look alike:
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-6, 6, (300, 1))
