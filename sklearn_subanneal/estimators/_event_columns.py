@@ -114,7 +114,7 @@ def _codes(column, operation, value, place):
     if operation in ORDERED and not column.type.ordered:
         raise ValueError(
             f"{place}, but column {column.name!r} is {column.kind}, whose categories have no order: use == or in, or "
-            "declare it 'ordinal' in feature_types."
+            "declare it 'ordinal' (by feature_types, or in the command by --types for a new fit)."
         )
     codes = range(len(categories))
     if value in categories:

@@ -104,7 +104,8 @@ class _Reader:
                 warnings.simplefilter("ignore")
                 tree = ast.parse(self.source, mode="eval")
         except SyntaxError as error:
-            raise ValueError(f"event is not understood: {self._restored(str(error.msg))}. {REMEDY}") from error
+            hint = " Equality is written ==." if re.search(r"(?<![<>=!])=(?!=)", self.source) else ""
+            raise ValueError(f"event is not understood: {self._restored(str(error.msg))}.{hint} {REMEDY}") from error
         except (ValueError, RecursionError, MemoryError) as error:
             raise ValueError(
                 f"event is not understood: it is nested too deeply, or has odd characters. {REMEDY}"
@@ -131,6 +132,11 @@ class _Reader:
     def _compared(self, left, operator, right, node):
         place, name, other = self._place(node), self._column(left), self._column(right)
         if name is not None and other is not None:
+            for text in (other, name):
+                if text not in self.names:
+                    raise self._refused(
+                        node, f"compares a column with {text}, which is no column: write texts in quotes, '{text}'"
+                    )
             raise self._refused(node, "compares two columns, but a column can be compared with values only")
         if name is None and other is None:
             raise self._refused(node, "has a comparison without a column on one side")
