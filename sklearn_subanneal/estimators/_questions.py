@@ -179,8 +179,8 @@ class Questions:
         if found.kind not in ("real", "skewed"):
             raise ValueError(
                 f"Column {found.name!r} is {found.kind}, and only real and skewed columns have quantiles here; ask for "
-                "probabilities of events, or declare it 'real' (by feature_types, or in the command by --types for a new "
-                "fit)."
+                "probabilities of events, or declare it 'real' (by feature_types, or in the command by --types for a "
+                "new fit)."
             )
         levels = checked_quantiles(quantiles)
         cells = evidence(self, self._table, {} if given is None else given, 1)
