@@ -248,17 +248,16 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``, whatever the weights
 # no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``,
 #                                                                                 whatever the weights
-# warning, no weight above 1/2        partitions that predict about equally, and  a larger ``thin`` or more passes;
+# warning, no weight above 1/2        partitions that predict about equally, and  a larger ``thin`` or ``effort``;
 #                                     chains that get slowly from one to another  until then averages
-# warning, one weight above 1/2       the others predict worse: may be stuck      more passes, more chains
-# warning that the density rises      a chain was still improving at its end      a larger ``max_sweeps``, or a longer
+# warning, one weight above 1/2       the others predict worse: may be stuck      a larger ``effort``, more chains
+# warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
-# More passes (``schedule=SubsampleAnneal(passes=60)``, of ``sklearn_subanneal.annealing``; with ``CrossCat`` and full
-# covariance, ``TemperedAccelerating(passes=300)``, and with ``CrossCat`` otherwise ``Accelerating(passes=200)``: in
-# tables of up to 3,000 rows three to five times the work of the defaults) and a larger ``thin`` are more work for each
-# chain. The square and the hospitals were in the third row. With more work, the square is in the second, and the
+# Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
+# the chain forms its clusters more slowly, and may go on for longer. ``thin=10`` makes ten times as many steps between
+# draws. The square and the hospitals were in the third row. With ``thin=10``, the square is in the second, and the
 # hospitals are between the first two: different chains agree to somewhat less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable

@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.saved_fit import SavedFit, digest
 # Parameters that may change between fits under ``warm_start``: they determine the length of chains, not their model.
 CHANGEABLE = {
     "schedule",
+    "effort",
     "n_draws",
     "thin",
     "max_sweeps",
@@ -26,7 +27,7 @@ CHANGEABLE = {
     "random_state",
 }
 # Those of them that must not change if a chain was interrupted, for example during the schedule.
-FIXED_UNDER_WAY = ("schedule", "thin", "max_sweeps", "time_limit", "random_state")
+FIXED_UNDER_WAY = ("schedule", "effort", "thin", "max_sweeps", "time_limit", "random_state")
 
 
 def table_digest(names: Sequence, arrays: Sequence[np.ndarray]) -> str:

@@ -157,8 +157,7 @@ class Convergence:
             warnings.warn(
                 " ".join(self.problems) + " Averages over the chains (densities, imputations, co_clustering, "
                 "dependence_) are less affected than labels_ and column_labels_, which are those of one draw. More "
-                "work helps: a schedule of more passes, larger max_sweeps or time_limit, or more chains; see "
-                "convergence_.",
+                "work helps: a larger effort, max_sweeps or time_limit, or more chains; see convergence_.",
                 ConvergenceWarning,
                 stacklevel=stacklevel + 1,
             )

@@ -27,6 +27,7 @@ from sklearn_subanneal.annealing.subsampling import checked_strata
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
+from sklearn_subanneal.estimators._chain_work import ChainWork
 from sklearn_subanneal.estimators._distillation import Distillation
 from sklearn_subanneal.estimators._enough_chains import AUTO, most_chains, run_enough
 from sklearn_subanneal.estimators._evidence import as_evidence
@@ -46,6 +47,7 @@ from sklearn_subanneal.tables.schema import read_table
 
 
 class MCMCEstimator(
+    ChainWork,
     TrainingTable,
     PriorSimulation,
     ChainCallbacksMixin,
@@ -73,6 +75,7 @@ class MCMCEstimator(
 
     _parameter_constraints: dict = {
         "schedule": [StrOptions(set(schedules.NAMED)), HasMethods(["subsample_size", "n_assignments"])],
+        "effort": [NumberRange(Real, 0, LARGEST, closed="right")],
         "subsampling": [StrOptions(set(subsampling.NAMED)), HasMethods("bind")],
         "feature_types": [StrOptions({"auto", "from_dtype"}), dict, "array-like"],
         "feature_params": [dict, None],
@@ -194,10 +197,6 @@ class MCMCEstimator(
     def _of_chain(self, template: ChainSpec, number: int) -> ChainSpec:
         """The specification of one of the chains, which may get to the posterior in different ways."""
         return template
-
-    def _schedule(self, models) -> schedules.Schedule:
-        """The schedule of the chains, which may depend on how the columns are modelled."""
-        return schedules.resolve_schedule(self.schedule)
 
     def _read(self, X):
         """The schema of the data given to ``fit``, and their typed columns."""

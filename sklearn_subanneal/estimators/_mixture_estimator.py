@@ -65,6 +65,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
         covariance_type: str = "diag",
         moves="default",
         schedule="anneal",
+        effort: float = 1.0,
         subsampling="cyclic",
         feature_types="auto",
         feature_params: dict | None = None,
@@ -88,6 +89,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
         self.covariance_type = covariance_type
         self.moves = moves
         self.schedule = schedule
+        self.effort = effort
         self.subsampling = subsampling
         self.feature_types = feature_types
         self.feature_params = feature_params

@@ -19,7 +19,7 @@ from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._training_table import identified
 from sklearn_subanneal.shards.map_over import map_over
 from sklearn_subanneal.shards.row_block import RowBlock
-from sklearn_subanneal.shards.sharded_chain import START_SHARE, ShardedSpec, run_sharded
+from sklearn_subanneal.shards.sharded_chain import MOST_SWEEPS, START_SHARE, ShardedSpec, run_sharded
 from sklearn_subanneal.shards.sharded_mixture_chain import ShardedMixtureSpec
 from sklearn_subanneal.shards.sharded_views_chain import ShardedViewsSpec
 from sklearn_subanneal.shards.table_blocks import TableBlocks
@@ -34,7 +34,8 @@ class ShardedFit:
     """The fit to a :class:`~sklearn_subanneal.shards.ShardedTable`.
 
     It reads what ``MCMCEstimator`` has: ``_read(X)``, ``_bind(table, arrays)``, ``_template(...)``, ``_of_chain(...)``,
-    ``_keep(...)``, ``_summarize(arrays)`` and ``_judge_convergence()``.
+    ``_stretched(schedule)``, ``_most_sweeps(default)``, ``_keep(...)``, ``_summarize(arrays)`` and
+    ``_judge_convergence()``.
     """
 
     _SHARDED_SPEC: type[ShardedSpec] = ShardedMixtureSpec
@@ -59,8 +60,7 @@ class ShardedFit:
             time_limit=None if self.time_limit is None else START_SHARE * self.time_limit,
         )
         if self.schedule == "auto" and self._SHARDED_SCHEDULE is not None:
-            self.schedule_ = self._SHARDED_SCHEDULE
-            start = replace(start, schedule=self.schedule_)
+            start = replace(start, schedule=self._stretched(self._SHARDED_SCHEDULE))
         kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
         with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
             continuation = Continuation(
@@ -77,7 +77,7 @@ class ShardedFit:
                         kept=rows[kept],
                         n_draws=self.n_draws,
                         thin=self.thin,
-                        max_sweeps=self.max_sweeps,
+                        max_sweeps=self._most_sweeps(MOST_SWEEPS),
                         time_limit=self.time_limit,
                         n_jobs=self.n_jobs,
                         previous=previous,

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_subanneal.annealing import subsampling
 from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
-from sklearn_subanneal.annealing.schedules import SequentialGibbs
+from sklearn_subanneal.annealing.schedules import SequentialGibbs, resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.estimators._enough_chains import most_chains
 from sklearn_subanneal.estimators._evidence import as_evidence
@@ -34,7 +34,7 @@ class Streaming:
     """``partial_fit``, after which all questions can be asked that a fit answers.
 
     It reads what ``MCMCEstimator`` has: ``_read_weighted(X, weights, read)``, ``_bind(table, arrays)``,
-    ``_template(...)``, ``_of_chain(...)``, ``_schedule(models)``, ``_keep(...)``, ``_summarize(arrays)`` and
+    ``_template(...)``, ``_of_chain(...)``, ``_chosen_schedule(models)``, ``_keep(...)``, ``_summarize(arrays)`` and
     ``_judge_convergence()``; and ``_read_start(X)`` of ``ShardedFit``. A subclass has ``partial_fit``, and says what
     its particles are.
     """
@@ -99,7 +99,7 @@ class Streaming:
             spawn_generators(self.random_state, most_chains(self.n_chains) + 1),
             self._bind(table, rows),
         )
-        if not isinstance(self._schedule(models), SequentialGibbs):
+        if not isinstance(resolve_schedule(self._chosen_schedule(models)), SequentialGibbs):
             return self._annealed(table, models, rows, generators)
         # The template has the checks of the parameters.
         self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))

@@ -9,7 +9,6 @@ from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
 from sklearn_subanneal._core.workers import n_workers
 from sklearn_subanneal.annealing.schedules import NAMED as NAMED_SCHEDULES
-from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
@@ -86,6 +85,9 @@ class CrossCat(
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
         or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
         with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating".
+    effort : float, default=1.0
+        Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
+        ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing`.
     feature_types : {"auto", "from_dtype"}, array-like of str or dict, default="auto"
@@ -155,20 +157,17 @@ class CrossCat(
         Weights of the chains in all answers but ``posterior_...``, ``log_joint_`` and ``hyperparameters_``, which have
         the draws: by these weights training rows are predicted best, each by the others (Yao et al., 2018). After
         :meth:`partial_fit`: the weights of the particles.
-    column_labels_ : ndarray of int64, shape (n_parts,)
-        View of each modelled column (``part_types_``) in the draw that represents the posterior; view 0 has the most.
-    n_views_ : int
-        Number of views in that draw.
+    column_labels_, n_views_ : ndarray of int64, shape (n_parts,), int
+        View of each modelled column (``part_types_``) in the draw that represents the posterior, of which view 0 has
+        the most; the number of views in that draw.
     view_labels_ : ndarray of int64, shape (n_samples, n_views)
         Cluster of each training row in each of these views: ``predict_views(X)``. Clusters of the draw are merged as
         long as this brings them nearer to those of the other draws (variation of information). After
         :meth:`partial_fit`, of the rows of its last call; so ``labels_`` and ``probabilities_``.
     view_confidence_ : ndarray of shape (n_samples, n_views)
         The mean fraction of the other members of a row's cluster in ``view_labels_`` that share its cluster in a draw.
-    labels_, probabilities_ : ndarray of int64 and of float, shape (n_samples,)
-        Cluster of each training row in view 0, ``predict(X)``, and its probability.
-    n_clusters_ : int
-        Number of clusters in ``labels_``.
+    labels_, probabilities_, n_clusters_ : ndarray of int64 and of float, shape (n_samples,), int
+        Cluster of each training row in view 0, ``predict(X)``, and its probability; the number of these clusters.
     posterior_column_labels_ : ndarray of int32, shape (n_chains, n_draws, n_parts)
         Views in every draw, with other numbers in each.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
@@ -246,6 +245,7 @@ class CrossCat(
         column_start: str | None = None,
         column_pacing: ColumnPacing | None = None,
         schedule="auto",
+        effort: float = 1.0,
         subsampling="cyclic",
         feature_types="auto",
         feature_params: dict | None = None,
@@ -273,6 +273,7 @@ class CrossCat(
         self.column_start = column_start
         self.column_pacing = column_pacing
         self.schedule = schedule
+        self.effort = effort
         self.subsampling = subsampling
         self.feature_types = feature_types
         self.feature_params = feature_params
@@ -319,11 +320,10 @@ class CrossCat(
             feature_grids=self.feature_grids,
         )
 
-    def _schedule(self, models):
+    def _chosen_schedule(self, models):
         tempers = any(model.joint or model.n_values >= MANY_LEVELS for model in models)
         default = "tempered" if tempers else "accelerating"
-        self.schedule_ = resolve_schedule(default if self.schedule == "auto" else self.schedule)
-        return self.schedule_
+        return default if self.schedule == "auto" else self.schedule
 
     def _of_chain(self, template, number):
         # One chain of four looks for many clusters in few views; if it fails, the others lose little by it.

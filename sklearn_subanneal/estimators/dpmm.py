@@ -7,7 +7,7 @@ from numbers import Integral
 
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
-from sklearn_subanneal.annealing.schedules import NAMED, Accelerating, SubsampleAnneal, resolve_schedule
+from sklearn_subanneal.annealing.schedules import NAMED, Accelerating, SubsampleAnneal
 from sklearn_subanneal.columns import BagOfWords
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._mixture_streaming import MixtureStreaming
@@ -49,6 +49,9 @@ default="auto"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing`. "auto" is
         "accelerating" with 20 assignments for each of the first 3,000 rows. For documents, and for the sample of a
         table in shards, it is "anneal".
+    effort : float, default=1.0
+        Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
+        ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing`.
     feature_types : {"auto", "from_dtype", "bag-of-words"}, array-like of str or dict, default="auto"
@@ -99,7 +102,7 @@ default="auto"
         where these are fewer; of documents 512, or a half.
     max_sweeps : int or None, default=None
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: 60
-        with schedule="auto", else as many as do the work of the schedule once more.
+        times ``effort`` with schedule="auto", else as many as do the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain, up to one more draw of ``thin`` sweeps. The schedule is stretched or shortened to four
         fifths of it; the rest is for draws, of which there may be fewer than ``n_draws``. All rows are assigned and one
@@ -211,6 +214,7 @@ default="auto"
         covariance_type: str = "diag",
         moves="default",
         schedule="auto",
+        effort: float = 1.0,
         subsampling="cyclic",
         feature_types="auto",
         feature_params: dict | None = None,
@@ -236,6 +240,7 @@ default="auto"
             covariance_type=covariance_type,
             moves=moves,
             schedule=schedule,
+            effort=effort,
             subsampling=subsampling,
             feature_types=feature_types,
             feature_params=feature_params,
@@ -260,11 +265,9 @@ default="auto"
     # No sweep of all rows joins clusters of a large table that are one: the chains on a sample are made longer.
     _SHARDED_SCHEDULE = SubsampleAnneal()
 
-    def _schedule(self, models):
+    def _chosen_schedule(self, models):
         default = "anneal" if any(isinstance(model, BagOfWords) for model in models) else FAST
-        self.schedule_ = resolve_schedule(default if self.schedule == "auto" else self.schedule)
-        return self.schedule_
+        return default if self.schedule == "auto" else self.schedule
 
     def _of_chain(self, template, number):
-        chosen = self.schedule != "auto" or self.max_sweeps is not None
-        return template if chosen else replace(template, max_sweeps=MOST_SWEEPS)
+        return replace(template, max_sweeps=self._most_sweeps(MOST_SWEEPS)) if self.schedule == "auto" else template

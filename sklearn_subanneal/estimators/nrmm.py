@@ -50,6 +50,9 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         The default is ``[Gibbs(), TreeGuided()]``.
     schedule : {"anneal", "accelerating", "tempered", "sequential", "prior", "energy"} or Schedule, default="anneal"
         Subsample size, or temperature, over time; see :mod:`sklearn_subanneal.annealing`.
+    effort : float, default=1.0
+        Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
+        ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
     subsampling : {"cyclic", "random"} or Subsampling, default="cyclic"
         Which row leaves the subsample next, and which enters; see :mod:`sklearn_subanneal.annealing`.
     feature_types : {"auto", "from_dtype", "bag-of-words"}, array-like of str or dict, default="auto"
@@ -58,8 +61,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         transformation such as the logarithm) or "datetime" (modelled by a real trend in days and cyclic columns) for
         each column, or a dict from names or indices to these. "auto" chooses by dtype, values and evidence: see
         :func:`~sklearn_subanneal.columns.choose_type`. "from_dtype" takes numbers as real, bool as boolean, strings and
-        categories as categorical, dates as datetime. "bag-of-words" takes X as documents: sparse or dense counts
-        of words.
+        categories as categorical, dates as datetime. "bag-of-words" takes X as documents: sparse or dense word counts.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
@@ -88,8 +90,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         Independent chains; predictions average over them. "auto": two, and two more unless these agree, as in
         :class:`SubsampleAnnealedDPMM`.
     n_draws : int, default=10
-        Draws kept of each chain, all at full data;
-        moves=["incremental-hierarchy"] makes one draw a chain.
+        Draws kept of each chain, all at full data; moves=["incremental-hierarchy"] makes one draw a chain.
     thin : int, default=1
         Sweeps from one draw to the next.
     learn_hyperparameters : bool, default=True
@@ -142,24 +143,20 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
     hierarchy_ : Hierarchy
         With moves=["incremental-hierarchy"] and after ``partial_fit``: the trees, with ``linkage()`` for SciPy and
         ``newick()``.
-    n_chains_, n_sweeps_ : int, ndarray of int of shape (n_chains,)
-        Chains that were run, and all sweeps that each of them has made.
+    n_chains_, n_sweeps_, schedule_ : int, ndarray of int of shape (n_chains,), Schedule
+        Chains that were run, all sweeps that each of them has made, and their schedule.
     trace_ : structured ndarray
         A record for each sweep, but for starts that were left: seconds, progress, rows assigned, log joint, ...
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
-    part_types_ : dict of str to str
-        The same for the modelled columns: a date has several, and a missing indicator is one.
-    part_columns_ : ndarray of int, shape (n_parts,)
-        The column to which each of these belongs.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where X has column names.
+    part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
+        Types of the modelled columns, of which a date has several and a missing indicator is one; the column of each.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        The names where X has them.
 
     References
     ----------
     J. Lee, S. Choi (2015), Tree-guided MCMC inference for normalized random measure mixture models, NeurIPS.
-
     S. Favaro, Y. W. Teh (2013), MCMC for normalized random measure mixture models, Statistical Science 28, 335-359.
     doi:10.1214/13-STS422
 
@@ -187,6 +184,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         covariance_type: str = "full",
         moves="default",
         schedule="anneal",
+        effort: float = 1.0,
         subsampling="cyclic",
         feature_types="auto",
         feature_params: dict | None = None,
@@ -211,6 +209,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
             covariance_type=covariance_type,
             moves=moves,
             schedule=schedule,
+            effort=effort,
             subsampling=subsampling,
             feature_types=feature_types,
             feature_params=feature_params,

@@ -250,6 +250,13 @@ def _add_fit(own: argparse.ArgumentParser) -> None:
         "is often less accurate (default: auto, which is full for tables of moderate size)",
     )
     group.add_argument(
+        "--effort",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="work of each chain, without a time limit: 5 does about five times as much (default: 1)",
+    )
+    group.add_argument(
         "--max-sweeps",
         type=int,
         metavar="N",

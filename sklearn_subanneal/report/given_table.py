@@ -61,6 +61,7 @@ def given_plan(given: argparse.Namespace) -> Plan:
         time_limit=given.time_limit,
         n_jobs=given.jobs,
         covariance_type=given.covariance,
+        effort=given.effort,
         max_sweeps=given.max_sweeps,
     )
 

@@ -14,6 +14,7 @@ from math import ceil, inf
 import joblib
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal.estimators import CrossCat
 from sklearn_subanneal.report.source import Source
 
@@ -46,6 +47,9 @@ class Plan:
     covariance_type : {"auto", "full", "diag"}
         Dependence of the columns of numbers of a view within a cluster, as of :class:`~sklearn_subanneal.CrossCat`.
         With "diag" only the clusters make them dependent, and there are more views, which can be read.
+    effort : float
+        Work of each chain before its draws, relative to the default, as of ``CrossCat``; without effect if there is a
+        time limit.
     max_sweeps : int or None
         Most sweeps of all rows before the draws, while the log joint density rises, as of ``CrossCat``; without effect
         if there is a time limit.
@@ -57,6 +61,7 @@ class Plan:
     time_limit: float | None = None
     n_jobs: int | None = None
     covariance_type: str = "auto"
+    effort: float = 1.0
     max_sweeps: int | None = None
 
     @property
@@ -76,10 +81,12 @@ class Plan:
         Raises
         ------
         ValueError
-            If the time limit is not positive, there are no chains, or fewer than no sweeps.
+            If the time limit or the effort is not positive, there are no chains, or fewer than no sweeps.
         """
         if self.n_chains < 1:
             raise ValueError(f"--chains must be at least 1, got {self.n_chains}.")
+        if not 0.0 < self.effort <= LARGEST:
+            raise ValueError(f"--effort must be a positive number such as 5, got {self.effort}.")
         if self.max_sweeps is not None and self.max_sweeps < 0:
             raise ValueError(f"--max-sweeps must be at least 0, got {self.max_sweeps}.")
         if self.time_limit is not None and not self.time_limit > 0.0:
@@ -99,6 +106,7 @@ class Plan:
             feature_types=source.feature_types,
             feature_params=source.feature_params or None,
             covariance_type=self.covariance_type,
+            effort=self.effort,
             max_sweeps=self.max_sweeps,
             n_chains=n_chains,
             n_draws=n_draws,

@@ -113,7 +113,7 @@ class ShardedSpec:
     kept : ndarray of int, shape (n_kept,)
         The rows whose labels are kept with each draw, increasing.
     n_draws, thin : int
-    max_sweeps : int or None
+    max_sweeps : int
     time_limit : float or None
     n_jobs : int or None
         Threads that share the blocks, if these are in this process.
@@ -129,7 +129,7 @@ class ShardedSpec:
     kept: np.ndarray
     n_draws: int = 1
     thin: int = 1
-    max_sweeps: int | None = None
+    max_sweeps: int = MOST_SWEEPS
     time_limit: float | None = None
     n_jobs: int | None = None
     previous: ChainResult | None = None
@@ -160,8 +160,8 @@ class ShardedSpec:
         else:
             # The sweeps of a start are not those of the chain: they are not reported.
             chain.start_from(self.start.run(ChainContext(context.cancel)))
-        most = MOST_SWEEPS if self.max_sweeps is None else self.max_sweeps
-        result = chain.run(self.start.schedule, self.n_draws, self.thin, self.time_limit, context, most)
+        limits = self.time_limit, context, self.max_sweeps
+        result = chain.run(self.start.schedule, self.n_draws, self.thin, *limits)
         context.end(chain.saved() if context.is_saved else result, self.n_draws)
         return result
 

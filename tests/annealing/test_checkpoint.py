@@ -322,6 +322,7 @@ OTHERS = {
     "moves": ({"moves": VIEW_MOVES["prior"]}, "moves"),
     "n_chains": ({"n_chains": 3}, "n_chains"),
     "schedule": ({"schedule": SubsampleAnneal(passes=5)}, "schedule"),
+    "effort": ({"effort": 2.0}, "effort"),
     "thin": ({"thin": 2}, "thin"),
     "time_limit": ({"time_limit": 9.0}, "time_limit"),
     "random_state": ({"random_state": 2}, "random_state"),

@@ -268,15 +268,16 @@ WHOLE = (
     "max_components n_levels n_warmup n_averaged n_inducing n_parameters verbose window"
 ).split()
 REAL = (
-    "max_loss min_overlap coverage contamination time_limit tol perp_tol mean_change_tol learning_decay "
+    "effort max_loss min_overlap coverage contamination time_limit tol perp_tol mean_change_tol learning_decay "
     "learning_offset total_samples partition_function_prior temperature_step component_variance min_inverse_temperature"
 ).split()
 
 
 def anything(rng, name: str):
-    """A value for any parameter, but no limit of time that would be kept."""
+    """A value for any parameter, but no limit of time that would be kept, and no work that would take long."""
     value = chosen(rng, ANYTHING)
-    return -1.0 if name == "time_limit" and isinstance(value, int | float) and value > 1 else value
+    takes_time = name in ("time_limit", "effort") and isinstance(value, int | float | np.floating)
+    return -1.0 if takes_time and value > (1 if name == "time_limit" else 5) else value
 
 
 def suitable(rng, name: str, n_rows: int):

@@ -1,4 +1,4 @@
-"""Options of the fit in report and impute, and the fields of Plan: --covariance, --max-sweeps."""
+"""Options of the fit in report and impute, and the fields of Plan: --covariance, --effort, --max-sweeps."""
 
 from __future__ import annotations
 
@@ -81,3 +81,22 @@ def test_sweeps(path, tmp_path, capsys):
     assert n_sweeps[0] < n_sweeps[1] <= n_sweeps[0] + 40
     assert main(["report", str(path), "-o", str(tmp_path / "none"), "--max-sweeps", "-1"]) != 0
     assert "--max-sweeps must be at least 0, got -1" in capsys.readouterr().err
+
+
+def test_effort(path, tmp_path, capsys):
+    """Three times the work of a chain; the model in the folder knows its schedule."""
+    n_sweeps = []
+    for effort in ([], ["--effort", "3"]):
+        folder = tmp_path / f"of-{len(effort)}"
+        asked = [*effort, "--max-sweeps", "0", "--chains", "1", "--jobs", "1", "-q", "--no-plots"]
+        assert main(["report", str(path), "-o", str(folder), *asked]) == 0
+        model = load(folder / "model.npz")
+        n_sweeps.append(model.n_sweeps_[0] - model.n_draws)
+    assert model.effort == 3.0 and model.schedule_.times == 3.0
+    assert 2.5 < n_sweeps[1] / n_sweeps[0] < 3.5
+    for wrong in ("0", "-1", "nan", "inf"):
+        assert main(["report", str(path), "-o", str(tmp_path / "none"), "--effort", wrong]) != 0
+        assert f"--effort must be a positive number such as 5, got {float(wrong)}" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["impute", str(path), "-o", str(tmp_path / "none.csv"), "--effort", "x"])
+    assert "--effort: invalid float value: 'x'" in capsys.readouterr().err
