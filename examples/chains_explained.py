@@ -8,7 +8,7 @@ In short, there are three reasons: the table leaves the clusters open, the chain
 first case use averages over all chains, and not a single partition. In the others, first give the chains more work. The
 table near the end tells the cases apart.
 
-You need to know what a cluster is, and that a fit begins with random numbers. The page explains the rest.
+It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest.
 """
 
 # %%
@@ -117,20 +117,24 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # of draws have more.) ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly
 # less (by 0.1) than the first and the last draw of the same chain. Both numbers are in ``convergence_``:
 # ``row_agreement`` and ``row_agreement_within``. (They differ somewhat from those above: chains count by their weights,
-# and of a single chain only the first and the last draw are compared.) A chain that walks slowly looks as if it were
-# stuck. More work shows which it is. Here, not by default, each tenth partition is kept (``thin=10``), so that a chain
-# comes farther from draw to draw:
+# and within a chain only the first and the last draw are compared.) A chain that walks slowly looks as if it were
+# stuck. More work shows which it is. By default one draw is kept after each pass over all points; here one after each
+# twenty passes (``thin=20``), so that a chain comes farther from draw to draw:
 
 for name in ("square", "hospitals"):
-    for thin in (1, 10):
+    for thin in (1, 20):
         found = SubsampleAnnealedDPMM(n_chains=4, thin=thin, random_state=0).fit(tables[name]).convergence_
         print(f"{name:10} thin={thin:2}: first and last draw of a chain {found.row_agreement_within:.2f}, ", end="")
-        print(f"different chains {found.row_agreement:.2f}; warning: {bool(found.problems)}")
+        print(f"different chains {found.row_agreement:.2f}; warning: {' '.join(found.problems) or 'none'}")
+        disagree = any("disagree" in problem for problem in found.problems)
+        assert disagree == (thin == 1)
 
 # %%
-# With more work, the warnings are gone: draws of one chain are then nearly as different as those of two chains. So
-# these chains were slow, and not stuck: the second of the three reasons. On the square, their slowness had hidden the
-# first reason, that the table leaves the clusters open: even with more work, different chains agree to 0.22 only.
+# With more work, ``fit`` no longer says that the chains disagree: draws of one chain are then nearly as different as
+# those of two chains. So these chains were slow, and not stuck: the second of the three reasons. (On the hospitals it
+# now says that some chains still improve, so that even more work would be of use.) On the square, their slowness had
+# hidden the first reason, that the table leaves the clusters open: even with more work, different chains agree to 0.17
+# only.
 #
 # The first reason: the table leaves it open
 # ------------------------------------------
@@ -238,9 +242,9 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # -----------------------------
 #
 # Look at the ``ConvergenceWarning`` of ``fit`` (the page of the command ``report`` warns sooner), at
-# ``convergence_.row_agreement``, which is high above about 0.8, and at ``chain_weights_``: a default fit whose chains
-# disagree has four of them, so an equal weight is 1/4. (With ``CrossCat``, the chains may disagree on the views of
-# columns, too; the remedies are the same.)
+# ``convergence_.row_agreement`` (above about 0.8 counts as high), and at ``chain_weights_``. (With ``CrossCat``, the
+# chains may disagree on the views of columns, too; the remedies are the same. ``fit`` has a second warning: that the
+# log joint density, which says how well the clusters suit the table, still rises in the draws.)
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
@@ -248,17 +252,18 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``, whatever the weights
 # no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``,
 #                                                                                 whatever the weights
-# warning, no weight above 1/2        partitions that predict about equally, and  a larger ``thin`` or ``effort``;
+# disagreement, similar weights       partitions that predict about equally, and  a larger ``thin`` or ``effort``;
 #                                     chains that get slowly from one to another  until then averages
-# warning, one weight above 1/2       the others predict worse: may be stuck      a larger ``effort``, more chains
+# disagreement, one weight above 1/2  the others predict worse: may be stuck      a larger ``effort``, more chains
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
-# the chain forms its clusters more slowly, and may go on for longer. ``thin=10`` makes ten times as many steps between
-# draws. The square and the hospitals were in the third row. With ``thin=10``, the square is in the second, and the
-# hospitals are between the first two: different chains agree to somewhat less than 0.8, so use averages.
+# the chain forms its clusters more slowly, and may go on for longer. ``thin=20`` makes twenty times as many steps
+# between draws. Disagreement, in the table, means that ``fit`` warns of it. The square and the hospitals were in the
+# third row. With ``thin=20``, the square is in the second, and the hospitals are in the last; their chains agree to
+# somewhat less than 0.8, so use averages.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three

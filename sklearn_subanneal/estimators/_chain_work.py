@@ -22,13 +22,13 @@ class ChainWork:
 
     def _schedule(self, models) -> Schedule:
         """The schedule of the chains."""
-        return self._stretched(self._chosen_schedule(models))
+        self.schedule_ = self._stretched(self._chosen_schedule(models))
+        return self.schedule_
 
     def _stretched(self, schedule: str | Schedule) -> Schedule:
-        """The schedule of the chains that makes more of this one, or less; kept as an attribute."""
+        """The schedule with the work that ``effort`` asks for."""
         schedule = resolve_schedule(schedule)
-        self.schedule_ = schedule if self._times == 1.0 else Stretched(schedule, self._times)
-        return self.schedule_
+        return schedule if self._times == 1.0 else Stretched(schedule, self._times)
 
     def _most_sweeps(self, default: int) -> int:
         """The parameter ``max_sweeps``, or so much more or less than this where it is None."""

@@ -60,7 +60,8 @@ class ShardedFit:
             time_limit=None if self.time_limit is None else START_SHARE * self.time_limit,
         )
         if self.schedule == "auto" and self._SHARDED_SCHEDULE is not None:
-            start = replace(start, schedule=self._stretched(self._SHARDED_SCHEDULE))
+            self.schedule_ = self._stretched(self._SHARDED_SCHEDULE)
+            start = replace(start, schedule=self.schedule_)
         kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
         with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
             continuation = Continuation(

@@ -21,6 +21,7 @@ from sklearn_subanneal.estimators._sharded_fit import ShardedViewsFit
 from sklearn_subanneal.estimators._structure import StructureQueries
 from sklearn_subanneal.estimators._training_rows import TrainingRows
 from sklearn_subanneal.estimators._view_clusters import ViewClusters
+from sklearn_subanneal.estimators._views_chains import ViewsChains
 from sklearn_subanneal.estimators._views_streaming import ViewsStreaming
 from sklearn_subanneal.estimators._views_summary import ViewsSummary
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge, resolve_moves
@@ -28,14 +29,11 @@ from sklearn_subanneal.views import NAMED, ColumnGibbs, ColumnGroups, ColumnPaci
 from sklearn_subanneal.views.column_start import STARTS
 from sklearn_subanneal.views.views_spec import ViewsSpec
 
-# Columns of so many levels show too little of their clusters, while there are few rows, for views to form without
-# tempering. With two levels, tempering joins views that are independent.
-MANY_LEVELS = 16
-
 DEFAULT_MOVES = (Gibbs(), SplitMerge(), ColumnGibbs(), ColumnGroups(), ViewSplitMerge())
 
 
 class CrossCat(
+    ViewsChains,
     ViewsStreaming,
     ViewsSummary,
     TrainingRows,
@@ -84,7 +82,8 @@ class CrossCat(
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
         or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
-        with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating".
+        with full covariance (if these are half of the columns, every second chain makes one annealing of as much work,
+        without low powers), or a categorical or ordinal column of 16 or more levels; else "accelerating".
     effort : float, default=1.0
         Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
         ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
@@ -319,18 +318,6 @@ class CrossCat(
             grids=self.grids,
             feature_grids=self.feature_grids,
         )
-
-    def _chosen_schedule(self, models):
-        tempers = any(model.joint or model.n_values >= MANY_LEVELS for model in models)
-        default = "tempered" if tempers else "accelerating"
-        return default if self.schedule == "auto" else self.schedule
-
-    def _of_chain(self, template, number):
-        # One chain of four looks for many clusters in few views; if it fails, the others lose little by it.
-        chosen = self.schedule != "auto" or self.column_start is not None or self.column_pacing is not None
-        if chosen or number % 4 != 1 or any(model.joint for model in template.models):
-            return template
-        return template.columns_together()
 
     def _spec(self, models, arrays, **settings):
         rows, columns = self._partitions()
