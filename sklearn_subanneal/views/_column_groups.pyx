@@ -1,5 +1,6 @@
 """Moves of groups of columns: a set of columns leaves its view for a new one, or a whole view joins another."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -62,11 +63,16 @@ cdef double explained(Views views, Py_ssize_t n_group, Py_ssize_t apart, Py_ssiz
 cdef double found_by_partition(
     Views views, int32_t founder, int32_t old, Py_ssize_t* n_group, bitgen_t* bits
 ) except? 1.0 nogil:
-    """Fill ``group`` with the columns of a view that join a founder; log probability."""
+    """Fill ``group`` with the columns of a view that join a founder; log probability.
+
+    If no partition is found for the founder, ``n_group`` becomes -1.
+    """
     cdef Py_ssize_t launch = views.order[views.n_views]
     cdef double log_q = 0.0, difference
     cdef int32_t c
-    views.allocate(launch, &founder, 1, -1, bits)
+    if views.allocate(launch, &founder, 1, -1, bits) == -INFINITY:
+        n_group[0] = -1
+        return 0.0
     for c in range(<int32_t> views.n_columns):
         if views.home[c] != old:
             continue
@@ -82,13 +88,15 @@ cdef double found_by_partition(
 
 
 cdef double log_q_by_partition(
-    Views views, int32_t founder, int32_t old, int32_t target, bitgen_t* bits
+    Views views, int32_t founder, int32_t old, int32_t target, Py_ssize_t* n_group, bitgen_t* bits
 ) except? 1.0 nogil:
     """Log probability that ``found_by_partition`` fills ``group`` with a view, after the view has joined another."""
     cdef Py_ssize_t launch = views.order[views.n_views]
     cdef double log_q = 0.0, difference
     cdef int32_t c
-    views.allocate(launch, &founder, 1, -1, bits)
+    if views.allocate(launch, &founder, 1, -1, bits) == -INFINITY:
+        n_group[0] = -1
+        return 0.0
     for c in range(<int32_t> views.n_columns):
         if c != founder and (views.home[c] == old or views.home[c] == target):
             difference = views.evidence_alone(c, target) - views.evidence_alone(c, launch)
@@ -167,7 +175,7 @@ cdef int propose_attachment(
 ) except -1 nogil:
     cdef int32_t old = views.home[founder], target, c
     cdef Py_ssize_t fresh = views.order[views.n_views + 1], n_group = 0, i
-    cdef double log_q, log_ratio
+    cdef double log_q, log_ratio, weight
     cdef bint accepted
     if views.n_views < 2:
         return 0
@@ -183,11 +191,14 @@ cdef int propose_attachment(
                  + explained(views, n_group, old, target) - views.evidence_of_group(n_group, target))
     if correlated:
         log_q = choose_by_correlation(views, founder, target, old, &n_group, bits)
-        if n_group == -1:
-            return 0
     else:
-        log_q = log_q_by_partition(views, founder, old, target, bits)
-    log_ratio += views.allocate_group(fresh, &views.group[0], n_group, old, old, bits) - log_q
+        log_q = log_q_by_partition(views, founder, old, target, &n_group, bits)
+    if n_group == -1:
+        return 0
+    weight = views.allocate_group(fresh, &views.group[0], n_group, old, old, bits)
+    if weight == -INFINITY:
+        return 0
+    log_ratio += weight - log_q
     accepted = log_double(open_uniform(bits)) < -log_ratio
     kernel.count(-log_ratio, accepted)
     if not accepted:

@@ -1,5 +1,6 @@
 """Moves of single columns between views: Gibbs sampling by Neal's algorithm 8, and birth and death of views."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -62,6 +63,8 @@ cdef int redraw_view(Views views, int32_t j, Py_ssize_t n_auxiliary, bint from_d
             logs[v] = views.log_weight(views.sizes[v] - (number == old), n_views) + views.evidence_of(j, number)
         elif from_data:
             logs[v] = new + views.allocate(views.order[n_views], &j, 1, old, bits)
+            if logs[v] == -INFINITY:
+                return 0
         else:
             logs[v] = new + views.evidence_of(j, old)
     for a in range(alone, n_auxiliary):

@@ -11,6 +11,8 @@ cdef class ViewPool:
     cdef readonly dict twins                # of each column, by identity: statistics to try out partitions with
     cdef readonly PartitionPrior prior, row_prior
     cdef readonly Py_ssize_t n_rows, n_columns, n_views
+    # Partitions of more clusters are not proposed for new views.
+    cdef public Py_ssize_t most_clusters
     cdef void** column                      # columns and twins, without reference counts
     cdef void** twin
     # Mixtures have a number that stays. ``order`` lists those of the views, then those of spare ones, which are

@@ -10,6 +10,10 @@ from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 from sklearn_subanneal.views._view_blocks cimport ViewBlocks
 
+# Where columns have no clusters in common, a proposed partition may have nearly as many clusters as rows, and the time
+# for it grows with the square of the rows. It ends at so many times the square root of the rows.
+cdef double CLUSTERS_A_ROOT = 16.0
+
 
 cdef class ViewPool:
     """Mixtures of the rows, and which columns each of them explains; parameters as those of `Views`."""
@@ -21,6 +25,7 @@ cdef class ViewPool:
         self.columns, self.prior, self.row_prior = columns, column_prior, row_prior
         self.twins = {id(column): column.twin() for column in columns}
         self.n_rows, self.n_columns = n_rows, n_columns
+        self.most_clusters = int(CLUSTERS_A_ROOT * np.sqrt(max(n_rows, 1)))
         self.column = <void**> realloc(NULL, max(n_columns, 1) * sizeof(void*))
         self.twin = <void**> realloc(NULL, max(n_columns, 1) * sizeof(void*))
         if self.column == NULL or self.twin == NULL:

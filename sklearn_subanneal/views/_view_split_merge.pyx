@@ -1,5 +1,6 @@
 """ViewSplitMergeKernel: split-merge moves of views, with new partitions of their rows."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport INFINITY, isinf
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
@@ -49,9 +50,11 @@ cdef int propose_pair(
     cdef bint splits = first_home == last_home, joins, accepted
     cdef Py_ssize_t n_one = 0, n_other = 0, n, i
     cdef double log_q = 0.0, log_ratio, difference
+    cdef double[3] weights
     cdef int32_t* group = &views.group[0]
-    views.allocate(launch, &one, 1, -1, bits)
-    views.allocate(rival, &other, 1, -1, bits)
+    if (views.allocate(launch, &one, 1, -1, bits) == -INFINITY
+            or views.allocate(rival, &other, 1, -1, bits) == -INFINITY):
+        return 0
     # The columns of the first part from the front, those of the second from the back.
     for c in range(<int32_t> views.n_columns):
         if views.home[c] != first_home and views.home[c] != last_home:
@@ -75,15 +78,19 @@ cdef int propose_pair(
         group[n_one + i] = group[views.n_columns - n_other + i]
     n = n_one + n_other
     if splits:
-        log_ratio = (log_odds_of_views(views, n_one, n_other, views.n_views) - log_q
-                     + views.allocate_group(fresh, group, n_one, -1, first_home, bits)
-                     + views.allocate_group(second, group + n_one, n_other, -1, -1, bits)
-                     - views.allocate_group(launch, group, n, first_home, first_home, bits))
+        log_ratio = log_odds_of_views(views, n_one, n_other, views.n_views) - log_q
+        weights[0] = views.allocate_group(fresh, group, n_one, -1, first_home, bits)
+        weights[1] = views.allocate_group(second, group + n_one, n_other, -1, -1, bits)
+        weights[2] = -views.allocate_group(launch, group, n, first_home, first_home, bits)
     else:
-        log_ratio = (log_q - log_odds_of_views(views, n_one, n_other, views.n_views - 1)
-                     + views.allocate_group(fresh, group, n, -1, first_home, bits)
-                     - views.allocate_group(launch, group, n_one, first_home, first_home, bits)
-                     - views.allocate_group(rival, group + n_one, n_other, last_home, last_home, bits))
+        log_ratio = log_q - log_odds_of_views(views, n_one, n_other, views.n_views - 1)
+        weights[0] = views.allocate_group(fresh, group, n, -1, first_home, bits)
+        weights[1] = -views.allocate_group(launch, group, n_one, first_home, first_home, bits)
+        weights[2] = -views.allocate_group(rival, group + n_one, n_other, last_home, last_home, bits)
+    for i in range(3):
+        if isinf(weights[i]):
+            return 0
+        log_ratio += weights[i]
     accepted = log_double(open_uniform(bits)) < log_ratio
     kernel.count(log_ratio, accepted)
     if not accepted:

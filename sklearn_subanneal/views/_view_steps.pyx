@@ -139,7 +139,9 @@ cdef class ViewSteps(ViewPool):
         ``like``: the number of a mixture whose partition and parameters are forced, or -1. Returns the log of
         p(partition) p(columns | partition) / q(partition), parameters of its prior included; without columns, both
         come from their priors. At most one of the columns is a joint real;
-        it counts by its observed cells.
+        it counts by its observed cells. Minus infinity, if columns would have a partition of more than
+        ``most_clusters``. A move then makes no proposal, whether this is the partition that it draws or the one that it
+        would leave: so each move that is possible has a reverse.
         """
         cdef Py_ssize_t i
         cdef bint has_columns = (<Mixture> self.mixture[number]).n_columns == n_members
@@ -211,7 +213,8 @@ cdef class ViewSteps(ViewPool):
             self.blocks.forget(number)
         return log_weight + allocate_rows(
             <Mixture> self.mixture[number], &self.rows[0], self.n_assigned,
-            self.slots[like] if like >= 0 else NULL, self.slots[number], self.beta, bits)
+            self.slots[like] if like >= 0 else NULL, self.slots[number],
+            self.most_clusters if n_members else self.n_assigned, self.beta, bits)
 
     cdef int move(self, Py_ssize_t j, Py_ssize_t number) except -1 nogil:
         """Move a column to another view; the view that it leaves may be left empty, for the caller to close."""

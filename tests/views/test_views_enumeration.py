@@ -35,7 +35,7 @@ PLACES, N_PLACES = np.array([5, 0, 2, 6], np.int32), 7
 class TableChain(ViewsChain):
     """Views of one of the tables."""
 
-    def __init__(self, case, subsample=False, seed=0):
+    def __init__(self, case, subsample=False, seed=0, most_clusters=None):
         places = PLACES if subsample else np.arange(N_ROWS, dtype=np.int32)
         n_rows = N_PLACES if subsample else N_ROWS
         if case.learned:
@@ -45,6 +45,7 @@ class TableChain(ViewsChain):
             priors = [PitmanYor(*own) for own in reversed(PRIORS[case.prior])]
         columns = [longer(c, n_rows, places).statistics(learn=case.learned) for c in TABLES[case.table]]
         views = Views(columns, *(prior.bind() for prior in priors), n_rows)
+        views.most_clusters = views.most_clusters if most_clusters is None else most_clusters
         super().__init__(views, case, MOVES[case.moves], places, np.random.default_rng(seed))
 
     def parameters(self):
@@ -60,9 +61,9 @@ def longer(example, n_rows, places):
     return replace(example, cells=cells)
 
 
-def check(case, n_wanted, subsample=False):
+def check(case, n_wanted, **options):
     laws = partial(hyperparameters, case) if case.learned else None
-    check_views(TableChain(case, subsample), exact_of(case), n_wanted, laws)
+    check_views(TableChain(case, **options), exact_of(case), n_wanted, laws)
 
 
 MATRIX = [
@@ -122,6 +123,29 @@ def test_columns_and_rows_follow_the_posterior_complete(case):
 @pytest.mark.parametrize("moves", ["default", pytest.param("block-4", marks=pytest.mark.slow)])
 def test_a_subsample_follows_its_own_posterior(moves):
     check(Case(moves, "real", "crp", False), FAST, subsample=True)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("data-driven-1", "real", "pitman-yor", False),
+        Case("group", "real", "pitman-yor", False),
+        Case("split-merge", "boolean", "pitman-yor", False),
+        *(
+            pytest.param(Case(*case), marks=pytest.mark.slow)
+            for case in [
+                ("data-driven-2", "boolean", "crp", False, 0.4),
+                ("default", "real", "pitman-yor", True),
+                ("group", "boolean", "negative", False),
+                ("split-merge", "real", "crp", True, 0.4),
+            ]
+        ),
+    ],
+    ids=str,
+)
+def test_partitions_that_are_never_proposed_keep_their_probability(case):
+    # Rows move one by one to more than two clusters, and columns may not follow.
+    check(case, FAST, most_clusters=2)
 
 
 @pytest.mark.parametrize(
