@@ -110,7 +110,7 @@ class MixtureStreaming(Streaming):
         return self._partial_fit(X, sample_weight)
 
     def _particle_maker(self):
-        return MixtureParticles(partitions.resolve_partition(self.partition), self.learn_hyperparameters)
+        return MixtureParticles(partitions.resolve_partition(self.partition).for_streams(), self.learn_hyperparameters)
 
     def _n_rows_of(self, draw):
         return int(draw.sizes.sum())

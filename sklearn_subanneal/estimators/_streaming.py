@@ -137,7 +137,12 @@ class Streaming:
     def _annealed(self, table, models, rows, generators):
         """As ``_begun``, by chains that are annealed."""
         template = self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))
-        template = replace(template, n_draws=1, thin=1)
+        priors = {
+            name: getattr(template, name).for_streams()
+            for name in ("partition", "row_partition", "column_partition")
+            if hasattr(template, name)
+        }
+        template = replace(template, n_draws=1, thin=1, **priors)
         specs = [
             replace(self._of_chain(template, number), generator=own, number=number)
             for number, own in enumerate(generators[:-1])

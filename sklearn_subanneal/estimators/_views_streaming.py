@@ -106,7 +106,7 @@ class ViewsStreaming(Streaming):
         return self._partial_fit(X, sample_weight)
 
     def _particle_maker(self):
-        rows, columns = self._partitions()
+        rows, columns = (partition.for_streams() for partition in self._partitions())
         return ViewsParticles(columns, rows, self.learn_hyperparameters)
 
     def _n_rows_of(self, draw):

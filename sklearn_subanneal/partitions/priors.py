@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import stats
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.partitions._gibbs_type import PartitionPrior, PitmanYorPrior
@@ -44,6 +44,13 @@ class Partition(BaseEstimator):
             If a parameter is invalid.
         """
         raise TypeError(f"{type(self).__name__} must say how it is bound")
+
+    def for_streams(self) -> Partition:
+        """The prior for rows in the order of time: later ones may be of clusters that none before shows.
+
+        By default it is the same. Where few clusters are preferred, late ones would be found late.
+        """
+        return self
 
 
 class PitmanYor(Partition):
@@ -122,6 +129,9 @@ class PitmanYor(Partition):
             **start, grid_concentration=concentrations, grid_discount=discounts, concentration_weights=weights
         )
 
+    def for_streams(self) -> Partition:
+        return _with_even_grid(self)
+
 
 class CRP(Partition):
     """The Chinese restaurant process: the partition of a Dirichlet process.
@@ -157,6 +167,16 @@ class CRP(Partition):
             concentration_grid=self.concentration_grid,
             concentration_start=self.concentration_start,
         ).bind(learn)
+
+    def for_streams(self) -> Partition:
+        return _with_even_grid(self)
+
+
+def _with_even_grid(partition):
+    """The prior with the values of its default grid as a given one, whose probabilities are equal."""
+    if partition.concentration_grid is not None or not is_learned(partition.concentration):
+        return partition
+    return clone(partition).set_params(concentration_grid=CONCENTRATION_GRID)
 
 
 class NGGP(Partition):

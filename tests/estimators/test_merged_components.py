@@ -81,7 +81,7 @@ def test_groups_are_those_of_most_draws():
     model = SubsampleAnnealedDPMM(schedule="anneal", n_chains=4, n_draws=4, random_state=1).fit(X)
     model.chain_weights_ = np.full(4, 0.25)
     chain = next(i for i in range(4) if all(draw is not model._representative for draw in model._draws[i]))
-    one = SubsampleAnnealedDPMM(n_chains=1, n_draws=4, random_state=0)
+    one = SubsampleAnnealedDPMM(n_chains=1, n_draws=4, random_state=2)
     one.fit(np.random.default_rng(0).normal(size=(120, 2)))
     assert one.n_clusters_ == 1
     assert not one.posterior_labels_[0, 0].any()

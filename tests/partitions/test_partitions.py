@@ -117,6 +117,22 @@ def test_values_of_a_given_grid_have_equal_probability():
     assert abs(largest / n_draws - 0.5) < 4 * 0.5 / np.sqrt(n_draws)
 
 
+@pytest.mark.parametrize(
+    "partition", [CRP(), PitmanYor(), PitmanYor(concentration_grid=[0.5, 2.0]), CRP(2.0)], ids=repr
+)
+def test_all_concentrations_are_as_probable_in_streams(partition):
+    before, prior = repr(partition), partition.for_streams()
+    given = partition.concentration_grid is not None or partition.concentration == 2.0
+    assert repr(partition) == before and (prior is partition) == given
+    if not given:
+        drawn, rng, bound = dict.fromkeys(CONCENTRATION_GRID.tolist(), 0), np.random.default_rng(6), prior.bind()
+        for _ in range(6000):
+            bound.draw(rng)
+            drawn[bound.concentration] += 1
+        law = dict.fromkeys(drawn, 1 / len(drawn))
+        assert total_variation(law, drawn) <= 1.2 * noise_floor(law, 6000, 0.999, rng=rng)
+
+
 def test_without_grids_nothing_is_learned():
     prior, rng = PitmanYorPrior(0.9, 0.1), np.random.default_rng(3)
     before = rng.bit_generator.state

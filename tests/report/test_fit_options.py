@@ -88,7 +88,20 @@ def test_effort(path, tmp_path, capsys):
     n_sweeps = []
     for effort in ([], ["--effort", "3"]):
         folder = tmp_path / f"of-{len(effort)}"
-        asked = [*effort, "--max-sweeps", "0", "--chains", "1", "--jobs", "1", "-q", "--no-plots"]
+        # With full covariance, a chain makes as many starts as it needs.
+        asked = [
+            *effort,
+            "--covariance",
+            "diag",
+            "--max-sweeps",
+            "0",
+            "--chains",
+            "1",
+            "--jobs",
+            "1",
+            "-q",
+            "--no-plots",
+        ]
         assert main(["report", str(path), "-o", str(folder), *asked]) == 0
         model = load(folder / "model.npz")
         n_sweeps.append(model.n_sweeps_[0] - model.n_draws)
