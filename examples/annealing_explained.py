@@ -368,8 +368,8 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (After a schedule of 20 passes, as many passes over all rows
-# may follow while the fit improves, and the seconds include them. After 5 none follow, since ten are the fewest.) So
+# more clusters, and rows that leave and enter cost time. (After a schedule of 20 passes, up to 20 passes over all
+# rows follow while the fit improves; the seconds include them. After 5 none follow: fewer than ten are never made.) So
 # compare the seconds: annealing with 5 passes scores about as well as the start one row after the other with 20, in
 # half of its time.
 #

@@ -249,12 +249,12 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
-# no warning, high agreement          the clusters are clear in the table         use ``labels_``, whatever the weights
-# no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``,
-#                                                                                 whatever the weights
-# disagreement, similar weights       partitions that predict about equally, and  a larger ``thin`` or ``effort``;
-#                                     chains that get slowly from one to another  until then averages
-# disagreement, one weight above 1/2  the others predict worse: may be stuck      a larger ``effort``, more chains
+# no warning, high agreement          the clusters are clear in the table         use ``labels_``
+# no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
+# disagreement, similar weights       partitions that predict about equally, and  use averages; for single clusters a
+#                                     chains that get slowly from one to another  larger ``thin`` or ``effort``
+# disagreement, unequal weights       those of little weight predict worse: may   a larger ``effort``, more chains
+#                                     be stuck
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
@@ -262,8 +262,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
 # the chain forms its clusters more slowly, and may go on for longer. ``thin=20`` makes twenty times as many steps
 # between draws. Disagreement, in the table, means that ``fit`` warns of it. The square and the hospitals were in the
-# third row. With ``thin=20``, the square is in the second, and the hospitals are in the last; their chains agree to
-# somewhat less than 0.8, so use averages.
+# third row. With ``thin=20``, the square is in the second, and the hospitals are in the last; until they have more
+# work, use averages. Where one chain has nearly all the weight, results are those of one chain: run more of them.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three
