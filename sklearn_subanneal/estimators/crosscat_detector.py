@@ -32,7 +32,8 @@ USUAL_AND_LARGE = (0.5, 0.95)
 UNITS = (0.5, 0.8)
 LEAST_UNIT = 1e-6
 # The clusters that do not count hold this many times as many rows as are outliers, and at most so large a share: a rare
-# group may be in several of them, and other small clusters come before it.
+# group may be in several of them, and other small clusters come before it. This is a limit for all views together: most
+# rows would otherwise be odd in one of many views, and no row would stand out.
 RARE_ROWS, MOST_RARE = 2.0, 0.5
 
 
@@ -40,11 +41,11 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
     """Outliers of a table of mixed types: rows that are improbable given the others, and the cells that make them so.
 
     A row is odd if it is improbable as a whole, or if one of its cells is, given the others. As a whole, it is compared
-    with the common clusters of a :class:`CrossCat`: the smallest clusters of each view, which together hold at most
-    twice the share ``contamination`` of the rows and at most half of them, do not count, so that rare groups are odd,
-    too. A cell is judged by how much more probable it is as an error, a cell of another row or any value of the column,
-    than given the rest of its row. A row that has the cells of a training row is judged by the other training rows, so
-    that training rows and new ones can be compared.
+    with the common clusters of a :class:`CrossCat`: the smallest clusters of each view do not count, in all views
+    together at most twice the share ``contamination`` of the rows and at most half of them, so that rare groups are
+    odd, too. A cell is judged by how much more probable it is as an error, a cell of another row or any value of the
+    column, than given the rest of its row. A row that has the cells of a training row is judged by the other training
+    rows, so that training rows and new ones can be compared.
 
     Parameters
     ----------

@@ -28,12 +28,15 @@ def ensemble_of_views(models: list[ColumnModel], draws: list[ViewsDraw], rare_sh
         One for each column of the table.
     draws : list of ViewsDraw
     rare_share : float, default=0.0
-        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
+        The smallest clusters of each view get no probability, in all views together at most this share of the rows.
     """
     return Ensemble(
         models,
         [
-            [Predictive(models, view, draw.members(v), None, rare_share) for v, view in enumerate(draw.views)]
+            [
+                Predictive(models, view, draw.members(v), None, rare_share / len(draw.views))
+                for v, view in enumerate(draw.views)
+            ]
             for draw in draws
         ],
         np.array([draw.weight for draw in draws]),
@@ -58,17 +61,17 @@ def left_out(
     arrays : list of ndarray of shape (n_rows,)
         Typed columns of these rows: the cells to be scored.
     rare_share : float, default=0.0
-        See :class:`~sklearn_subanneal.mixtures.predictive.Predictive`.
+        The smallest clusters of each view get no probability, in all views together at most this share of the rows.
     """
     data = [model.data(arrays) for model in models]
     return Ensemble(
         models,
         [
             [
-                LeaveOneOut(models, view, draw.members(v), data, own[v], seen.completed(draw), rare_share)
+                LeaveOneOut(models, view, draw.members(v), data, own[v], filled, rare_share / len(draw.views))
                 for v, view in enumerate(draw.views)
             ]
-            for draw, own in zip(draws, seen.labels, strict=True)
+            for draw, own, filled in zip(draws, seen.labels, map(seen.completed, draws), strict=True)
         ],
         np.array([draw.weight for draw in draws]),
     )
