@@ -342,5 +342,7 @@ NAMED = {
 
 
 def resolve_schedule(schedule: str | Schedule) -> Schedule:
-    """The schedule with this name; objects are returned unchanged."""
+    """The schedule with this name; objects are returned unchanged. Others than those of Schedule are refused."""
+    if not isinstance(schedule, str | Schedule):
+        raise ValueError(f"schedule must be a Schedule, got {schedule!r}; derive its class from annealing.Schedule")
     return NAMED[schedule]() if isinstance(schedule, str) else schedule

@@ -222,5 +222,9 @@ NAMED = {"cyclic": CyclicSubsampling, "random": RandomSubsampling}
 
 
 def resolve_subsampling(subsampling: str | Subsampling) -> Subsampling:
-    """The subsampling with this name; objects are returned unchanged."""
+    """The subsampling with this name; objects are returned unchanged. Others than those of Subsampling are refused."""
+    if not isinstance(subsampling, str | Subsampling):
+        raise ValueError(
+            f"subsampling must be a Subsampling, got {subsampling!r}; derive its class from annealing.Subsampling"
+        )
     return NAMED[subsampling]() if isinstance(subsampling, str) else subsampling

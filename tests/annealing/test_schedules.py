@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from sklearn_subanneal import CrossCat
 from sklearn_subanneal.annealing import (
     Accelerating,
     CyclicSubsampling,
@@ -154,6 +155,23 @@ def test_after_its_starts_the_tempered_schedule_grows_as_the_accelerating_one_an
 def test_bad_initial_powers_are_refused(powers):
     with pytest.raises(ValueError, match="initial_powers must be one or more numbers above 0 and at most 1"):
         TemperedAccelerating(initial_powers=powers).n_assignments(100)
+
+
+class HalfOfIt:
+    """No schedule, but with some of its methods."""
+
+    def subsample_size(self, progress, n_rows):
+        return n_rows
+
+    n_assignments = bind = subsample_size
+
+
+def test_objects_with_some_methods_of_a_schedule_are_refused():
+    X = np.zeros((10, 1))
+    with pytest.raises(ValueError, match=r"schedule must be a Schedule, got .*HalfOfIt.* derive its class from"):
+        CrossCat(schedule=HalfOfIt()).fit(X)
+    with pytest.raises(ValueError, match=r"subsampling must be a Subsampling, got .*HalfOfIt.* derive its class from"):
+        CrossCat(subsampling=HalfOfIt()).fit(X)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.34, -0.1, np.nan, "half"])
