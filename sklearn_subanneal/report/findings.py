@@ -44,6 +44,7 @@ class Findings:
         In seconds.
     covariance_type : {"auto", "full", "diag"}
         What was asked for.
+    seed : int
     files : dict of str to str
         Names of the other files: "model", "types", "clusters", maybe "detector", and if cells are missing "imputed" and
         "uncertainty".
@@ -65,3 +66,4 @@ class Findings:
     folder: str = "report"
     time_limit: float | None = None
     covariance_type: str = "auto"
+    seed: int = 0

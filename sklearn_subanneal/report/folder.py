@@ -142,6 +142,7 @@ def write_report(
         folder=folder.absolute().name,
         time_limit=plan.time_limit,
         covariance_type=plan.covariance_type,
+        seed=plan.seed,
         files=files,
     )
     (folder / FILES["page"]).write_text(page(found), encoding="utf-8")

@@ -21,7 +21,7 @@ def speaker(given: argparse.Namespace) -> Callable[..., None]:
 
 
 def given_types(texts: Sequence[str]) -> TypesFile:
-    """The types that --types names: COLUMN=TYPE, or a types file; the later one counts.
+    """The types that --types names: COLUMN=TYPE counts before a types file, and the later one before the earlier.
 
     Raises
     ------
@@ -30,16 +30,16 @@ def given_types(texts: Sequence[str]) -> TypesFile:
     OSError
         If there is no such file.
     """
-    found = TypesFile()
+    found, of_columns = TypesFile(), {}
     for text in texts:
         column, equals, kind = text.rpartition("=")
         if equals:
-            found = replace(found, types=found.types | {column: kind})
+            of_columns[column] = kind
         elif text.lower().endswith(".toml") or Path(text).is_file():
             found = read_types(text).over(found)
         else:
             raise ValueError(f"--types must be COLUMN=TYPE, or a file such as types.toml, got {text!r}")
-    return found
+    return replace(found, types=found.types | of_columns)
 
 
 def given_source(path: Path, given: argparse.Namespace, types: TypesFile, most_cells: float = inf) -> Source:

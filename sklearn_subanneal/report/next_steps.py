@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal._core.counted_nouns import counted
+from sklearn_subanneal.report.structure import LEAST_WEIGHT
 from sklearn_subanneal.report.wording import listed
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from sklearn_subanneal.report.findings import Findings
 
-MOST_NAMES, MORE_CHAINS, LONGER = 5, 8, 4
+MOST_NAMES, MORE_CHAINS, MORE_EFFORT, LONGER = 5, 8, 5, 4
 COMMAND = "sklearn-subanneal"
 
 
@@ -45,9 +46,15 @@ def find_next_steps(found: Findings) -> list[NextStep]:
     table, folder = _quoted(found.source.name), _quoted(found.folder)
     steps, fit = [], "" if found.covariance_type == "auto" else f" --covariance {found.covariance_type}"
     if found.structure.cautions:
-        limit = "" if found.time_limit is None else f" --time-limit {LONGER * found.time_limit:g}"
-        again = f"{COMMAND} report {table} --chains {MORE_CHAINS}{fit}{limit} -o {_quoted(found.folder + '-longer')}"
-        what = "more runs of the model" + (" and more time" if limit else "")
+        what, options = "more work in each run of the model", f"--effort {MORE_EFFORT}"
+        if sum(weight >= LEAST_WEIGHT for weight in found.structure.chain_weights) < 2:
+            what, options = (
+                "more runs of the model, from other random numbers",
+                f"--chains {MORE_CHAINS} --seed {found.seed + 1}",
+            )
+        elif found.time_limit is not None:
+            what, options = "more time", f"--time-limit {LONGER * found.time_limit:g}"
+        again = f"{COMMAND} report {table} {options}{fit} -o {_quoted(found.folder + '-longer')}"
         steps.append(NextStep(f"Make the report again with {what}; keep what both reports say.", [again]))
     if found.source.step > 1:
         text = (

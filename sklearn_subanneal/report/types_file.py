@@ -104,7 +104,7 @@ def write_types(source: Source, path: str | Path) -> Path:
         "",
         "[levels]",
         "# Texts with an order, from the lowest to the highest; their column is ordinal. For one that is below a #:",
-        '# take the # away, put its texts in order, and write "ordinal" in [columns].',
+        "# take the # away, and put its texts in order.",
     ]
     lines += [f"{_quoted(own.name)} = {_written(own.levels)}" for own in source.columns if own.levels]
     lines += [f"# {_quoted(name)} = {_written(texts)}" for name, texts in _offered_levels(source).items()]
@@ -150,6 +150,13 @@ def read_types(path: str | Path) -> TypesFile:
                 f"{path} has {own!r} for column {name!r} in [levels]: give a list of texts, each in quotes, from the "
                 "lowest to the highest."
             )
+    # A type that was chosen, and written, before this was said of the column.
+    types = {
+        name: kind
+        for name, kind in types.items()
+        if not (name in levels and kind == "categorical")
+        and not (spelling.get(name) == DURATION and kind.startswith("cyclic"))
+    }
     reading, missing, levels = (
         {name: _frozen(own) for name, own in table.items()} for table in (reading, missing, levels)
     )

@@ -27,7 +27,12 @@ _BOUNDS = "<>=≤≥~≈ "
 _SCALES = {"k": 1e3, "K": 1e3, "Tsd": 1e3, "M": 1e6, "Mio": 1e6, "mio": 1e6, "bn": 1e9, "Mrd": 1e9}
 _SCALED = re.compile(rf"(?P<number>.*[0-9])\s*(?P<scale>{'|'.join(_SCALES)})\.?\s*(?:[$€£])?\s*")
 # Words in names of columns of durations.
-_DURATIONS = re.compile(r"duration|elapsed|runtime|lap|pace|dauer|laufzeit|durée|duracion", re.IGNORECASE)
+_DURATIONS = re.compile(
+    r"duration|elapsed|\blap\b|\bpace\b|dauer|durée|duracion"
+    r"|(?:talk|wait|waiting|hold|handle|handling|response|queue|travel|cycle|lead|processing|idle|run|lap|race|driving)"
+    r"[ _-]?time|(?:lauf|warte|fahr|reise|gesprächs|bearbeitungs|durchlauf)zeit",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -198,7 +203,8 @@ def _of_clocks(name, texts) -> list[Spelling]:
     if not any(parse_duration(text) is not None or parse_time_of_day(text) is not None for text in texts[:20]):
         return []
     times = [text for text in texts if parse_time_of_day(text) is not None]
-    if is_time_of_day(times) and not _DURATIONS.search(name):
+    # Of the day, a column of nothing but the hour after midnight would be odd.
+    if any(parse_time_of_day(text) >= 1.0 for text in times) and is_time_of_day(times) and not _DURATIONS.search(name):
         return [Spelling(TIME_OF_DAY), Spelling(DURATION)]
     return [Spelling(DURATION)]
 

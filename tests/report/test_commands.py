@@ -104,8 +104,15 @@ def test_a_types_file_is_edited_and_read(folder, tmp_path, capsys):
     edited = read_source(folder / "visits.csv", path)
     assert "plz" not in edited.feature_types and "-" in set(edited.frame["smoker"])
     # The command line counts more.
+    assert main(["types", table, "--types", "plz=categorical", "--types", str(path)]) == 0
+    in_the_other_order = capsys.readouterr().out
     assert main(["types", table, "--types", str(path), "--types", "plz=categorical"]) == 0
-    assert re.search(r"plz +categorical +as declared", capsys.readouterr().out)
+    said = capsys.readouterr().out
+    assert re.search(r"plz +categorical +as declared", said) and said == in_the_other_order
+    # Of a written type that was chosen for times of day, nothing is left in durations.
+    path.write_text(written.replace('"start" = "time of day"', '"start" = "duration"'))
+    (start,) = (own for own in read_source(folder / "visits.csv", path).columns if own.name == "start")
+    assert '"start" = "cyclic' in written and start.kind != "cyclic" and start.meaning == "duration"
     for wrong, message in (
         ('[columns]\n"a" = 3\n', "has 3 for column 'a': a type is one of real"),
         ('[columns]\n"a" = "real"\n', "names the column 'a', which the table does not have"),

@@ -55,6 +55,9 @@ def test_levels_make_a_column_ordinal(folder, capsys):
     answers = source.X["answer"]
     assert answers.dtype == pd.CategoricalDtype(LEVELS, ordered=True) and source.columns[0].levels == tuple(LEVELS)
     assert source.columns[0].marks == {"n/a": 9} and answers.isna().sum() == source.columns[0].n_missing > 20
+    # A written type that was chosen before the order was given does not count.
+    (folder / "both.toml").write_text(f'[columns]\nanswer = "categorical"\n[levels]\nanswer = {LEVELS}\n')
+    pd.testing.assert_frame_equal(read_source(folder / "survey.csv", folder / "both.toml").X, source.X)
     # Declared as well, by the same file or the command.
     again = read_source(folder / "survey.csv", TypesFile({"answer": "ordinal"}, levels={"answer": tuple(LEVELS)}))
     pd.testing.assert_frame_equal(again.X, source.X)
@@ -160,7 +163,7 @@ WRONG = {
     "the texts of no order": ("", ["city=ordinal"], "whose order is unknown: 'Bonn', 'Ulm', 'Wien'"),
     "another text": ('[levels]\nanswer = ["satisfied", "neutral"]', [], "'unsatisfied' in "),
     "another text, with the remedy": ('[levels]\ncity = ["Ulm", "Bonn"]', [], "to [missing] there"),
-    "another type": ('[columns]\ncity = "categorical"\n[levels]\ncity = ["Ulm", "Bonn", "Wien"]', [], "which make it"),
+    "another type": ('[columns]\ncity = "boolean"\n[levels]\ncity = ["Ulm", "Bonn", "Wien"]', [], "which make it"),
     "another type of the command": ('[levels]\ncity = ["Ulm", "Bonn", "Wien"]', ["city=real"], "declare it 'ordinal'"),
     "spelling": ('[spelling]\ncity = "number"\n[levels]\ncity = ["Ulm", "Bonn", "Wien"]', [], "in [spelling]"),
     "missing": ('[missing]\ncity = ["Ulm"]\n[levels]\ncity = ["Ulm", "Bonn", "Wien"]', [], "has the level 'Ulm'"),

@@ -84,6 +84,11 @@ def test_spellings_of_columns():
     assert find_spelling(cells(["12:30", "08:15"])).meaning == "time of day"
     assert find_spelling(cells(["7:30", "9:15"])).meaning == "duration"
     assert find_spelling(cells(["12:30", "08:15"], "duration of stay")).meaning == "duration"
+    assert find_spelling(cells(["02:07:00", "08:15:10"], "Talk Time")).meaning == "duration"
+    assert find_spelling(cells(["02:07:00", "08:15:10"], "lapse")).meaning == "time of day"
+    # All within the hour after midnight.
+    assert find_spelling(cells(["00:02:07", "00:15:10"])).meaning == "duration"
+    assert find_spelling(cells(["00:02:07", "01:15:10"])).meaning == "time of day"
     assert find_spelling(cells(["5 m", "7 m", "12 m"])).unit == "m"
     assert find_spelling(cells(["1,234", "2,345"])).decimal == "."
     german = find_spelling(cells(["1,234", "2,345"]), decimal=",")
