@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sklearn_subanneal.annealing.schedules import Accelerating
+
 # Columns of so many levels show too little of their clusters, while there are few rows, for views to form without
 # tempering. With two levels, tempering joins views that are independent.
 MANY_LEVELS = 16
+# One annealing of as much work as the several ones of TemperedAccelerating().
+UNTEMPERED = Accelerating(passes=60.0, n_small=1000)
 
 
 class ViewsChains:
-    """The schedule and the starts of chains by default. Which start is best depends on the table.
+    """The schedules and the starts of chains by default. Which of them is best depends on the table.
 
-    If one fails, its chain predicts badly and has little weight, so that little is lost by it.
+    If one way fails, its chains predict badly and have little weight, so that little is lost by it.
     """
 
     def _chosen_schedule(self, models):
@@ -20,7 +26,13 @@ class ViewsChains:
 
     def _of_chain(self, template, number):
         chosen = self.schedule != "auto" or self.column_start is not None or self.column_pacing is not None
-        if chosen or number % 4 != 1 or any(model.joint for model in template.models):
+        if chosen or number % 2 == 0:
+            return template
+        n_joint = sum(model.joint for model in template.models)
+        if 2 * n_joint >= len(template.models):
+            return replace(template, schedule=self._stretched(UNTEMPERED))
+        if n_joint:
+            # Reals find categories that depend on them by low powers only.
             return template
         # This one looks for many clusters in few views.
-        return template.columns_together()
+        return template.columns_together() if number % 4 == 1 else template

@@ -82,7 +82,8 @@ class CrossCat(
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
         or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
-        with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating".
+        with full covariance (if these are half of the columns, every second chain makes one annealing of as much work,
+        without low powers), or a categorical or ordinal column of 16 or more levels; else "accelerating".
     effort : float, default=1.0
         Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
         ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
