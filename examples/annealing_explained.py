@@ -200,8 +200,8 @@ assert powers["one group in two clusters"] > 1.2 > powers["two groups in one clu
 # what makes large tables hard. What makes them hard is the other mistake: the work to join two clusters that share a
 # group grows faster than the number of points. Points wander between the two clusters one by one, without direction (a
 # point joins the larger cluster more often, but a point that is taken out was more often in the larger one, so neither
-# cluster is favoured), until one happens to be empty. So this mistake is cheap in a small table and expensive in a
-# large one.
+# cluster is favoured), until one happens to be empty. So one group in two clusters is cheap to mend in a small table
+# and expensive in a large one.
 #
 # The remedy: begin with few points, exchange them, and let the sample grow
 # -------------------------------------------------------------------------
@@ -368,14 +368,14 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (After a schedule of 20 passes, up to 20 passes over all
-# rows follow while the fit improves; the seconds include them. After 5 none follow: fewer than ten are never made.) So
-# compare the seconds: annealing with 5 passes scores about as well as the start one row after the other with 20, in
-# half of its time.
+# more clusters, and rows that leave and enter cost time. (A fit that still improves goes on for as many passes over all
+# rows as its schedule had, at most: up to 20 after 20; the seconds include them. If that is fewer than ten, here 5, it
+# does not go on.) So compare the seconds: annealing with 5 passes scores about as well as the start one row after the
+# other with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
-# each row that is added; later fewer, down to one. By default, up to 60 passes over all rows follow while the fit
-# improves. Here is one chain of it for each of the three tables:
+# each row that is added; later fewer, down to one. It has a limit of its own of the passes that may follow, 60. Here is
+# one chain of it for each of the three tables:
 
 for seed in range(3):
     train, test = make_table(20_000, 200, seed)
@@ -401,7 +401,7 @@ assert np.mean(small["subsample annealing", 5]) - np.mean(small["start one row a
 # In the small table annealing gains next to nothing. (Mind the axis: all four means are within 0.1 nats.) So:
 #
 # - **Annealing pays off in tables with many rows and many clusters**, where the time is short for the table.
-# - **It gains next to nothing in small tables with few clusters.** The default schedule anneals there as well, which
+# - **It gains next to nothing in small tables.** The default schedule anneals there as well, which
 #   costs hundredths of a second.
 # - If the number of clusters is known, and the clusters are round and well apart, scikit-learn's
 #   ``GaussianMixture`` or ``KMeans`` is enough.

@@ -4,9 +4,10 @@
 Unless the text above the code says otherwise, all fits are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`
 with its defaults, except that four chains always run.
 
-In short, there are three reasons: the table leaves the clusters open, the chains are slow, or a chain is stuck. In the
-first case use averages over all chains, and not a single partition. In the others, first give the chains more work. The
-table near the end tells the cases apart.
+In short, there are three reasons: the table leaves the clusters open, the chains are slow, or a chain is stuck. A slow
+chain wanders through good partitions, but not far between two draws; a stuck one stays near a partition that predicts
+worse. In the first two cases use averages over all chains, and not a single partition, or give slow chains more work;
+if a chain is stuck, give more work first. The table near the end tells the cases apart.
 
 It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest.
 """
@@ -117,9 +118,14 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # of draws have more.) ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly
 # less (by 0.1) than the first and the last draw of the same chain. Both numbers are in ``convergence_``:
 # ``row_agreement`` and ``row_agreement_within``. (They differ somewhat from those above: chains count by their weights,
-# and within a chain only the first and the last draw are compared.) A chain that walks slowly looks as if it were
-# stuck. More work shows which it is. By default one draw is kept after each pass over all points; here one after each
-# twenty passes (``thin=20``), so that a chain comes farther from draw to draw:
+# and within a chain only the first and the last draw are compared.)
+#
+# The chains are slow
+# -------------------
+#
+# A chain that walks slowly looks as if it were stuck. More work shows which it is. By default one draw is kept after
+# each pass over all points; here one after each twenty passes (``thin=20``), so that a chain comes farther from draw to
+# draw:
 
 for name in ("square", "hospitals"):
     for thin in (1, 20):
@@ -131,13 +137,13 @@ for name in ("square", "hospitals"):
 
 # %%
 # With more work, ``fit`` no longer says that the chains disagree: draws of one chain are then nearly as different as
-# those of two chains. So these chains were slow, and not stuck: the second of the three reasons. (On the hospitals it
-# now says that some chains still improve, so that even more work would be of use.) On the square, their slowness had
-# hidden the first reason, that the table leaves the clusters open: even with more work, different chains agree to 0.17
-# only.
+# those of two chains. So these chains were slow, and not stuck: one of the three reasons. (On the hospitals it now says
+# that some chains still improve: its draws span 200 passes, in which a slow rise shows.) On the square, their slowness
+# had hidden another reason, that the table leaves the clusters open: even with more work, different chains agree to
+# 0.17 only.
 #
-# The first reason: the table leaves it open
-# ------------------------------------------
+# The table leaves it open
+# ------------------------
 #
 # The square has no groups. A cluster of this model is a Gaussian, so it takes several of them to fill a square, and
 # there are many ways to do so. Is one of them better? To see this, the next fits have one chain each, which is not the
@@ -194,8 +200,8 @@ print(f"GaussianMixture({number}) of the hospitals, four random states: mean agr
 assert index < 0.8
 
 # %%
-# Another reason: a chain is stuck
-# --------------------------------
+# A chain is stuck
+# ----------------
 #
 # In the next fit, which is not the default, chains are made to get stuck: with too little work, and with moves of
 # single points alone. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains
@@ -250,7 +256,7 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``
-# no warning, low agreement           the table leaves the clusters open          use averages, not ``labels_``
+# no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
 # disagreement, similar weights       partitions that predict about equally, and  use averages; for single clusters a
 #                                     chains that get slowly from one to another  larger ``thin`` or ``effort``
 # disagreement, unequal weights       those of little weight predict worse: may   a larger ``effort``, more chains

@@ -117,8 +117,8 @@ assert best["left-handed"] == "all in one cluster"
 # 2. **Columns.** One column after the other draws its view. A view is more probable if it has many columns, and if its
 #    clusters explain the column, by the measure above. The column can also draw a new view, whose clusters are random.
 #
-# Both steps, in any order, once for all rows and columns, are a *sweep*. Sweeps are repeated. This is Gibbs sampling,
-# for rows and columns in turn. Here it is, short and slow, in NumPy:
+# Both steps, in any order, once for all rows and columns, are a *sweep* (elsewhere: a pass). Sweeps are repeated. This
+# is Gibbs sampling, for rows and columns in turn. Here it is, short and slow, in NumPy:
 
 
 class SmallCrossCat:
@@ -353,9 +353,10 @@ assert n_views["diag"] > n_views["auto"]
 
 # %%
 # **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy of
-# another column, it stays with its copy, and a weaker dependence on further columns is lost. The next fit has not the
-# default, but ``covariance_type="diag"``. (With the default this happens less, since correlated numbers usually share a
-# view.)
+# another column, it stays with its copy, and a weaker dependence on further columns is lost: for all of them in one
+# view, clusters would have to be narrow in both, one for each combination, which costs too much. The next fit has not
+# the default, but ``covariance_type="diag"``. (With the default this happens less, since correlated numbers usually
+# share a view.)
 
 a = rng.normal(size=300)
 b = 0.5 * a + np.sqrt(0.75) * rng.normal(size=300)
@@ -372,7 +373,7 @@ assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 # table. A high value says that they share a view: with ``"diag"``, because the same clusters explain both; with the
 # default, numbers that have little to do with one another may share a view. ``relatedness`` says how strong a
 # dependence is, on the scale of a correlation; but like ``dependence_`` it describes the model, and not the table: for
-# a and b it is 0.
+# a and b the relatedness is 0, although their correlation is about 0.5.
 # What the model misses is found by an ordinary correlation, or by the tests of the command ``report``.
 #
 # In short: use CrossCat to see what a table of many columns is about (of numbers, with ``"diag"``), to fill in its
