@@ -368,13 +368,12 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (A fit that still improves goes on for as many passes over all
-# rows as its schedule had, at most: up to 20 after 20; the seconds include them. If that is fewer than ten, here 5, it
-# does not go on.) So compare the seconds: annealing with 5 passes scores about as well as the start one row after the
-# other with 20, in half of its time.
+# more clusters, and rows that leave and enter cost time. (After 20 passes, a fit that still improves may make up to 20
+# more, over all rows; they are in the seconds. After 5 it makes no more.) So compare the seconds: annealing with 5
+# passes scores about as well as the start one row after the other with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
-# each row that is added; later fewer, down to one. It has a limit of its own of the passes that may follow, 60. Here is
+# each row that is added; later fewer, down to one. After it, up to 60 passes may follow. Here is
 # one chain of it for each of the three tables:
 
 for seed in range(3):

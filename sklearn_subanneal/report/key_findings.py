@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.contradictions import LEVEL, Contradictions
 from sklearn_subanneal.report.pair_facts import p_text, pair_fact
-from sklearn_subanneal.report.structure import LEAST_WEIGHT
+from sklearn_subanneal.report.structure import LEAST_WEIGHT, disagree_on_rows
 from sklearn_subanneal.report.wording import listed
 
 if TYPE_CHECKING:
@@ -161,9 +161,8 @@ def _of_clusters(model, source, views) -> Iterator[KeyFinding]:
         f"{counted(len(large[0].rows), ROW)} ({len(large[0].rows) / n_rows:.0%})" + (f": {traits}." if traits else ".")
     )
     sure = min(cluster.confidence for cluster in large)
-    is_settled = not any("clusters" in problem for problem in model.convergence_.problems)
     strength = LIKELY if sure >= FAIRLY_SURE else DISPUTED
-    if sure >= SURE_OF_CLUSTER and is_settled and (model.chain_weights_ >= LEAST_WEIGHT).sum() > 1:
+    if sure >= SURE_OF_CLUSTER and not disagree_on_rows(model) and (model.chain_weights_ >= LEAST_WEIGHT).sum() > 1:
         strength = CERTAIN
     yield KeyFinding(text, strength, "clusters")
 

@@ -158,11 +158,17 @@ def cautions_of(model: CrossCat) -> list[str]:
         most = f"{'up to ' if min(moved) < max(moved) else ''}{max(max(moved), 1)} of {counted(len(first), 'column')}"
         out.append(f"{what} ({most} in another group).")
     found = model.convergence_
-    if found.row_agreement < min(LEAST_AGREEMENT, found.row_agreement_within - SURPLUS):
+    if disagree_on_rows(model):
         out.append(f"The runs disagree on the groups of rows (agreement {max(found.row_agreement, 0.0):.2f}).")
     if any("log joint" in problem for problem in found.problems):
         out.append("The model was still changing when it stopped.")
     return out
+
+
+def disagree_on_rows(model: CrossCat) -> bool:
+    """Whether the chains of a fitted model agree little on the clusters, and less than draws of one chain do."""
+    found = model.convergence_
+    return found.row_agreement < min(LEAST_AGREEMENT, found.row_agreement_within - SURPLUS)
 
 
 def _n_moved(labels: np.ndarray, others: np.ndarray) -> int:
