@@ -77,6 +77,30 @@ cdef class Window:
                     entering[i] = self.enter(s, leaving[i], bits)
         return np.asarray(leaving), np.asarray(entering)
 
+    def take_back(self, leaving, entering):
+        """Undo the last moves of the last plan, which are not made: the subsample is as it was before them.
+
+        Random numbers stay drawn.
+        """
+        bounds, sizes, first, deck = map(np.asarray, (self.bounds, self.sizes, self.first, self.deck))
+        left, entered = [
+            np.bincount(np.searchsorted(bounds, rows[rows >= 0], "right") - 1, minlength=self.n_strata)
+            for rows in (leaving, entering)]
+        sizes += (left - entered).astype(np.int32)
+        self.size = np.sum(sizes)
+        if self.cyclic:
+            first[:] = (first - left) % np.diff(bounds)
+            return
+        # What happened to a row first says where it was.
+        rows, at = np.unique(np.column_stack([leaving, entering]), return_index=True)
+        inside = np.zeros(self.n_rows, bool)
+        for s in range(self.n_strata):
+            inside[deck[bounds[s]:bounds[s] + sizes[s] - left[s] + entered[s]]] = True
+        inside[rows[rows >= 0]] = at[rows >= 0] % 2 == 0
+        for s in range(self.n_strata):
+            own = deck[bounds[s]:bounds[s + 1]]
+            own[:] = own[np.argsort(~inside[own], kind="stable")]
+
     def positions(self):
         """All positions in the subsample, int32 (size,)."""
         cdef int32_t[::1] out = np.empty(self.size, np.int32)

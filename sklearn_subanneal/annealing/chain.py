@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,8 @@ class AnnealedChain:
         # Seconds of the whole chain, and of the present run, to which a time limit applies.
         self.seconds = self.seconds_of_run = 0.0
         self._clock = clock.now()
+        # When the schedule must end, on the clock; infinite where time is not limited, and once it has ended.
+        self.deadline = inf
 
     def start_from_prior(self) -> None:
         """Assign all rows by draws from the prior."""
@@ -103,14 +107,18 @@ class AnnealedChain:
     ) -> ChainResult:
         """Anneal, unless this is done, and continue until there are ``n_draws`` draws or the time is over.
 
-        At least one draw is made however short the time: all rows are in when this returns. Where time is not limited,
-        sweeps of all rows are made, and dropped, as long as the log joint density rises: at most ``max_sweeps``.
+        At least one draw is made however short the time: all rows are in when this returns. A cycle that the end of the
+        schedule's time finds under way is cut short, but none once draws are made: which moves there are would depend
+        on how long they take. Where time is not limited, sweeps of all rows are made, and dropped, as long as the log
+        joint density rises: at most ``max_sweeps``.
         """
         self._clock = clock.now()
         if not self.annealed:
             seconds = None if time_limit is None else SCHEDULE_SHARE * time_limit
+            if seconds is not None:
+                self.deadline = self._clock + seconds - self.seconds_of_run
             self.arrived = self._anneal(Course(schedule, self.n_rows, seconds), context) or time_limit is not None
-            self.annealed, self.best = True, None
+            self.annealed, self.best, self.deadline = True, None, inf
         full = Step(1.0, self.n_rows, self.n_rows, 1.0)
         if not self.arrived:
             self._burn_in(full, max_sweeps, context)
@@ -154,10 +162,11 @@ class AnnealedChain:
         while self.leg < len(course.legs):
             pace = course.pace(self.leg, self.done, self.progress, self.seconds_of_run)
             if self._follow(pace, course, context):
-                # A callback asks to end early: the rows that are still out enter one after the other.
-                if self.window.size < self.n_rows:
-                    self._sweep(Step(1.0, self.n_rows, 0, 1.0), context)
+                self._enter_the_rest(context)
                 return True
+            if self.is_late():
+                self._end_late(course, context)
+                return False
             following = self.leg + 1
             if self.leg < course.n_starts:
                 if self.leg == 0 and course.is_hasty(0, self.done):
@@ -172,12 +181,66 @@ class AnnealedChain:
         return False
 
     def _follow(self, pace: Pace, course: Course, context: ChainContext) -> bool:
-        """The steps of one leg; whether a callback asks to end them early."""
+        """The steps of one leg, while there is time; whether a callback asks to end them early."""
         for step in pace.steps(self.window.size):
+            if self.is_late():
+                return False
             self.done, self.progress = pace.done + step.n_moves, step.progress
             if self._sweep(replace(step, progress=course.progress(self.leg, step.progress)), context):
                 return True
         return False
+
+    def _enter_the_rest(self, context: ChainContext, n_moves: int = 0) -> None:
+        """The rows that are still out enter one after the other, among so many moves."""
+        if n_moves or self.window.size < self.n_rows:
+            self._sweep(Step(1.0, self.n_rows, n_moves, 1.0), context)
+
+    def _end_late(self, course: Course, context: ChainContext) -> None:
+        """The time of the schedule is over, wherever the chain is: it gets all rows, and is no longer tempered."""
+        if self.best is not None:
+            # The present start was cut short, but not that one.
+            self._go_back(self.best[1])
+        self.leg = len(course.legs) - 1
+        if self.trace and self.trace[-1][self.TRACE.names.index("inverse_temperature")] < 1.0:
+            self.deadline = inf
+            self._enter_the_rest(context, self.n_rows)
+        else:
+            self._enter_the_rest(context)
+
+    def is_late(self) -> bool:
+        """Whether the time of the schedule is over: what remains of its cycle is to be left out."""
+        return self.deadline < inf and clock.now() >= self.deadline
+
+    def moves_of_rows(
+        self, step: Step, n_at_once: int, context: ChainContext
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Move the window by one cycle.
+
+        Parameters
+        ----------
+        step : Step
+        n_at_once : int
+            Moves between two looks at the cancel flag and at the clock.
+        context : ChainContext
+
+        Returns
+        -------
+        batches : iterator of (leaving, entering)
+            Positions that leave and enter, as of :meth:`Window.plan`; the caller makes these moves. When time is over
+            there are no more, and the window does not move on; but a step of no moves is made, by which the rows that
+            are out enter.
+        """
+        leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
+
+        def batches():
+            for at in range(0, len(leaving), n_at_once):
+                context.check()
+                if step.n_moves and self.is_late():
+                    self.window.take_back(leaving[at:], entering[at:])
+                    return
+                yield leaving[at : at + n_at_once], entering[at : at + n_at_once]
+
+        return batches()
 
     def _judge_start(self, last: bool) -> None:
         """Keep the best of the starts so far; go on from it after the last one, and otherwise begin another one.

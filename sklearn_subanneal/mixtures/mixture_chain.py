@@ -194,19 +194,16 @@ class MixtureChain(AnnealedChain):
         if move.replaces_gibbs and self.window.size == step.size == self.n_rows:
             context.check()
             return kernel.sweep(self.mixture, step.inverse_temperature, self.generator)
-        leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
         n_moved = 0
-        for at in range(0, len(leaving), self.batch):
-            context.check()
-            part = slice(at, at + self.batch)
-            n_moved += churn(self.mixture, leaving[part], entering[part], step.inverse_temperature, self.generator)
+        for leaving, entering in self.moves_of_rows(step, self.batch, context):
+            n_moved += churn(self.mixture, leaving, entering, step.inverse_temperature, self.generator)
         return n_moved
 
     def move_clusters(self, move: ClusterMove, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Make the proposals to split and merge clusters; returns how many were accepted."""
         n_assigned, n_accepted = self.mixture.n_assigned, 0
         waiting = move.count(n_assigned)
-        while waiting:
+        while waiting and not self.is_late():
             context.check()
             n_proposals = min(waiting, max(self.batch // max(n_assigned, 1), 1))
             n_accepted += kernel.propose(self.mixture, n_proposals, step.inverse_temperature, self.generator)

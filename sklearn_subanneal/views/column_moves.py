@@ -232,6 +232,17 @@ class ColumnPacing(BaseEstimator):
         if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 <= share <= 1.0:
             raise ValueError(f"from_share of ColumnPacing must be a number between 0 and 1, got {share!r}")
 
+    def parts(self, n_assigned: int, n_rows: int) -> bool:
+        """Whether columns that rest in one view part now, if nearly every row is alone in it.
+
+        That is so when they would move, but in a large table while a round of moves is cheap: the time for a cycle of
+        rows that are alone grows with their square, and columns that part must find their views before they rest again.
+        """
+        first = self.from_share * n_rows
+        if self.rest_above is not None:
+            first = min(first, 0.5 * self.rest_above)
+        return self.from_share > 0.0 and first <= n_assigned < n_rows
+
     def interval(self, n_quiet: int, arrived: bool) -> int:
         """Cycles from one time that a move is made to the next, after it has moved no column so many times."""
         return 1 if self.patience is None else 2 ** min(n_quiet // self.patience, 2 if arrived else 4)

@@ -10,7 +10,8 @@ from sklearn_subanneal.views.correlated_columns import correlated_columns
 
 #: Names of such partitions.
 STARTS = ("separate", "together", "prior")
-# Of the tenth of the rows that is assigned when columns may first move, even clusters of two rows leave fewer alone.
+# Of the tenth of the rows that is assigned when columns may first move, even clusters of two rows leave fewer alone; of
+# 1,000 rows of a table of 200,000, clusters of eight rows do.
 ALONE = 0.98
 
 
@@ -53,7 +54,7 @@ def first_column_labels(
     raise ValueError(f"start must be one of {STARTS}, got {start!r}")
 
 
-def part_columns(views: Views, rows: np.ndarray) -> None:
+def part_columns(views: Views, rows: np.ndarray) -> bool:
     """Part columns of a single view in which nearly every row is alone; in the new views, all rows are in one cluster.
 
     If many columns have no clusters in common, the hyperparameters are soon such that rows stay alone: a prior of the
@@ -66,10 +67,15 @@ def part_columns(views: Views, rows: np.ndarray) -> None:
         Of a chain that has not arrived.
     rows : ndarray of int32
         The rows that are assigned.
+
+    Returns
+    -------
+    have_parted : bool
     """
     if views.n_views > 1 or views.mixtures[0].n_clusters < ALONE * len(rows):
-        return
+        return False
     labels = np.full((views.n_columns, views.row_labels.shape[1]), -1, np.int8)
     labels[:, rows] = 0
     views.set_state(np.arange(views.n_columns, dtype=np.int32), labels)
     views.rebuild(rows)
+    return True

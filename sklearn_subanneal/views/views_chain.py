@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
+from itertools import groupby, repeat
+from math import inf
 from time import perf_counter
 
 import numpy as np
@@ -115,7 +116,7 @@ class ViewsChain(AnnealedChain):
         number: int = 0,
     ):
         super().__init__(len(arrays[0]), order, window, generator, number)
-        self.learn, self.pacing, self.n_threads = learn, pacing, n_threads
+        self.learn, self.pacing, self.start, self.n_threads = learn, pacing, start, n_threads
         self.learn_from = min(LEARNED_FROM, self.n_rows // 2) if learn_from is None else min(learn_from, self.n_rows)
         joint = [j for j, model in enumerate(models) if model.joint]
         self.reals = real_table([models[j] for j in joint], joint, arrays, self.order) if joint else None
@@ -149,11 +150,11 @@ class ViewsChain(AnnealedChain):
 
         for of_columns, moves in groupby(enumerate(self.moves), lambda own: own[1][0].kind == "columns"):
             if of_columns:
+                if self.window.size >= self.learn_from and self.pacing.parts(self.window.size, self.n_rows):
+                    # These columns rest, and the chain has not arrived: it may still begin anew.
+                    share = None if part_columns(views, self.window.positions()) else share
                 share = self._share_of_round() if share is None else share
-                if share and self.pacing.from_share and self.window.size < self.n_rows:
-                    # These columns have rested, and the chain has not arrived: it may still begin anew.
-                    part_columns(views, self.window.positions())
-                if share:
+                if share and not self.is_late():
                     n_columns_moved += self._move_columns(moves, share, beta, context)
                 stop_clock("views")
             else:
@@ -179,7 +180,11 @@ class ViewsChain(AnnealedChain):
 
     def _share_of_round(self) -> float:
         """The part of a round of moves of columns to make in this cycle: 0 while columns rest."""
-        if self.window.size < max(self.learn_from, self.pacing.from_share * self.n_rows):
+        n_first = self.pacing.from_share * self.n_rows
+        if self.start == "together" and self.views.n_views > 1:
+            # They have parted.
+            n_first = 0.0
+        if self.window.size < max(self.learn_from, n_first):
             return 0.0
         return self.pacing.share(self.window.size, self.window.size == self.n_rows)
 
@@ -209,25 +214,23 @@ class ViewsChain(AnnealedChain):
                 context.check()
                 n_moved += kernel.sweep(mixture, step.inverse_temperature, self.generator, rows)
             return n_moved
-        leaving, entering = self.window.plan(step.size, step.n_moves, self.generator)
+        n_moves = max(step.n_moves, abs(step.size - self.window.size))
+        batches = self.moves_of_rows(step, self.batch, context)
         mixtures, streams, beta = self.views.mixtures, self._streams_of_views(), step.inverse_temperature
-        parts = [slice(at, at + self.batch) for at in range(0, len(leaving), self.batch)]
+        if self.n_threads == 1 or n_moves * len(self.columns) < LEAST_CELLS_FOR_THREADS:
+            return sum(self.views.churn(leaving, entering, beta, streams) for leaving, entering in batches)
 
-        def sweep(mixture, stream):
+        def sweep(mixture, stream, own):
             n_moved = 0
-            for part in parts:
+            for leaving, entering in own:
                 context.check()
-                n_moved += churn(mixture, leaving[part], entering[part], beta, stream)
+                n_moved += churn(mixture, leaving, entering, beta, stream)
             return n_moved
 
-        if self.n_threads > 1 and len(leaving) * len(self.columns) >= LEAST_CELLS_FOR_THREADS:
-            with ThreadPoolExecutor(self.n_threads) as pool:
-                return sum(pool.map(sweep, mixtures, streams))
-        n_moved = 0
-        for part in parts:
-            context.check()
-            n_moved += self.views.churn(leaving[part], entering[part], beta, streams)
-        return n_moved
+        # All views must have made the same moves when the clock is looked at.
+        parts = [list(batches)] if self.deadline == inf else ([batch] for batch in batches)
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            return sum(n for part in parts for n in pool.map(sweep, mixtures, streams, repeat(part)))
 
     def _move_clusters(self, move: ClusterMove, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Proposals to split and merge clusters of rows in each view."""
@@ -235,7 +238,7 @@ class ViewsChain(AnnealedChain):
         most = FEWEST_PROPOSALS
         if self.reals is not None:
             most = min(max(MOST_IN_ALL_VIEWS // self.views.n_views, FEWEST_PROPOSALS), MOST_PROPOSALS)
-        n_proposals = move.count(len(rows), most)
+        n_proposals = 0 if self.is_late() else move.count(len(rows), most)
         for mixture in self.views.mixtures:
             context.check()
             n_accepted += kernel.propose(mixture, n_proposals, step.inverse_temperature, self.generator, rows)

@@ -267,7 +267,7 @@ def test_without_a_seed_the_chains_go_on(tmp_path):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_time_limit_counts_what_was_spent(estimator, tmp_path, monkeypatch):
-    tick_at_each_look(monkeypatch, 5e-3)
+    tick_at_each_look(monkeypatch, 2.5e-3)
 
     class KillAfter(Killer):
         def on_fit_task_end(self, estimator, context, *, metadata=None):

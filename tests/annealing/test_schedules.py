@@ -251,6 +251,24 @@ def test_pace_goes_on_where_another_ended():
     assert list(Pace(schedule, 200, done=done).steps(steps[half - 1].size)) == steps[half:]
 
 
+@pytest.mark.parametrize("cyclic", [False, True])
+@pytest.mark.parametrize(("before", "target"), [(0, 20), (20, 20), (15, 32), (40, 40), (30, 10), (39, 40)])
+def test_moves_that_are_not_made_are_taken_back(cyclic, before, target):
+    window, rng = Window([0, 25, 40], [1.0, 1.0], cyclic), np.random.default_rng(1)
+    window.plan(before, before, rng)
+    inside = set(window.positions())
+    leaving, entering = window.plan(target, 60, rng)
+    for own, other in zip(leaving[:37], entering[:37], strict=True):
+        inside = inside - {own} | {other} - {-1}
+    window.take_back(leaving[37:], entering[37:])
+    assert set(window.positions()) == inside and len(window.positions()) == window.size == len(inside)
+    # And so on.
+    for own, other in zip(*window.plan(40, 50, rng), strict=True):
+        assert (own < 0 or own in inside) and (other < 0 or other not in inside - {own})
+        inside = inside - {own} | {other} - {-1}
+    assert inside == set(range(40)) == set(window.positions())
+
+
 class Clock:
     """Time that passes only when told to."""
 

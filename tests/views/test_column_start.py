@@ -50,3 +50,18 @@ def test_columns_stay_together_where_there_are_clusters(size):
     model = fitted(X[rng.permutation(600)])
     assert model.n_views_ == 1
     assert model.trace_["n_views"].max() <= (12 if size == 2 else 2)
+
+
+@pytest.mark.parametrize("rest_above", [100, 2000])
+def test_columns_part_before_they_rest(rest_above):
+    """In a large table a tenth of the rows is more than those with which columns move."""
+    X = np.random.default_rng(0).normal(size=(600, 50))
+    pacing = ColumnPacing(rest_above, from_share=0.5)
+    trace = CrossCat(feature_types=["real"] * 50, **SETTINGS | {"column_pacing": pacing}).fit(X).trace_
+    alone = trace["n_clusters"] == trace["n_assigned"]
+    first = min(0.5 * rest_above, 300)
+    assert alone[(trace["n_assigned"] > 8) & (trace["n_assigned"] < first)].all()
+    assert not alone[trace["n_assigned"] >= first].any()
+    # They move before they rest.
+    begin = np.argmax(trace["n_assigned"] >= first)
+    assert trace["n_columns_moved"][begin : begin + 3].sum() > 10
