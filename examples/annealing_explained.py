@@ -384,9 +384,9 @@ for seed in range(3):
     print(f"{model.score(test):.2f} nats per row, {model.n_clusters_} clusters, {seconds:.2f} CPU seconds")
 
 # %%
-# Their scores are those of annealing with 20 passes, and they take somewhat longer. A single draw has small clusters
-# besides the 200 true ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if there are
-# several draws.
+# Their scores are those of annealing with 20 passes, and they take longer, about 1.6 times here. A single draw has
+# small clusters besides the 200 true ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if
+# there are several draws.
 #
 # When not to use it
 # ------------------

@@ -137,10 +137,9 @@ for name in ("square", "hospitals"):
 
 # %%
 # With more work, ``fit`` no longer says that the chains disagree: draws of one chain are then nearly as different as
-# those of two chains. So these chains were slow, and not stuck: one of the three reasons. (On the hospitals it now says
-# that some chains still improve: its draws span 200 passes, in which a slow rise shows.) On the square, their slowness
-# had hidden another reason, that the table leaves the clusters open: even with more work, different chains agree to
-# 0.17 only.
+# those of two chains. So these chains were slow, and not stuck: one of the three reasons. (On the hospitals it still
+# says that some chains improve, as it did before.) On the square, their slowness had hidden another reason, that the
+# table leaves the clusters open: even with more work, different chains agree to 0.17 only.
 #
 # The table leaves it open
 # ------------------------
@@ -257,9 +256,9 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``
 # no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
-# disagreement, similar weights       partitions that predict about equally, and  use averages; for single clusters a
+# disagreement, no weight above 1/2   partitions that predict about equally, and  use averages; for single clusters a
 #                                     chains that get slowly from one to another  larger ``thin`` or ``effort``
-# disagreement, unequal weights       those of little weight predict worse: may   a larger ``effort``, more chains
+# disagreement, one weight above 1/2  the others predict worse: they may          a larger ``effort``, more chains
 #                                     be stuck
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
 #                                                                                 ``time_limit``
@@ -267,9 +266,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
 # the chain forms its clusters more slowly, and may go on for longer. ``thin=20`` makes twenty times as many steps
-# between draws. Disagreement, in the table, means that ``fit`` warns of it. The square and the hospitals were in the
-# third row. With ``thin=20``, the square is in the second, and the hospitals are in the last; until they have more
-# work, use averages. Where one chain has nearly all the weight, results are those of one chain: run more of them.
+# between draws. Disagreement, in the table, means that ``fit`` warns of it. The square was in the third row, and the
+# hospitals in the third and in the last. With ``thin=20``, the square is in the second, and the hospitals are in the
+# last only; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where one chain
+# has nearly all the weight, results are those of one chain: run more of them.
 #
 # Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal._core.counted_nouns import counted
-from sklearn_subanneal.report.structure import LEAST_WEIGHT
+from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
 from sklearn_subanneal.report.wording import listed
 
 if TYPE_CHECKING:

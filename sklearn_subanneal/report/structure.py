@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.diagnostics import summary
+from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
 from sklearn_subanneal.posterior.labels import encode_labels
 from sklearn_subanneal.posterior.losses import adjusted_rand
 from sklearn_subanneal.report.source import Source
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 
 # Chains with a larger R-hat are reported as not converged.
 LARGEST_RHAT = 1.05
-# Chains of less weight do not count. Of a chain that agrees less with the views of the report, a reader is told, since
-# another report may have its views.
-LEAST_WEIGHT, LEAST_AGREEMENT = 0.05, 0.9
+# Of a chain that agrees less with the views of the report, a reader is told, since another report may have its views.
+LEAST_AGREEMENT = 0.9
 # Draws of one chain are more alike on the groups of rows than those of different ones by more than chance.
 SURPLUS = 0.05
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_subanneal._core.log_space import log_mean_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
-from sklearn_subanneal.mixtures.stacking import PRIOR_DEVIATION, left_out_scores, stacking_weights
+from sklearn_subanneal.mixtures.stacking import PRIOR_DEVIATION, left_out_scores, stacking_weights, without_failed
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import left_out, without
@@ -75,8 +75,9 @@ def chain_weights(
             known = without(arrays, unknown) if unknown else arrays
             asked = known, without(known, [column])
             whole[chain], others[chain] = _given_other_rows(models, draws, own, arrays, asked)
-    deviation = PRIOR_DEVIATION if column is None else PRIOR_DEVIATION_OF_COLUMN
-    return stacking_weights(whole, others, counts, deviation)
+    if column is None:
+        return without_failed(stacking_weights(whole, others, counts, PRIOR_DEVIATION))
+    return stacking_weights(whole, others, counts, PRIOR_DEVIATION_OF_COLUMN)
 
 
 def _given_other_rows(models, draws, seen, arrays, asked):

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier
 from sklearn_subanneal.mixtures import Gibbs
-from sklearn_subanneal.mixtures.stacking import stacking_weights
+from sklearn_subanneal.mixtures.stacking import stacking_weights, without_failed
 from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, predict_column, score_seen_rows, without
 
@@ -36,6 +36,17 @@ def test_equal_chains_have_equal_weights():
     rng = np.random.default_rng(1)
     row = rng.normal(size=(2, 1, 40))
     np.testing.assert_allclose(stacking_weights(*np.repeat(row, 3, axis=1), np.ones(40), 0.5), 1.0 / 3.0, atol=1e-6)
+
+
+def test_chains_that_have_failed_are_left_out():
+    found = without_failed(np.array([0.9, 0.03, 0.04, 0.03]))
+    np.testing.assert_allclose(found, [1, 0, 0, 0], atol=1e-8)
+    assert (found > 0.0).all() and found.sum() == pytest.approx(1.0)
+    few = np.array([0.6, 0.34, 0.06])
+    np.testing.assert_array_equal(without_failed(few), few / few.sum())
+    # Of many chains that are about as good, none has failed.
+    many = np.linspace(1.0, 2.0, 32) / 48.0
+    np.testing.assert_allclose(without_failed(many), many)
 
 
 def test_a_density_of_zero_does_no_harm():
