@@ -121,8 +121,8 @@ def write_report(
         marked(imputation.uncertainty).to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
     else:
         del files["imputed"], files["uncertainty"]
-    structure = find_structure(model, source, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
     contradictions = find_contradictions(model, source.X)
+    structure = find_structure(model, source, contradictions.tests, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
     understated = find_understated(list(model.feature_types_), structure, contradictions)
     deadline = learned.deadline - SECONDS_OF_PICTURES
     anomalies = find_anomalies(model, source, MOST_ANOMALIES, MOST_SCORED_ROWS, deadline)

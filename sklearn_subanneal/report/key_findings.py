@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 CERTAIN, LIKELY, DISPUTED = "certain", "likely", "disputed"
 # Two columns are together for certain if they are in such a share of the draws of every chain, and likely if in this.
 ALWAYS, MOSTLY = 0.95, 0.5
+# Columns of which one tells less about the other do not depend on each other to speak of.
+LEAST_STRENGTH = 0.1
 # A p-value that is no evidence, of a single test.
 HINT = 0.05
 # Columns that are with another one in so few draws are taken as alone.
@@ -106,7 +108,7 @@ def pair_findings(
     """What the first pairs of columns are, and how sure it is that they depend on each other."""
     names, tests = list(model.feature_types_), contradictions.tests
     n_tests, found = max(len(names) * (len(names) - 1) // 2, 1), []
-    for pair in pairs[:MOST_PAIRS]:
+    for pair in [pair for pair in pairs if pair.relatedness >= LEAST_STRENGTH][:MOST_PAIRS]:
         i, j = names.index(pair.one), names.index(pair.other)
         fact = pair_fact(source.frame[pair.one], source.frame[pair.other], float(tests.correlations[i, j]))
         strength = _strength_of_pair(model, i, j)

@@ -13,6 +13,7 @@ from sklearn_subanneal.diagnostics import summary
 from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
 from sklearn_subanneal.posterior.labels import encode_labels
 from sklearn_subanneal.posterior.losses import adjusted_rand
+from sklearn_subanneal.report.pair_tests import PairTests
 from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class Structure:
         return sum(rhat > LARGEST_RHAT for *_, rhat in self.convergence)
 
 
-def find_structure(model: CrossCat, source: Source, most_pairs: int, most_columns: int, seed: int) -> Structure:
+def find_structure(
+    model: CrossCat, source: Source, tests: PairTests, most_pairs: int, most_columns: int, seed: int
+) -> Structure:
     """Compute the most related pairs of columns, and the convergence of the chains.
 
     Parameters
@@ -94,9 +97,12 @@ def find_structure(model: CrossCat, source: Source, most_pairs: int, most_column
     model : CrossCat
         Fitted to the table.
     source : Source
+    tests : PairTests
+        Of all pairs of its columns.
     most_pairs : int
     most_columns : int
-        The most columns whose pairs are compared.
+        The most columns whose pairs are compared: those that depend most surely on another one by a test. Columns of
+        nothing but noise may share a view in all draws.
     seed : int
         Seed of the Monte Carlo integrals.
 
@@ -105,7 +111,10 @@ def find_structure(model: CrossCat, source: Source, most_pairs: int, most_column
     Structure
     """
     names, dependence = list(source.feature_types), model.dependence_
-    chosen = np.sort(np.argsort(-dependence.sum(axis=1), kind="stable")[:most_columns])
+    smallest = np.where(np.isnan(tests.p_values), 1.0, tests.p_values)
+    np.fill_diagonal(smallest, 1.0)
+    # Many p-values are 0 in large tables: of these columns, those that share a view with others most often.
+    chosen = np.sort(np.lexsort((-dependence.sum(axis=1), smallest.min(axis=1)))[:most_columns])
     related = model.relatedness_matrix([int(j) for j in chosen], random_state=seed)
     one, other = np.triu_indices(len(chosen), k=1)
     best = np.argsort(-related[one, other], kind="stable")[:most_pairs]

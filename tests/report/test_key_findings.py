@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +29,8 @@ from sklearn_subanneal.report.understated import find_understated
 
 
 def findings(model, source):
-    structure, contradictions = find_structure(model, source, 20, 100, 0), find_contradictions(model, source.X)
+    contradictions = find_contradictions(model, source.X)
+    structure = find_structure(model, source, contradictions.tests, 20, 100, 0)
     return find_key_findings(
         model,
         source,
@@ -107,12 +110,9 @@ def test_chains_that_disagree_say_so(source):
     model = CrossCat(**settings, column_start="together", random_state=0).fit(source.X)
     i, j = 0, 1
     np.testing.assert_array_equal(chain_shares(model, i, j), [1.0, 1.0])
-    pairs = [
-        pair
-        for pair in find_structure(model, source, 20, 100, 0).pairs
-        if {pair.one, pair.other} == {"height", "weight"}
-    ]
     contradictions = find_contradictions(model, source.X)
+    found = find_structure(model, source, contradictions.tests, 20, 100, 0).pairs
+    pairs = [pair for pair in found if {pair.one, pair.other} == {"height", "weight"}]
     assert [own.strength for own in pair_findings(model, source, pairs, contradictions)] == [CERTAIN]
     labels = model.posterior_column_labels_.copy()
     labels[1] = np.arange(labels.shape[2])
@@ -129,13 +129,29 @@ def test_together_without_a_test_is_disputed(source):
     """Columns of noise that the chains may not part: that they share a view says nothing."""
     settings = {"feature_types": source.feature_types, "moves": [Gibbs()], "n_chains": 2, "n_draws": 3}
     model = CrossCat(**settings, column_start="together", random_state=0).fit(source.X)
-    structure = find_structure(model, source, 20, 100, 0)
-    noise = [pair for pair in structure.pairs if "noise" in (pair.one, pair.other)]
     contradictions, names = find_contradictions(model, source.X), list(model.feature_types_)
+    structure = find_structure(model, source, contradictions.tests, 20, 100, 0)
+    noise = [replace(pair, relatedness=0.3) for pair in structure.pairs if "noise" in (pair.one, pair.other)]
     found = pair_findings(model, source, noise[:2], contradictions)
     p_values = [contradictions.tests.p_values[names.index(pair.one), names.index(pair.other)] for pair in noise[:2]]
     assert [own.strength for own in found] == [LIKELY if p < 0.05 else DISPUTED for p in p_values]
     assert DISPUTED in {own.strength for own in found}
+    # Of weak ones nothing is said.
+    weak = [replace(pair, relatedness=0.09) for pair in noise]
+    assert not pair_findings(model, source, weak, contradictions)
+    assert len(pair_findings(model, source, [*weak, *noise], contradictions)) == len(found)
+
+
+def test_the_columns_that_a_test_finds_dependent_are_compared(source):
+    """Two of five columns, of which all share a view: not the one of noise, though it is the first."""
+    types = dict(reversed(source.feature_types.items()))
+    X = source.X[list(types)]
+    model = CrossCat(
+        feature_types=types, moves=[Gibbs()], n_chains=2, n_draws=3, column_start="together", random_state=0
+    ).fit(X)
+    tests = find_contradictions(model, X).tests
+    (pair,) = find_structure(model, SimpleNamespace(feature_types=types), tests, 20, 2, 0).pairs
+    assert {pair.one, pair.other} in ({"height", "weight"}, {"kind", "size"})
 
 
 def test_the_page_begins_with_them(source, learned, tmp_path):
