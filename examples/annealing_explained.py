@@ -198,10 +198,9 @@ assert powers["one group in two clusters"] > 1.2 > powers["two groups in one clu
 # %%
 # To part two groups, the work grows more slowly than the number of points; in passes, it even falls. So this is not
 # what makes large tables hard. What makes them hard is the other mistake: the work to join two clusters that share a
-# group grows faster than the number of points. Points wander between the two clusters one by one, without direction (a
-# point joins the larger cluster more often, but a point that is taken out was more often in the larger one, so neither
-# cluster is favoured), until one happens to be empty. So one group in two clusters is cheap to mend in a small table
-# and expensive in a large one.
+# group grows faster than the number of points. Points wander between the two clusters one by one, until one happens to
+# be empty. They wander without direction: the larger cluster gets more points, but loses as many more. So one group
+# in two clusters is cheap to mend in a small table and expensive in a large one.
 #
 # The remedy: begin with few points, exchange them, and let the sample grow
 # -------------------------------------------------------------------------
@@ -368,9 +367,9 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (After 20 passes, a fit that still improves may make up to 20
-# more, over all rows; they are in the seconds. After 5 it makes no more.) So compare the seconds: annealing with 5
-# passes scores about as well as the start one row after the other with 20, in half of its time.
+# more clusters, and rows that leave and enter cost time. (The fits with 20 passes may make up to 20 more over all rows
+# as long as they improve; those with 5 were set to make none. The seconds count all of them.) So compare the seconds:
+# annealing with 5 passes scores about as well as the start one row after the other with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. After it, up to 60 passes may follow. Here is
@@ -384,9 +383,9 @@ for seed in range(3):
     print(f"{model.score(test):.2f} nats per row, {model.n_clusters_} clusters, {seconds:.2f} CPU seconds")
 
 # %%
-# Their scores are those of annealing with 20 passes, and they take longer, about 1.6 times here. A single draw has
-# small clusters besides the 200 true ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if
-# there are several draws.
+# Their scores are those of annealing with 20 passes, and they take longer, about 1.6 times here: the default has to do
+# for harder tables, too, and need not be changed for this one. A single draw has small clusters besides the 200 true
+# ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if there are several draws.
 #
 # When not to use it
 # ------------------

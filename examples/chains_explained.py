@@ -136,10 +136,11 @@ for name in ("square", "hospitals"):
         assert disagree == (thin == 1)
 
 # %%
-# With more work, ``fit`` no longer says that the chains disagree: draws of one chain are then nearly as different as
-# those of two chains. So these chains were slow, and not stuck: one of the three reasons. (On the hospitals it still
-# says that some chains improve, as it did before.) On the square, their slowness had hidden another reason, that the
-# table leaves the clusters open: even with more work, different chains agree to 0.17 only.
+# With more work, ``fit`` no longer says that the chains disagree. This is not because they are alike now, but because
+# each chain goes so far that its own draws are nearly as different as those of two chains. So these chains were slow,
+# and not stuck: one of the three reasons. (On the hospitals it still says that some chains improve, as it did before.)
+# On the square, their slowness had hidden another reason, that the table leaves the clusters open: even with more work,
+# different chains agree to 0.17 only.
 #
 # The table leaves it open
 # ------------------------
@@ -257,7 +258,7 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``
 # no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
 # disagreement, no weight above 1/2   partitions that predict about equally, and  use averages; for single clusters a
-#                                     chains that get slowly from one to another  larger ``thin`` or ``effort``
+#                                     chains that get slowly from one to another  larger ``thin``
 # disagreement, one weight above 1/2  the others predict worse: they may          a larger ``effort``, more chains
 #                                     be stuck
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer

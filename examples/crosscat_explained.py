@@ -103,11 +103,12 @@ assert (best[list(ABOUT_PLACE)] == "by place").all() and (best[list(ABOUT_AGE)] 
 assert best["left-handed"] == "all in one cluster"
 
 # %%
-# The questions about place are explained best by the clusters of place, and those about age by the clusters of age. A
-# bar below zero says that clusters do harm: each further cluster has a share of its own, which has to be guessed from
-# fewer people. So clusters must explain enough to pay for themselves. This acts like the penalty for parameters in a
-# criterion such as BIC, and keeps the method from making as many clusters and views as it can. For ``left-handed``,
-# clusters gain nothing, but a few cost little, so that they may appear by chance.
+# The questions about place are explained best by the clusters of place, and those about age by the clusters of age.
+# Bars are log likelihoods minus that of one cluster; one below zero says that clusters do harm: each further cluster
+# has a share of its own, which has to be guessed from fewer people. So clusters must explain enough to pay for
+# themselves. This acts like the penalty for parameters in a criterion such as BIC, and keeps the method from making as
+# many clusters and views as it can. For ``left-handed``, clusters gain nothing, but a few cost little, so that they may
+# appear by chance.
 #
 # Nobody tells CrossCat the place and the age. It has to find the clusters and the views together:
 #
@@ -337,10 +338,11 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 # ---------------------
 #
 # **With the default, views of numbers say little.** In tables of moderate size (up to 64 columns of numbers, and not
-# too many rows), columns of real numbers (not counts, and not scales of a few levels) are jointly Gaussian within a
-# cluster of a view. Correlated numbers then need no clusters, and columns that have little to do with one another can
-# share a view at little cost. This predicts well and shows few views. ``covariance_type="diag"``, which is not the
-# default, makes columns independent within a cluster: there are more views, which can be read. The code has both:
+# too many rows), columns of numbers (of type real, skewed or semicontinuous, but not counts or scales of a few
+# levels) are jointly Gaussian within a cluster of a view. Correlated numbers then need no clusters, and columns that
+# have little to do with one another can share a view at little cost. This predicts well and shows few views.
+# ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster: there are more
+# views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
