@@ -15,7 +15,7 @@ clusters are not split or merged, and the columns of a view are independent with
 import numpy as np
 from _common import note, report
 from _crosscat import crosscat, crosscat_parser
-from _strategies import NAMES, compare, show_progress, summarize, table
+from _strategies import NAMES, SCHEDULES, compare, show_progress, summarize, table
 from _tables import READERS, read
 from sklearn.base import clone
 
@@ -70,7 +70,7 @@ def estimators(arguments, rows) -> dict:
     for name in arguments.strategies:
         if name == "accelerating" and "anneal" in out and len(rows) * 7 // 8 <= Accelerating().n_small:
             continue
-        out[name] = crosscat(arguments, schedule=name, feature_types=rows.kinds)
+        out[name] = crosscat(arguments, schedule=SCHEDULES.get(name, name), feature_types=rows.kinds)
         if name in ("prior", "sequential"):
             # These have all rows from the start: columns that rest while rows are many would never move.
             out[name].set_params(column_pacing__rest_above=None)

@@ -109,19 +109,22 @@ class AnnealedChain:
 
         At least one draw is made however short the time: all rows are in when this returns. A cycle that the end of the
         schedule's time finds under way is cut short, but none once draws are made: which moves there are would depend
-        on how long they take. Where time is not limited, sweeps of all rows are made, and dropped, as long as the log
-        joint density rises: at most ``max_sweeps``.
+        on how long they take. Then sweeps of all rows are made, and dropped: as long as the log joint density rises,
+        but at most ``max_sweeps``; or, where time is limited, until the schedule's part of the time is over.
         """
         self._clock = clock.now()
+        seconds = None if time_limit is None else SCHEDULE_SHARE * time_limit
         if not self.annealed:
-            seconds = None if time_limit is None else SCHEDULE_SHARE * time_limit
             if seconds is not None:
                 self.deadline = self._clock + seconds - self.seconds_of_run
-            self.arrived = self._anneal(Course(schedule, self.n_rows, seconds), context) or time_limit is not None
+            self.arrived = self._anneal(Course(schedule, self.n_rows, seconds), context)
             self.annealed, self.best, self.deadline = True, None, inf
         full = Step(1.0, self.n_rows, self.n_rows, 1.0)
         if not self.arrived:
-            self._burn_in(full, max_sweeps, context)
+            if seconds is None:
+                self._burn_in(full, max_sweeps, context)
+            else:
+                self._burn_in_until(seconds, full, context)
             self.arrived = True
         stop = False
         while not stop and len(self.draws) < n_draws:
@@ -135,6 +138,13 @@ class AnnealedChain:
     def _burn_in(self, full: Step, most: int, context: ChainContext) -> None:
         """Sweeps of all rows until the log joint density does not rise, a callback asks to end, or most are made."""
         while self.n_burn_in < self.n_planned or self._plan_more(most):
+            self.n_burn_in += 1
+            if self._sweep(full, context):
+                return
+
+    def _burn_in_until(self, seconds: float, full: Step, context: ChainContext) -> None:
+        """Sweeps of all rows until the run has taken so long, or a callback asks to end."""
+        while self.seconds_of_run < seconds:
             self.n_burn_in += 1
             if self._sweep(full, context):
                 return

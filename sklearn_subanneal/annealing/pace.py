@@ -20,6 +20,9 @@ class Step:
 
 # Cycles of fewer rows would spend their time between the kernels.
 LEAST_CYCLE = 16
+# By the clock, a schedule makes at most so many times its assignments: where there is more time, sweeps of all rows gain
+# more than a schedule that is stretched further.
+MOST_TIMES = 3.0
 
 
 class Pace:
@@ -30,7 +33,8 @@ class Pace:
     schedule : Schedule
     n_rows : int
     seconds : float or None
-        The schedule ends when this much time has passed; None: when its assignments are done.
+        The schedule ends when this much time has passed, or three times its assignments are done; None: when these are
+        done.
     done : int
         Assignments that an earlier run has made already.
     progress : float or None
@@ -86,8 +90,9 @@ class Pace:
         ahead = n_moves / self._speed if self._speed else 0.0
         if not self.seconds > 0:
             return 1.0
+        of_work = (self.done + n_moves) / (MOST_TIMES * self.whole)
         # Not back, where the last cycle was slow and this one would be judged by it.
-        return max(self.progress, min(1.0, (self.elapsed + ahead) / self.seconds))
+        return max(self.progress, min(1.0, max((self.elapsed + ahead) / self.seconds, of_work)))
 
 
 def own_work(schedule: Schedule, n_rows: int) -> int:
@@ -104,7 +109,8 @@ class Course:
     schedule : Schedule
     n_rows : int
     seconds : float or None
-        The course ends when this much time has passed; None: when its assignments are done.
+        The course ends when this much time has passed, if not before, as of :class:`Pace`; None: when its assignments
+        are done.
 
     Attributes
     ----------

@@ -136,8 +136,9 @@ class CrossCat(
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
         as do the work of the schedule once more.
     time_limit : float or None, default=None
-        Seconds for each chain, up to one more draw of ``thin`` sweeps: four fifths for the schedule, the rest for the
-        draws, one or more.
+        Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, which is
+        shortened or stretched to fit, but to at most three times its work, and then for sweeps of all rows that are
+        dropped. The rest is for the draws, one or more.
     warm_start : bool, default=False
         Whether another ``fit`` to the same table continues the chains until they have ``n_draws`` draws.
     window : int, default=10000

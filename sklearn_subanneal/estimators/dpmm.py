@@ -104,9 +104,10 @@ default="auto"
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: 60
         times ``effort`` with schedule="auto", else as many as do the work of the schedule once more.
     time_limit : float or None, default=None
-        Seconds for each chain, up to one more draw of ``thin`` sweeps. The schedule is stretched or shortened to four
-        fifths of it; the rest is for draws, of which there may be fewer than ``n_draws``. All rows are assigned and one
-        draw is made however short it is.
+        Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, which is
+        shortened or stretched to fit, but to at most three times its work, and then for sweeps of all rows that are
+        dropped. The rest is for draws, of which there may be fewer than ``n_draws``. All rows are assigned and one draw
+        is made however short it is.
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     window : int, default=10000

@@ -167,7 +167,7 @@ def learn(
         On a second Ctrl-C.
     """
     model, started = plan.estimator(source, elapsed), time.perf_counter()
-    callback = LearningCallback(model.n_chains, model.n_draws, on_progress)
+    callback = LearningCallback(model.n_chains, model.n_draws, on_progress, model.time_limit)
     deadline = inf if plan.time_limit is None else started - elapsed + plan.time_limit
     with callback.handling_interrupts(), warnings.catch_warnings():
         # The page says it.
@@ -186,10 +186,18 @@ class LearningCallback:
         Of the fit.
     on_progress : callable
         As in :func:`learn`.
+    time_limit : float or None, default=None
+        Seconds of a chain.
     """
 
-    def __init__(self, n_chains: int, n_draws: int, on_progress: Callable[[float, str, bool], None]):
-        self.n_draws = n_draws
+    def __init__(
+        self,
+        n_chains: int,
+        n_draws: int,
+        on_progress: Callable[[float, str, bool], None],
+        time_limit: float | None = None,
+    ):
+        self.n_draws, self.time_limit = n_draws, time_limit
         self.on_progress = on_progress
         self.is_stopped = False
         self._lock = threading.Lock()
@@ -209,9 +217,13 @@ class LearningCallback:
         with self._lock:
             chain, is_annealed = record["chain"], record["progress"] >= 1.0
             before = self._progress[chain]
-            step = (1.0 - SCHEDULE_SHARE) / self.n_draws
-            reached = before + step if is_annealed else SCHEDULE_SHARE * record["progress"]
-            self._progress[chain] = min(max(before, SCHEDULE_SHARE if is_annealed else 0.0, reached), 1.0)
+            if self.time_limit is not None:
+                reached = record["seconds"] / self.time_limit
+            elif is_annealed:
+                reached = max(before, SCHEDULE_SHARE) + (1.0 - SCHEDULE_SHARE) / self.n_draws
+            else:
+                reached = SCHEDULE_SHARE * record["progress"]
+            self._progress[chain] = min(max(before, reached), 1.0)
             is_stopped = self.is_stopped
             text = (
                 f"chain {chain + 1} of {len(self._progress)}: {record['n_assigned']} rows in {record['n_views']} views"

@@ -73,6 +73,10 @@ class ShardedChain(AnnealedChain):
             stop |= self.seconds_of_run - self.start_seconds >= BURN_IN_SHARE * (limit - self.start_seconds)
         return stop
 
+    def _burn_in_until(self, seconds: float, full: Step, context: ChainContext) -> None:
+        # The time of the sweeps before the draws is in _sweep, and a chain that has arrived does not wait for its end.
+        self._burn_in(full, self.spec.max_sweeps, context)
+
     def _move_rows(self, mixture: ShardedMixture, context: ChainContext) -> tuple[int, int]:
         """The moves of rows of one partition; returns how many moved, and how many splits and merges were accepted."""
         context.check()

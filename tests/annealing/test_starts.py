@@ -158,13 +158,13 @@ def test_a_hasty_start_is_the_only_one(monkeypatch, seconds, legs):
 
 
 def test_starts_share_the_time(monkeypatch):
-    result = run(Slow(100, (1.0, 3.0, 2.0), monkeypatch=monkeypatch), time_limit=10.0, n_draws=10**6)
+    result = run(Slow(100, (1.0, 3.0, 2.0), monkeypatch=monkeypatch), time_limit=5.0, n_draws=10**6)
     trace = result.trace
     own = trace["seconds"][trace["progress"] < 1.0]
     before = own[trace["progress"][trace["progress"] < 1.0] <= 0.4]
-    # The schedule has eight of the ten seconds, a fifth of them for each start, of which the second is kept.
-    assert before[0] == pytest.approx(1.6, abs=0.15) and before[-1] == pytest.approx(3.2, abs=0.15)
-    assert own[-1] == pytest.approx(8.0, abs=0.3) and trace["seconds"][-1] == pytest.approx(10.0, abs=0.2)
+    # The schedule has four of the five seconds, a fifth of them for each start, of which the second is kept.
+    assert before[0] == pytest.approx(0.8, abs=0.15) and before[-1] == pytest.approx(1.6, abs=0.15)
+    assert own[-1] == pytest.approx(4.0, abs=0.3) and trace["seconds"][-1] == pytest.approx(5.0, abs=0.2)
 
 
 def test_the_first_start_is_the_same_whatever_follows():

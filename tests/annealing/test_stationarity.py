@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 from sklearn.callback import ProgressBar
+from support.clocks import tick_at_each_look
 from support.tables import blobs
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
@@ -17,7 +18,15 @@ from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.annealing.stationarity import FEWEST, full_sweeps, may_rise, still_rises, trend_score
 
-TRACE = np.dtype([("n_assigned", "i8"), ("inverse_temperature", "f8"), ("log_joint", "f8")])
+TRACE = np.dtype(
+    [
+        ("n_assigned", "i8"),
+        ("inverse_temperature", "f8"),
+        ("log_joint", "f8"),
+        ("progress", "f8"),
+        ("seconds", "f8"),
+    ]
+)
 N_ROWS = 30
 
 
@@ -165,11 +174,29 @@ def test_it_ends_once_the_density_is_level():
     assert not still_rises(result.trace, N_ROWS)
 
 
-def test_a_time_limit_is_the_only_limit_then():
-    result = run(Scripted(rising), time_limit=0.05, max_sweeps=10**6)
-    assert 1 <= len(result.draws) <= 10 and np.unique(np.diff(result.draws)).tolist() in ([], [1])
-    assert result.state.n_burn_in == 0
-    assert len(run(Scripted(rising), time_limit=1e-9).draws) == 1
+@pytest.mark.parametrize("values", [level, rising])
+def test_a_time_limit_is_the_only_limit_then(monkeypatch, values):
+    """Three times the work of the schedule, then sweeps until four fifths of the time are over, then draws."""
+    tick_at_each_look(monkeypatch, 1e-3)
+    result = run(Scripted(values), time_limit=2.0, max_sweeps=7, n_draws=10**6)
+    state, trace = result.state, result.trace
+    annealing = trace["progress"] < 1.0
+    assert len(trace) == annealing.sum() + 1 + state.n_burn_in + len(result.draws)
+    assert annealing.sum() == pytest.approx(3 * N_SCHEDULE, abs=2)
+    assert trace["seconds"][annealing][-1] < 1.0
+    assert trace["seconds"][-len(result.draws)] == pytest.approx(1.6, abs=0.02)
+    assert trace["seconds"][-1] == pytest.approx(2.0, abs=0.02)
+
+
+def test_a_time_limit_shorter_than_a_sweep():
+    result = run(Scripted(rising), time_limit=1e-9)
+    assert len(result.draws) == 1 and result.state.n_burn_in == 0
+
+
+def test_a_callback_ends_the_sweeps_before_the_draws(monkeypatch):
+    tick_at_each_look(monkeypatch, 1e-3)
+    result = run(Scripted(level), time_limit=2.0, context=Stops(3 * N_SCHEDULE + 20), n_draws=3)
+    assert result.trace["seconds"][-1] < 1.0 and 10 < result.state.n_burn_in < 25 and len(result.draws) == 3
 
 
 class Stops(ChainContext):
@@ -206,7 +233,8 @@ def test_a_chain_saved_on_its_way_goes_on_as_if_it_had_not_been_interrupted(n_ma
     whole = run(Scripted(rising), context=context)
     other = run(Scripted(rising).restore(context.saved))
     assert other.draws == whole.draws
-    np.testing.assert_array_equal(other.trace, whole.trace)
+    for name in set(TRACE.names) - {"seconds"}:
+        np.testing.assert_array_equal(other.trace[name], whole.trace[name])
 
 
 @pytest.mark.parametrize("estimator", [CrossCat, SubsampleAnnealedDPMM])
