@@ -25,7 +25,7 @@ NAMES = {
 STRATEGIES = ("prior", "sequential", "anneal")
 # As many draws as the time bound allows.
 ALL_DRAWS = 1_000_000
-# As in the paper, annealing takes all the time that there is: by itself, a schedule is stretched to three times its work.
+# As in the paper, annealing takes all the time that there is; a schedule of few passes would be stretched thrice only.
 SCHEDULES = {"anneal": SubsampleAnneal(passes=1e6)}
 
 

@@ -20,8 +20,8 @@ class Step:
 
 # Cycles of fewer rows would spend their time between the kernels.
 LEAST_CYCLE = 16
-# By the clock, a schedule makes at most so many times its assignments: where there is more time, sweeps of all rows gain
-# more than a schedule that is stretched further.
+# By the clock, a schedule makes at most so many times its assignments: where there is more time, sweeps of all rows
+# gain more than a schedule that is stretched further.
 MOST_TIMES = 3.0
 
 
