@@ -199,8 +199,8 @@ assert powers["one group in two clusters"] > 1.2 > powers["two groups in one clu
 # To part two groups, the work grows more slowly than the number of points; in passes, it even falls. So this is not
 # what makes large tables hard. What makes them hard is the other mistake: the work to join two clusters that share a
 # group grows faster than the number of points. Points wander between the two clusters one by one, until one happens to
-# be empty. They wander without direction: the larger cluster gets more points, but loses as many more. So one group
-# in two clusters is cheap to mend in a small table and expensive in a large one.
+# be empty. They wander without direction: the larger cluster gains points faster than the smaller one, and loses them
+# faster, too. So one group in two clusters is cheap to mend in a small table and expensive in a large one.
 #
 # The remedy: begin with few points, exchange them, and let the sample grow
 # -------------------------------------------------------------------------
@@ -367,9 +367,10 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (The fits with 20 passes may make up to 20 more over all rows
-# as long as they improve; those with 5 were set to make none. The seconds count all of them.) So compare the seconds:
-# annealing with 5 passes scores about as well as the start one row after the other with 20, in half of its time.
+# more clusters, and rows that leave and enter cost time. (After its passes, a fit may make as many again over all rows,
+# as long as it improves, but none if that is fewer than ten: so up to 20 more after 20 passes, and none after 5. The
+# seconds count all of them.) So compare the seconds: annealing with 5 passes scores about as well as the start one row
+# after the other with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. After it, up to 60 passes may follow. Here is

@@ -6,8 +6,9 @@ with its defaults, except that four chains always run.
 
 In short, there are three reasons: the table leaves the clusters open, the chains are slow, or a chain is stuck. A slow
 chain wanders through good partitions, but not far between two draws; a stuck one stays near a partition that predicts
-worse. In the first two cases use averages over all chains, and not a single partition, or give slow chains more work;
-if a chain is stuck, give more work first. The table near the end tells the cases apart.
+worse. In the first two cases use averages over all chains, and not a single partition; if a chain is stuck, give more
+work first. (Besides, a chain may not yet have arrived at good partitions: ``fit`` warns of this separately.) The table
+near the end tells the cases apart.
 
 It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest.
 """
@@ -25,8 +26,8 @@ It is for readers who know scikit-learn and what a Gaussian is. The page explain
 #
 # If the chains walk long enough, it does not matter where they began: all visit the same partitions. Where the clusters
 # are clear, a short walk is enough; on most real tables, no walk is long enough to visit all that is plausible. Then
-# each chain has missed some partitions that are as good as its own, or better; a longer walk brings chains closer. Here
-# are three tables:
+# each chain has missed some partitions that are as good as its own, or better. The longer they walk, the more of these
+# each of them visits, and the closer are their averages. Here are three tables:
 #
 # - *groups*: three groups of points with gaps between them;
 # - *square*: points that are spread evenly over a square, without any gap;
@@ -114,7 +115,7 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # - *hospitals*: bright squares along the diagonal. The draws of one chain are more like one another than like those of
 #   the others. Within ten draws, each chain has stayed near its own place.
 #
-# (The printed number of clusters is that of ``labels_``, which merges the small clusters of single draws; the pictures
+# (The printed number of clusters is that of ``labels_``, which merges many small clusters of single draws; the pictures
 # of draws have more.) ``fit`` warns if draws of different chains agree little (less than 0.8 on average), and clearly
 # less (by 0.1) than the first and the last draw of the same chain. Both numbers are in ``convergence_``:
 # ``row_agreement`` and ``row_agreement_within``. (They differ somewhat from those above: chains count by their weights,
@@ -257,8 +258,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``
 # no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
-# disagreement, no weight above 1/2   partitions that predict about equally, and  use averages; for single clusters a
-#                                     chains that get slowly from one to another  larger ``thin``
+# disagreement, no weight above 1/2   partitions that predict about equally, and  use averages; a larger ``thin`` shows
+#                                     chains that get slowly from one to another  whether the table leaves them open
 # disagreement, one weight above 1/2  the others predict worse: they may          a larger ``effort``, more chains
 #                                     be stuck
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
@@ -272,7 +273,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # last only; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where one chain
 # has nearly all the weight, results are those of one chain: run more of them.
 #
-# Which clusters can be relied on, although others cannot? ``cluster_stability`` estimates for each cluster how probable
+# That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
+# although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three
 # quarters of the rows that either has (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9 we rely
 # on a cluster. With four chains, that means that all of them have found it.
