@@ -137,11 +137,12 @@ for name in ("square", "hospitals"):
         assert disagree == (thin == 1)
 
 # %%
-# With more work, ``fit`` no longer says that the chains disagree. This is not because they are alike now, but because
-# each chain goes so far that its own draws are nearly as different as those of two chains. So these chains were slow,
-# and not stuck: one of the three reasons. (On the hospitals it still says that some chains improve, as it did before.)
-# On the square, their slowness had hidden another reason, that the table leaves the clusters open: even with more work,
-# different chains agree to 0.17 only.
+# With more work, ``fit`` no longer says that the chains disagree. On the square this is not because they are alike now,
+# but because each chain goes so far that its own draws are nearly as different as those of two chains; on the
+# hospitals, draws of one chain differ more, and different chains agree better. So these chains were slow, and not
+# stuck: one of the three reasons. (On the hospitals it says, with both values of ``thin``, that some chains were still
+# improving; the table near the end says what to do then.) On the square, their slowness had hidden another reason, that
+# the table leaves the clusters open: even with more work, different chains agree to 0.17 only.
 #
 # The table leaves it open
 # ------------------------
@@ -292,8 +293,7 @@ for name, model in models.items():
 # When to use something else
 # --------------------------
 #
-# - If you need the same partition in each run, fix ``random_state``, and report that you did. The same
-#   ``random_state`` gives the same chains, bit for bit. It does not make the partition more certain.
+# - If you need the same partition in each run, fix ``random_state``, and report that you did. Without a ``time_limit``, the same ``random_state`` gives the same chains, bit for bit. It does not make the partition more certain.
 # - If the table has no groups, as the square, do not report clusters at all. A density (``score_samples``) or the
 #   probability that two rows belong together (``co_clustering``) is what the fit can tell.
 # - If you look for groups of any shape, merge clusters that overlap (``merge_components``), or use a method that

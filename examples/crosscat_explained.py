@@ -356,10 +356,11 @@ assert n_views["diag"] > n_views["auto"]
 # %%
 # **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy of
 # another column, it stays with its copy, and a weaker dependence on further columns is lost. Below, a and b are
-# correlated, and each has a copy. The fit has not the default, but ``covariance_type="diag"``, by which a column and
-# its copy are described together by narrow clusters only. If all four were in one view, each cluster would have to be
-# narrow in a and in b, so that there would be one for each combination, which costs too much. (With the default this
-# happens less, since correlated numbers usually share a view.)
+# correlated, and each has a copy. The fit has not the default, but ``covariance_type="diag"``, by which columns are
+# independent within a cluster: a column and its copy then need many narrow clusters. If all four were in one view, each
+# cluster would have to be narrow in a and in b, with one for each combination: too many. So b goes to another view, and
+# its correlation with a is lost. (With the default this happens less, since correlated numbers usually share a
+# view.)
 
 a = rng.normal(size=300)
 b = 0.5 * a + np.sqrt(0.75) * rng.normal(size=300)
