@@ -293,7 +293,9 @@ for name, model in models.items():
 # When to use something else
 # --------------------------
 #
-# - If you need the same partition in each run, fix ``random_state``, and report that you did. Without a ``time_limit``, the same ``random_state`` gives the same chains, bit for bit. It does not make the partition more certain.
+# - If you need the same partition in each run, fix ``random_state``, and report that you did. Without a
+#   ``time_limit``, the same ``random_state`` gives the same chains, bit for bit. It does not make the partition more
+#   certain.
 # - If the table has no groups, as the square, do not report clusters at all. A density (``score_samples``) or the
 #   probability that two rows belong together (``co_clustering``) is what the fit can tell.
 # - If you look for groups of any shape, merge clusters that overlap (``merge_components``), or use a method that
