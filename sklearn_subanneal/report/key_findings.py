@@ -227,8 +227,8 @@ def _of_missing(source) -> Iterator[KeyFinding]:
     if n_missing:
         text = (
             f"In the modelled columns, {counted(n_missing, 'cell')} ({n_missing / n_cells:.1%}) are missing; the "
-            f"column with most is {worst.name} ({worst.n_missing:,}, {worst.n_missing / len(source.frame):.0%}). All of these "
-            "are imputed."
+            f"column with most is {worst.name} ({worst.n_missing:,}, {worst.n_missing / len(source.frame):.0%}). "
+            "All of these are imputed."
         )
         yield KeyFinding(text, CERTAIN, "missing")
 
