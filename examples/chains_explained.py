@@ -140,9 +140,10 @@ for name in ("square", "hospitals"):
 # With more work, ``fit`` no longer says that the chains disagree. On the square this is not because they are alike now,
 # but because each chain goes so far that its own draws are nearly as different as those of two chains; on the
 # hospitals, draws of one chain differ more, and different chains agree better. So these chains were slow, and not
-# stuck: one of the three reasons. (On the hospitals it says, with both values of ``thin``, that some chains were still
-# improving; the table near the end says what to do then.) On the square, their slowness had hidden another reason, that
-# the table leaves the clusters open: even with more work, different chains agree to 0.17 only.
+# stuck. On the hospitals, this is not all: with both values of ``thin``, ``fit`` says that some chains were still
+# improving, so that these had not arrived either; the table near the end says what to do. On the square, their slowness
+# had hidden another reason, that the table leaves the clusters open: even with more work, different chains agree to
+# 0.17 only.
 #
 # The table leaves it open
 # ------------------------
@@ -257,10 +258,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
-# no warning, high agreement          the clusters are clear in the table         use ``labels_``
-# no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
-# disagreement, no weight above 1/2   partitions that predict about equally, and  use averages; a larger ``thin`` shows
-#                                     chains that get slowly from one to another  whether the table leaves them open
+# no warning, high agreement          the clusters are clear in the table         use ``labels_`` no warning, low
+# agreement           the table probably leaves them open         use averages, not ``labels_`` disagreement, no weight
+# above 1/2   partitions that predict about equally, and  use averages; to learn whether the table
+#                                     chains that get slowly from one to another  leaves them open: a larger ``thin``
 # disagreement, one weight above 1/2  the others predict worse: they may          a larger ``effort``, more chains
 #                                     be stuck
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
@@ -278,7 +279,7 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable
 # it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three
 # quarters of the rows that either has (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9 we rely
-# on a cluster. With four chains, that means that all of them have found it.
+# on a cluster. It is estimated from the chains: with four, it is above 0.9 only if all of them have the cluster.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_

@@ -243,8 +243,8 @@ display.figure_.set_size_inches(8, 4.5)
 # %%
 # In the picture, dark is yes, and lines separate clusters. The large clusters of the questions about age are the three
 # ages, and those of the questions about place are town and country. The small clusters of people whose answers are
-# unusual come and go from draw to draw, so do not read them; ``cluster_stability`` says which clusters another fit
-# would probably find, too.
+# unusual come and go from draw to draw, so do not take them for kinds of people; ``cluster_stability`` says which
+# clusters another fit would probably find, too.
 #
 # How sure is this? ``dependence_`` has the share of draws in which two columns are in one view (chains that predict the
 # table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing,

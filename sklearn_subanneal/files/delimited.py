@@ -39,7 +39,7 @@ def text_table(
     Raises
     ------
     ValueError
-        If a line has more cells than the others.
+        If a line has more cells than the others or, where spaces separate the cells, fewer.
     """
     import pandas as pd
 
@@ -81,7 +81,10 @@ def text_table(
     names = _names(frame, dialect, notes)
     if dialect.has_names:
         frame = frame.iloc[1:]
-    frame = without_end(frame, notes).reset_index(drop=True)
+    frame = without_end(frame, notes)
+    if dialect.separator == SPACES:
+        frame = _without_short_lines(frame, options, notes)
+    frame = frame.reset_index(drop=True)
     frame.columns = names
     return _without_empty_end(frame, notes), dialect.separator
 
@@ -102,6 +105,22 @@ def _without_comments(text: str, dialect: Dialect, notes: list[str]) -> str:
         if count:
             notes.append(f"{count} lines that begin with {dialect.comment!r} were left out as comments")
     return text
+
+
+def _without_short_lines(frame: pd.DataFrame, options: ReadingOptions, notes: list[str]) -> pd.DataFrame:
+    """Of cells separated by spaces: if one is left blank, those after it move to the left, and the last is empty."""
+    short = frame.iloc[:, -1] == ""
+    if not short.any():
+        return frame
+    cells = [cell for cell in frame[short].iloc[0] if cell]
+    first = f"with {len(cells)} cells in place of {frame.shape[1]}, {' '.join(cells)[:60]!r}"
+    if not options.skip_bad_lines:
+        raise ValueError(
+            f"there is a line {first}: between spaces a missing cell must be written, such as NA, since those after it "
+            "move to the left otherwise; to leave such lines out, pass --skip-bad-lines"
+        )
+    notes.append(f"{short.sum()} lines with too few cells were left out, the first is one {first}")
+    return frame[~short]
 
 
 def _stripped(frame: pd.DataFrame) -> pd.DataFrame:

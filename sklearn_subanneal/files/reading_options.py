@@ -26,7 +26,7 @@ class ReadingOptions:
     day_first : bool or None
         Whether the first number of 04/03/2021 is the day.
     skip_bad_lines : bool
-        Whether lines of text with too many cells are left out, and not refused.
+        Whether lines of text with too many cells, or between spaces too few, are left out, and not refused.
     missing : tuple of str
         Texts that mean a missing cell, in addition to the usual ones.
     keep : tuple of str

@@ -227,7 +227,11 @@ def _add_reading(own: argparse.ArgumentParser) -> None:
     order = group.add_mutually_exclusive_group()
     order.add_argument("--day-first", action="store_true", default=None, help="04/03/2021 is 4 March")
     order.add_argument("--month-first", dest="day_first", action="store_false", default=None, help="it is April 3")
-    group.add_argument("--skip-bad-lines", action="store_true", help="leave out lines with too many cells, and say so")
+    group.add_argument(
+        "--skip-bad-lines",
+        action="store_true",
+        help="leave out lines with too many cells, or, between spaces, too few, and say so",
+    )
     group.add_argument(
         "--max-gib", type=float, default=4.0, metavar="N", help="refuse a table that unfolds to more (default: 4)"
     )

@@ -42,6 +42,25 @@ def test_cells_of_several_lines_before_the_table():
     assert any("before the table" in note for note in notes)
 
 
+STARS = "HIP  Vmag   B-V  Plx\n" + "".join(
+    f"{row:4} {5 + row / 9:.2f} {row / 50:.3f} {9 - row / 7:.2f}\n" for row in range(40)
+)
+
+
+def test_a_blank_cell_between_spaces_is_refused():
+    """The cells after it would move to the left."""
+    assert text_table(STARS, ReadingOptions(), [])[0].shape == (40, 4)
+    blank = f"{STARS}  40  9.50        7.71\n  41  9.60 0.820  7.60\n"
+    with pytest.raises(
+        ValueError, match=r"line with 3 cells in place of 4, '40 9.50 7.71'.*must be written, such as NA"
+    ):
+        text_table(blank, ReadingOptions(), [])
+    notes: list[str] = []
+    frame, _ = text_table(blank, ReadingOptions(skip_bad_lines=True), notes)
+    assert frame["HIP"].tolist()[-2:] == ["39", "41"] and frame["Plx"].tolist()[-1] == "7.60"
+    assert any("1 lines with too few cells were left out" in note for note in notes)
+
+
 def test_single_quotes():
     text = "'a','b'\n" + "".join(f"'{row}.5','x, \"{row}\"'\n" for row in range(20))
     frame, _ = text_table(text, ReadingOptions(), [])
