@@ -367,9 +367,9 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (After 20 passes, a fit may add up to 20 more over all rows,
-# while it improves; after 5 it adds none. The seconds include them.) So compare the seconds: annealing with 5 passes
-# scores about as well as the start one row after the other with 20, in half of its time.
+# more clusters, and rows that leave and enter cost time. (By default, 20 passes are followed by up to 20 more over all
+# rows, while the fit improves, and fewer than ten by none. The seconds include them.) So compare the seconds: annealing
+# with 5 passes scores about as well as the start one row after the other with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. After it, up to 60 passes may follow, more than after a schedule

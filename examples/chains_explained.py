@@ -21,8 +21,7 @@ It is for readers who know scikit-learn and what a Gaussian is. The page explain
 # walks from one to the next, so that in the long run it is at each partition as often as it is probable. If one
 # partition is three times as probable as another, the chain is there three times as often. Some of the partitions that
 # it visits are kept: these are the *draws*. By default a fit has two chains, which do not know of one another, and two
-# more if these disagree (if the agreement explained below is less than 0.98; warnings have a lower limit). It keeps ten
-# draws of each. Here, ``n_chains=4``.
+# more unless these agree almost perfectly. It keeps ten draws of each. Here, ``n_chains=4``.
 #
 # If the chains walk long enough, it does not matter where they began: all visit the same partitions. Where the clusters
 # are clear, a short walk is enough; on most real tables, no walk is long enough to visit all that is plausible. Then
@@ -207,8 +206,8 @@ assert index < 0.8
 # ----------------
 #
 # In the next fit, which is not the default, chains are made to get stuck: with too little work, and with moves of
-# single points alone. The table has nine groups. :doc:`How subsample annealing works <annealing_explained>` explains
-# why it is hard to mend a mistake by moves of single points.
+# single points alone. The table has nine groups, and two of them in one cluster would part with more passes; how
+# mistakes are mended by moves of single points: :doc:`how subsample annealing works <annealing_explained>`.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
@@ -252,16 +251,18 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #
 # Look at the ``ConvergenceWarning`` of ``fit`` (the page of the command ``report`` warns sooner), at
 # ``convergence_.row_agreement`` (above about 0.8 counts as high), and at ``chain_weights_``. (With ``CrossCat``, the
-# chains may disagree on the views of columns, too; the remedies are the same. ``fit`` has a second warning: that the
-# log joint density, which says how well the clusters suit the table, still rises in the draws.)
+# chains may disagree on the views of columns, too; the remedies are the same. The command has no ``thin``: its page
+# says what to do there. ``fit`` has a second warning: that the log joint density, which says how well the clusters suit
+# the table, still rises in the draws.)
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
-# no warning, high agreement          the clusters are clear in the table         use ``labels_`` no warning, low
-# agreement           the table probably leaves them open         use averages, not ``labels_`` disagreement, no weight
-# above 1/2   partitions that predict about equally, and  use averages; to learn whether the table
-#                                     chains that get slowly from one to another  leaves them open: a larger ``thin``
+# no warning, high agreement          the clusters are clear in the table         use ``labels_``
+# no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
+# disagreement, no weight above 1/2   partitions that predict about equally, and  use averages; a larger ``thin``
+#                                     chains that get slowly from one to another  shows whether the table leaves
+#                                                                                 the clusters open
 # disagreement, one weight above 1/2  the others predict worse: they may          a larger ``effort``, more chains
 #                                     be stuck
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
@@ -270,16 +271,17 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
 # the chain forms its clusters more slowly, and may go on for longer. ``thin=20`` makes twenty times as many steps
-# between draws. Disagreement, in the table, means that ``fit`` warns of it. The square was in the third row, and the
-# hospitals in the third and in the last. With ``thin=20``, the square is in the second, and the hospitals are in the
-# last only; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where one chain
-# has nearly all the weight, results are those of one chain: run more of them.
+# between draws. Disagreement, in the table, means that ``fit`` warns of it. The square had disagreement with no weight
+# above 1/2; the hospitals had this, too, and rising density. With ``thin=20``, the square has no warning and low
+# agreement, and the hospitals have rising density only; until they have more work, use averages. If two rows apply,
+# begin with a larger ``effort``. Where one chain has nearly all the weight, results are those of one chain: run more of
+# them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
-# although others cannot? ``cluster_stability`` estimates for each cluster how probable
-# it is that a fit with another ``random_state`` has nearly the same one: the rows that both have are at least three
-# quarters of the rows that either has (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9 we rely
-# on a cluster. It is estimated from the chains: with four, it is above 0.9 only if all of them have the cluster.
+# although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another
+# ``random_state`` has nearly the same one: the rows that both have are at least three quarters of the rows that either
+# has (a Jaccard index of 0.75). This *recurrence* is printed here; above 0.9 we rely on a cluster. It is estimated from
+# the chains: with four, it is above 0.9 only if all of them have the cluster.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_
