@@ -76,7 +76,8 @@ class CrossCat(
         Initial partition of the columns: each in a separate view, all in one view, or a draw from the prior. None:
         separate, but with full covariance real and skewed columns are in one view if they are connected by significant
         rank correlations, directly or by way of others. Without such columns, and if ``schedule`` and ``column_pacing``
-        are the defaults too, the second of every four chains starts with all in one view.
+        are the defaults too, the second of every four chains starts with all in one view,
+        unless a ``time_limit`` is too short for that.
     column_pacing : ColumnPacing or None, default=None
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.clocks import tick_at_each_look
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.annealing import SubsampleAnneal
@@ -65,3 +66,14 @@ def test_columns_part_before_they_rest(rest_above):
     # They move before they rest.
     begin = np.argmax(trace["n_assigned"] >= first)
     assert trace["n_columns_moved"][begin : begin + 3].sum() > 10
+
+
+@pytest.mark.parametrize(("time_limit", "together"), [(None, True), (0.05, True), (0.004, False)])
+def test_with_little_time_no_chain_starts_with_all_columns_in_one_view(monkeypatch, time_limit, together):
+    """Tables of more than 50,000 cells for each second: these have 480."""
+    tick_at_each_look(monkeypatch, 1e-5)
+    codes = np.random.default_rng(0).integers(3, size=(60, 8))
+    model = CrossCat(feature_types=["categorical"] * 8, n_chains=2, n_draws=1, time_limit=time_limit, random_state=0)
+    trace = model.fit(codes).trace_
+    first = [trace["n_views"][trace["chain"] == number][0] for number in range(2)]
+    assert first[0] > 1 and (first[1] == 1) == together
