@@ -314,9 +314,9 @@ for other in list(means)[:2]:
 # -------------
 #
 # From here on the page uses the package, but not with the defaults: each fit has a single chain and a single draw, so
-# that single chains can be compared. (The default is two chains of ten draws, and two more chains if these disagree.)
-# The package also proposes to split a whole cluster, or to merge two at once (*split-merge moves*), in all fits below.
-# These mend the same mistakes, so that annealing has less left to gain. Does it gain anything?
+# that single chains can be compared. (The default is two chains of ten draws, and two more unless these agree almost
+# perfectly.) The package also proposes to split a whole cluster, or to merge two at once (*split-merge moves*), in all
+# fits below. These mend the same mistakes, so that annealing has less left to gain. Does it gain anything?
 #
 # The first table has 20,000 rows, 20 columns of categories, and 200 clusters. The score is the mean log density of
 # rows that the fit has not seen, in nats, the unit of natural logarithms. Higher is better, and one nat more means that
@@ -367,8 +367,9 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (By default, 20 passes are followed by up to 20 more over all
-# rows, while the fit improves, and fewer than ten by none. The seconds include them.) So compare the seconds: annealing
+# more clusters, and rows that leave and enter cost time. (After a schedule that is given, as here, further passes over
+# all rows may follow while the fit improves: up to 20 after the 20 passes, and none after the 5. The seconds include
+# them.) So compare the seconds: annealing
 # with 5 passes scores about as well as the start one row after the other with 20, in half of its time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for

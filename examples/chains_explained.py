@@ -5,10 +5,10 @@ Unless the text above the code says otherwise, all fits are those of :class:`~sk
 with its defaults, except that four chains always run.
 
 In short, there are three reasons: the table leaves the clusters open, the chains are slow, or a chain is stuck. A slow
-chain wanders through good partitions, but not far between two draws; a stuck one stays near a partition that predicts
-worse. In the first two cases use averages over all chains, and not a single partition; if a chain is stuck, give more
-work first. (Besides, a chain may not yet have arrived at good partitions: ``fit`` warns of this separately.) The table
-near the end tells the cases apart.
+chain wanders through good partitions, but not far between two draws; a stuck one stays, in all of its draws, near a
+partition that predicts worse. In the first two cases use averages over all chains, and not a single partition; if a
+chain is stuck, give more work first. (Besides, a chain may not yet have arrived at good partitions: ``fit`` warns of
+this separately.) The table near the end tells the cases apart.
 
 It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest.
 """
@@ -205,9 +205,9 @@ assert index < 0.8
 # A chain is stuck
 # ----------------
 #
-# In the next fit, which is not the default, chains are made to get stuck: with too little work, and with moves of
-# single points alone. The table has nine groups, and two of them in one cluster would part with more passes; how
-# mistakes are mended by moves of single points: :doc:`how subsample annealing works <annealing_explained>`.
+# In the next fit, which is not the default, chains are stuck for as long as we watch them: they have too little work,
+# and move single points only. (With many more passes, two groups in one cluster would part; stuck means that a chain
+# does not leave a poor partition within its draws.) The table has nine groups.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
