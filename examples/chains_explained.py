@@ -139,10 +139,10 @@ for name in ("square", "hospitals"):
 # With more work, ``fit`` no longer says that the chains disagree. On the square this is not because they are alike now,
 # but because each chain goes so far that its own draws are nearly as different as those of two chains; on the
 # hospitals, draws of one chain differ more, and different chains agree better. So these chains were slow, and not
-# stuck. On the hospitals, this is not all: with both values of ``thin``, ``fit`` says that some chains were still
-# improving, so that these had not arrived either; the table near the end says what to do. On the square, their slowness
-# had hidden another reason, that the table leaves the clusters open: even with more work, different chains agree to
-# 0.17 only.
+# stuck. On the hospitals, ``fit`` also says, with both values of ``thin``, that some chains were still improving:
+# besides being slow, these had not yet reached good partitions; the table near the end says what to do. On the square,
+# their slowness had hidden another reason, that the table leaves the clusters open: even with more work, different
+# chains agree to 0.17 only.
 #
 # The table leaves it open
 # ------------------------
