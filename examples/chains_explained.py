@@ -5,10 +5,10 @@ Unless the text above the code says otherwise, all fits are those of :class:`~sk
 with its defaults, except that four chains always run.
 
 In short, there are three reasons: the table leaves the clusters open, the chains are slow, or a chain is stuck. A slow
-chain wanders through good partitions, but not far between two draws; a stuck one stays, in all of its draws, near a
-partition that predicts worse. In the first two cases use averages over all chains, and not a single partition; if a
-chain is stuck, give more work first. (Besides, a chain may not yet have arrived at good partitions: ``fit`` warns of
-this separately.) The table near the end tells the cases apart.
+chain moves, but not far between two draws; a stuck one stays, in all of its draws, near a partition that predicts
+worse. In the first two cases use averages over all chains, and not a single partition; if a chain is stuck, give more
+work first. (Besides, a chain may not yet have arrived at good partitions: ``fit`` warns of this separately.) The table
+near the end tells the cases apart.
 
 It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest.
 """
