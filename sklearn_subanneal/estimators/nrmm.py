@@ -102,10 +102,9 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
         as do the work of the schedule once more.
     time_limit : float or None, default=None
-        Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, which is
-        shortened or stretched to fit, but to at most three times its work, and then for sweeps of all rows that are
-        dropped. The rest is for draws, fewer than ``n_draws`` if need be. All rows are assigned and one draw is made
-        however short it is.
+        Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, shortened or
+        stretched to fit, but to at most three times its work, and then for sweeps of all rows that are dropped; the
+        rest is for draws, fewer than ``n_draws`` if need be. All rows are assigned and one draw is made in any case.
     warm_start : bool, default=False
         Whether a second ``fit``, on the same table, continues the chains until they have ``n_draws`` draws.
     n_jobs : int or None, default=None
