@@ -11,6 +11,7 @@ import pytest
 
 from sklearn_subanneal.report import Plan, learn, read_source, write_report
 from sklearn_subanneal.report.anomalies import find_anomalies
+from sklearn_subanneal.report.learning import LearningCallback
 
 
 def plan_of(n_rows, n_columns=10, elapsed=0.0, **settings):
@@ -77,3 +78,13 @@ def test_a_limit_that_is_over_ends_in_a_whole_report(fitted, tmp_path):
     ]  # fmt: skip
     assert len(pd.read_csv(tmp_path / "imputed.csv").dropna()) == 200
     assert "among 7 of 200 evenly spaced rows" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_progress_is_by_time_if_that_is_limited():
+    """Sweeps before the draws come after the end of the schedule; they are no draws."""
+    seen = []
+    callback = LearningCallback(2, 10, lambda progress, text, is_urgent: seen.append(progress), time_limit=4.0)
+    for chain, seconds, progress in ((0, 1.0, 0.5), (0, 2.0, 1.0), (1, 1.0, 1.0), (0, 3.0, 1.0), (0, 5.0, 1.0)):
+        trace = {"chain": chain, "progress": progress, "seconds": seconds, "n_assigned": 9, "n_views": 1}
+        callback.on_fit_task_end(None, None, metadata={"trace": trace})
+    assert seen == [0.125, 0.25, 0.375, 0.5, 0.625]
