@@ -270,12 +270,12 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 #
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
-# the chain forms its clusters more slowly, and may go on for longer. ``thin=20`` makes twenty times as many steps
-# between draws. Disagreement, in the table, means that ``fit`` warns of it. The square had disagreement with no weight
-# above 1/2; the hospitals had this, too, and rising density. With ``thin=20``, the square has no warning and low
-# agreement, and the hospitals have rising density only; until they have more work, use averages. If two rows apply,
-# begin with a larger ``effort``. Where one chain has nearly all the weight, results are those of one chain: run more of
-# them.
+# there is more time to mend mistakes while the subsample is small, and afterwards. ``thin=20`` makes twenty times as
+# many steps between draws. Disagreement, in the table, means that ``fit`` warns of it; a weight above 1/2 says
+# something where there are four chains or more. The square had disagreement with no weight above 1/2; the hospitals had
+# this, too, and rising density. With ``thin=20``, the square has no warning and low agreement, and the hospitals have
+# rising density only; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where
+# one chain has nearly all the weight, results are those of one chain: run more of them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another

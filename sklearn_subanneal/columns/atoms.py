@@ -1,4 +1,4 @@
-"""find_atoms: the values of a column of reals that many cells take exactly, while most others hardly repeat."""
+"""Atoms: the values of a column of reals that many cells take exactly, while most others hardly repeat."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 LEAST_SHARE, LEAST_ROWS = 0.01, 20
 # Its frequency is at least this many times the median frequency of the values that are not atoms.
 LEAST_RATIO = 10.0
+# In a column of which the user says that a value is frequent, the one that so many rows have, and so many times as many
+# as have any other value.
+LEAST_ROWS_OF_SINGLE, LEAST_LEAD = 3, 2
 
 
 def find_atoms(cells: np.ndarray) -> np.ndarray:
@@ -44,3 +47,30 @@ def find_atoms(cells: np.ndarray) -> np.ndarray:
         if counts[order[n_atoms - 1]] >= LEAST_RATIO * np.median(counts[order[n_atoms:]]):
             return np.sort(values[order[:n_atoms]])
     return np.empty(0)
+
+
+def single_atom(cells: np.ndarray) -> np.ndarray:
+    """The most frequent value of a column, if three cells have it, and twice as many as any other; else none.
+
+    Parameters
+    ----------
+    cells : ndarray of float64 of shape (n_rows,)
+        Missing cells are NaN.
+
+    Returns
+    -------
+    atoms : ndarray of shape (1,) or (0,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.columns.atoms import single_atom
+    >>> single_atom(np.array([0.5, 0.5, 0.5, 0.5, 1.3, 2.1, 2.1, 4.0]))
+    array([0.5])
+    """
+    values, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
+    if len(values) < 2:
+        return np.empty(0)
+    second, first = np.sort(counts)[-2:]
+    leads = first >= max(LEAST_ROWS_OF_SINGLE, LEAST_LEAD * second)
+    return values[[counts.argmax()]] if leads else np.empty(0)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_subanneal.columns._cluster_parameters import SemicontinuousParameters
 from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
-from sklearn_subanneal.columns.atoms import find_atoms
+from sklearn_subanneal.columns.atoms import find_atoms, single_atom
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.parameters import Hyperparameter
@@ -45,7 +45,8 @@ class Semicontinuous(Real):
     ``log_masses`` gives the part that is a probability.
 
     Atoms are found in the training data by :func:`find_atoms`, or given by ``feature_params``: ``"atoms"``, a number or
-    a list. A column with a single value has that as its atom. Cells are compared with the atoms exactly, as float64,
+    a list. Where none is found, the most frequent value is the atom, if at least three cells have it, and twice as many
+    as any other value. A column with a single value has that as its atom. Cells are compared with the atoms exactly, as float64,
     and ``sample`` gives atoms in the units of the data without rounding.
 
     Predictions are mean and standard deviation, atoms included. Of a transformed rest, whose mean may be infinite, the
@@ -245,7 +246,7 @@ def _transform_of(name, rest, given):
 
 
 def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:
-    """The atoms of a column, sorted: those that the user gives, or those of its training cells.
+    """The atoms of a column, sorted: those that the user gives, or those of its training cells, if need be a single one.
 
     Raises
     ------
@@ -257,9 +258,9 @@ def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:
         remedy = "give at least one"
     else:
         atoms, values = find_atoms(cells), np.unique(cells[~np.isnan(cells)])
-        atoms = values if len(values) == 1 else atoms
+        atoms = values if len(values) == 1 else atoms if len(atoms) else single_atom(cells)
         remedy = (
-            "no value is that of more than 1 % of the rows, and of more than 20, while most others hardly repeat. "
+            "no value is that of three rows, and at least twice as frequent as any other. "
             f"Give the atoms by feature_params[{name!r}]['atoms'], or declare the column 'real' (or 'categorical', if "
             "it has few values) in feature_types"
         )

@@ -214,7 +214,7 @@ def _with_words(cells, decimal, meaning) -> Spelling | None:
     left = np.isin(cells.codes, [codes[word] for word in words])
     rest = type(cells)(cells.name, cells.dtype, cells.values, np.where(left, -1, cells.codes))
     spelling = find_spelling(rest, decimal, meaning)
-    return spelling and replace(spelling, marks=(*spelling.marks, *words))
+    return spelling and replace(spelling, marks=tuple(dict.fromkeys((*spelling.marks, *words))))
 
 
 def _plain_numbers(series, seen, options, decimal) -> pd.Series | None:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.columns import bind_columns, find_atoms
@@ -181,6 +182,19 @@ def test_odd_columns(name, options):
 def test_without_atoms_the_type_is_refused(cells):
     with pytest.raises(ValueError, match=r"'x0' is semicontinuous but has no atoms: no value.*\['atoms'\].*'real'"):
         SubsampleAnnealedDPMM(feature_types=["semicontinuous"]).fit(cells[:, None])
+
+
+@pytest.mark.parametrize(("below", "others", "found"), [(18, 9, 0.25), (19, 9, 0.25), (17, 9, None), (2, 1, None)])
+def test_the_most_frequent_value_is_an_atom_where_the_type_is_declared(below, others, found):
+    rest = np.append(np.round(np.random.default_rng(0).exponential(size=60), 8) + 0.5, np.full(others, 2.0))
+    cells = np.append(np.full(below, 0.25), rest)[:, None]
+    model = SubsampleAnnealedDPMM(feature_types=["semicontinuous"], **SHORT)
+    if found is None:
+        with pytest.raises(ValueError, match="has no atoms"):
+            model.fit(cells)
+        return
+    given = clone(model).set_params(feature_params={"x0": {"atoms": found}}).fit(cells)
+    assert_array_equal(model.fit(cells).score_samples(cells), given.score_samples(cells))
 
 
 @pytest.mark.parametrize(

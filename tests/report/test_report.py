@@ -482,3 +482,11 @@ def test_text_that_spells_numbers_is_reported_as_numbers(tmp_path):
     imputed = pd.read_csv(tmp_path / "out" / "imputed.csv")["price"]
     np.testing.assert_allclose(imputed.drop([4, 8]), prices.round(2)[np.setdiff1d(np.arange(60), [4, 8])])
     assert imputed[[4, 8]].between(2000.0, 8000.0).all()
+
+
+def test_a_word_for_missing_cells_is_named_once(tmp_path):
+    """However many of the cells have it."""
+    values = np.where(np.arange(60) % 5 < 3, "ND", np.random.default_rng(0).exponential(size=60).round(3).astype(str))
+    pd.DataFrame({"level": values}).to_csv(tmp_path / "t.csv", index=False)
+    column = read_source(tmp_path / "t.csv").columns[0]
+    assert "missing where they are not: 'ND';" in column.reason and column.marks == {"ND": 36}
