@@ -46,8 +46,8 @@ class Semicontinuous(Real):
 
     Atoms are found in the training data by :func:`find_atoms`, or given by ``feature_params``: ``"atoms"``, a number or
     a list. Where none is found, the most frequent value is the atom, if at least three cells have it, and twice as many
-    as any other value. A column with a single value has that as its atom. Cells are compared with the atoms exactly, as float64,
-    and ``sample`` gives atoms in the units of the data without rounding.
+    as any other value. A column with a single value has that as its atom. Cells are compared with the atoms exactly, as
+    float64, and ``sample`` gives atoms in the units of the data without rounding.
 
     Predictions are mean and standard deviation, atoms included. Of a transformed rest, whose mean may be infinite, the
     median takes the place of the mean, and half the distance between the quantiles 0.159 and 0.841 that of the standard
@@ -246,7 +246,7 @@ def _transform_of(name, rest, given):
 
 
 def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:
-    """The atoms of a column, sorted: those that the user gives, or those of its training cells, if need be a single one.
+    """The atoms of a column, sorted: those that the user gives, or those of its training cells.
 
     Raises
     ------
