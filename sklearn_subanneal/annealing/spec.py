@@ -106,7 +106,12 @@ class ChainSpec:
         """Most sweeps between schedule and draws."""
         if self.max_sweeps is not None:
             return self.max_sweeps
-        return -(-self.schedule.n_assignments(self.n_rows) // self.n_rows)
+        return -(-self.work // self.n_rows)
+
+    @property
+    def work(self) -> int:
+        """Row assignments of the schedule."""
+        return self.schedule.n_assignments(self.n_rows)
 
     def n_sweeps(self) -> int | None:
         """Most sweeps to go, from the start or from ``previous``; None where the clock ends them."""

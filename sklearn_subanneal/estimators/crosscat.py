@@ -82,9 +82,8 @@ class CrossCat(
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
-        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
-        with full covariance (if these are half of the columns, every second chain makes one annealing of as much work,
-        without low powers), or a categorical or ordinal column of 16 or more levels; else "accelerating".
+        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns        with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating". Some of the
+        chains then get to the posterior in other ways, of about as much work.
     effort : float, default=1.0
         Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
         ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
@@ -132,10 +131,9 @@ class CrossCat(
         Whether the hyperparameters of columns and of the partitions are sampled.
     learn_from : int or None, default=None
         Number of rows in the subsample from which on hyperparameters are sampled and columns move. None: 32, or half of
-        the rows where these are fewer.
-    max_sweeps : int or None, default=None
+        the rows where these are fewer.    max_sweeps : int or None, default=None
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
-        as do the work of the schedule once more.
+        as do the work of the schedule once more; with ``schedule="auto"``, four times.
     time_limit : float or None, default=None
         Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, which is
         shortened or stretched to fit, but to at most three times its work, and then for sweeps of all rows that are

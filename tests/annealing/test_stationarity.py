@@ -255,6 +255,17 @@ def test_estimators_pass_the_limit_on(estimator, monkeypatch):
         estimator(max_sweeps=-1).fit(X)
 
 
+@pytest.mark.parametrize("effort", [1.0, 2.0])
+def test_chains_of_views_go_on_for_longer_by_default(effort, monkeypatch):
+    monkeypatch.setattr("sklearn_subanneal.annealing.chain.may_rise", lambda trace, n_rows: True)
+    X = blobs(60, 3)
+    settings = {"n_chains": 4, "n_draws": 1, "effort": effort, "random_state": 0}
+    short, default = CrossCat(max_sweeps=0, **settings).fit(X), CrossCat(**settings).fit(X)
+    # Four times the work of the schedule of the first chain, whatever that of a chain is.
+    n_more = 4 * np.ceil(default.schedule_.n_assignments(60) / 60)
+    assert (default.n_sweeps_ == short.n_sweeps_ + n_more).all()
+
+
 @pytest.mark.parametrize("settings", [{}, {"max_sweeps": 25}, {"max_sweeps": 3}, {"thin": 3}])
 def test_callbacks_hear_of_the_sweeps_of_chains_that_go_on(settings, monkeypatch):
     """Scikit-learn refuses more reports than were announced."""

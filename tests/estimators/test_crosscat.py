@@ -519,22 +519,33 @@ def test_the_schedule_suits_the_columns(parameters, expected):
 
 
 @pytest.mark.parametrize(
-    ("options", "alternate"),
+    ("options", "n_rows", "expected"),
     [
-        ({}, True),
-        ({"feature_types": ["real", "real", "categorical", "categorical"]}, True),
-        ({"feature_types": ["real", "categorical", "categorical", "categorical"]}, False),
-        ({"schedule": TemperedAccelerating()}, False),
+        ({}, 60, ["several", "one", "none", "none"]),
+        ({"feature_types": ["real", "real", "categorical", "categorical"]}, 60, ["several", "one", "none", "none"]),
+        ({"feature_types": ["real", "categorical", "categorical", "categorical"]}, 60, ["several"] * 4),
+        ({"feature_types": ["categorical"] * 4}, 60, ["one", "one", "none", "none"]),
+        ({"feature_types": ["categorical"] * 4}, 3000, ["one"] * 4),
+        ({"feature_types": ["categorical"] * 4, "time_limit": 0.004}, 60, ["one"] * 4),
+        ({"schedule": TemperedAccelerating()}, 60, ["several"] * 4),
+        ({"column_start": "separate"}, 60, ["several"] * 4),
     ],
-    ids=["reals", "half", "few reals", "a schedule is given"],
+    ids=["reals", "half", "few reals", "none", "many rows", "no time", "a schedule is given", "a start is given"],
 )
-def test_every_second_chain_makes_a_single_annealing(options, alternate):
-    X = np.random.default_rng(0).normal(size=(60, 4)).round(1)
-    trace = CrossCat(n_chains=4, n_draws=1, random_state=0, **options).fit(X).trace_
-    grows = [(trace["n_assigned"] < 60)[trace["chain"] == number].mean() > 0.5 for number in range(4)]
-    # A single annealing grows all the way; each of several has a small part of the work, and sweeps follow.
-    assert grows == [False, alternate, False, alternate]
-    assert not alternate or (trace["inverse_temperature"][trace["chain"] % 2 == 1] == 1.0).all()
+def test_chains_have_several_annealings_or_one_or_none(options, n_rows, expected, monkeypatch):
+    if "time_limit" in options:
+        tick_at_each_look(monkeypatch, 1e-5)
+    X = np.random.default_rng(0).normal(size=(n_rows, 4)).round(1)
+    if options.get("feature_types") == ["categorical"] * 4:
+        X = X > 0.0
+    trace = CrossCat(n_chains=4, n_draws=1, max_sweeps=0, random_state=0, **options).fit(X).trace_
+    for number, ways in enumerate(expected):
+        own = trace[trace["chain"] == number]
+        # A single annealing grows all the way; each of several has a small part of the work, and sweeps follow.
+        grows = (own["n_assigned"] < n_rows).mean()
+        found = "none" if grows == 0.0 else "one" if grows > 0.5 else "several"
+        assert found == ways, (number, grows)
+        assert ways == "several" or (own["inverse_temperature"] == 1.0).all()
 
 
 def test_effort_stretches_every_chain():
