@@ -367,10 +367,10 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (After a schedule that is given, as here, further passes over
-# all rows may follow while the fit improves: up to 20 after the 20 passes, and none after the 5. The seconds include
-# them.) So compare the seconds: annealing with 5 passes scores about as well as the start one row after the other with
-# 20, in half of the time that this takes.
+# more clusters, and rows that leave and enter cost time. (While a fit improves, further passes over all rows may follow
+# a schedule that is given, as here: as many as the schedule has, if these are ten or more, so up to 20 after the 20,
+# and none after the 5. The seconds include them.) So compare the seconds: annealing with 5 passes scores about as well
+# as the start one row after the other with 20, in half of the time that this takes.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. After it, up to 60 passes may follow, more than after a schedule
@@ -400,13 +400,13 @@ assert np.mean(small["subsample annealing", 5]) - np.mean(small["start one row a
 # In the small table annealing gains next to nothing. (Mind the axis: all four means are within 0.1 nats.) So:
 #
 # - **Annealing pays off in tables with many rows and many clusters**, where the time is short for the table.
-# - **It gains next to nothing in small tables.** The default schedule anneals there as well, which
-#   costs hundredths of a second.
+# - **It gains next to nothing in small tables.** The default schedule of ``SubsampleAnnealedDPMM`` anneals there as
+#   well, which costs hundredths of a second.
 # - If the number of clusters is known, and the clusters are round and well apart, scikit-learn's
 #   ``GaussianMixture`` or ``KMeans`` is enough.
 # - Annealing only finds a better start. Draws are kept after all rows are included, and come from sampling as usual. A
 #   poor schedule costs time, but does not change what a chain converges to if it is long enough.
-# - Annealing does not make a wrong model right. In ``SubsampleAnnealedDPMM``, columns are independent within a cluster,
-#   unless you choose ``covariance_type="full"``.
+# - Annealing does not make a wrong model right. In ``SubsampleAnnealedDPMM``, columns are independent within a cluster;
+#   with ``covariance_type="full"`` columns of numbers, but not of categories or counts, may be correlated.
 #
 # Next: :doc:`how CrossCat reads a table <crosscat_explained>`, and :doc:`why chains disagree <chains_explained>`.

@@ -229,9 +229,9 @@ for view in clusters:
 # ----------------------
 #
 # :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
-# with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and two more
-# unless these agree almost perfectly, and keeps ten draws of each. The draw that is most like the others is printed and
-# shown here, after most small clusters that other draws do not have were merged with others:
+# mostly with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and two
+# more unless these agree almost perfectly, and keeps ten draws of each. The draw that is most like the others is
+# printed and shown here, after most small clusters that other draws do not have were merged with others:
 
 model = CrossCat(random_state=0).fit(people)
 for view in range(model.n_views_):
