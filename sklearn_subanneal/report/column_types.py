@@ -17,6 +17,7 @@ from sklearn_subanneal.report.declared_column import unsuitable
 from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
+from sklearn_subanneal.tables.spelling import units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,8 @@ MOST_TEXTS, FEW_TEXTS = 1000, 20
 MOSTLY = 0.8
 # Free text has so many words on average; so many are no name of a row.
 WORDS_OF_TEXT, WORDS_OF_SENTENCE = 4.0, 7.0
+# Numbers with units have at most so many different ones; more are names, as in addresses. So many texts are looked at.
+MOST_UNITS, UNITS_LOOK = 5, 1000
 # Names of columns of keys.
 KEY = re.compile(
     r"(?:^|[_\W])(?:id|ids|key|uuid|guid|rowid|ean|isbn|iban|ssn|zip|zipcode|plz|postcode|postalcode|(?:tele)?phone|mobile|fax)$|kennung$|kundennummer$"
@@ -205,6 +208,9 @@ def _of_text(kind: str, seen: pd.Series, n_rows: int, n_distinct: int) -> tuple[
     texts = seen.astype(str)
     n_words = texts.str.count(r"\s+").mean() + 1.0
     what = "free text" if n_words >= WORDS_OF_TEXT else "text"
+    units = units_of(texts.unique()[:UNITS_LOOK].tolist())
+    if 1 < len(units) <= MOST_UNITS:
+        what = f"numbers with several units ({', '.join(units)}), texts until they are converted to one"
     if n_distinct == n_rows:
         return (LABEL if n_words < WORDS_OF_SENTENCE else IGNORED), f"{what}, different in each row"
     if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):

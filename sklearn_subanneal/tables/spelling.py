@@ -209,9 +209,29 @@ def _of_clocks(name, texts) -> list[Spelling]:
     return [Spelling(DURATION)]
 
 
+def units_of(texts: list[str]) -> list[str]:
+    """The units of which one stands behind each of some strings that are numbers but for these; else an empty list.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.spelling import units_of
+    >>> units_of(["500 mg", "1.5 g", "2 g"]), units_of(["3 kg", "heavy"])
+    (['g', 'mg'], [])
+    """
+    decimal = decimal_mark(_without_units(texts)) or POINT
+    if any(parse_number(text, decimal) is None for text in _without_units(texts)):
+        return []
+    found = _units(texts)
+    return sorted(set(found)) if len(found) == len(texts) else []
+
+
+def _units(texts) -> list[str]:
+    return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
+
+
 def _unit(texts) -> str:
     """The unit that stands behind most numbers, or an empty string."""
-    found = [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
+    found = _units(texts)
     return max(set(found), key=found.count) if found else ""
 
 

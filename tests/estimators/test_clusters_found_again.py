@@ -41,6 +41,7 @@ def test_groups_apart_are_certified(estimator):
     assert (alone.recurrence_ < 0.9).all()
 
 
+@pytest.mark.slow
 def test_parts_of_one_group_are_not_certified():
     """Normal clusters cut a uniform square in many ways."""
     X = np.random.default_rng(0).random((400, 2))
@@ -70,6 +71,7 @@ def test_chains_that_disagree_are_counted():
     np.testing.assert_allclose(model.cluster_stability(X).recurrence_, np.full(n_clusters, found_by(1, 2)))
 
 
+@pytest.mark.slow
 def test_moons_are_certified_as_groups_only():
     X, _ = make_moons(400, noise=0.06, random_state=1)
     with warnings.catch_warnings():

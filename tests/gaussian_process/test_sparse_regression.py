@@ -99,6 +99,7 @@ def test_points():
     assert len(explaining_rows(StationaryModel(np.zeros((50, 2)), np.arange(50.0)), 10)) == 1
 
 
+@pytest.mark.slow
 def test_a_fit_of_many_rows():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3.0, 3.0, (1200, 2))

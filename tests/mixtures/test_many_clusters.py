@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
@@ -19,12 +20,13 @@ def of_many_clusters(seed, n_rows=20_000, n_columns=20, n_clusters=200):
     return below.sum(axis=2).clip(0, 3)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", quick_only(range(4), 0))
 def test_clusters_of_categories_are_found(seed):
     model = SubsampleAnnealedDPMM(feature_types=["categorical"] * 20, n_chains=1, random_state=seed)
     assert 200 < model.fit(of_many_clusters(seed)).n_clusters_ < 320
 
 
+@pytest.mark.slow
 def test_views_of_many_clusters_are_found():
     """By the second of four chains, which counts most, in most fits; those whose columns start apart end far below."""
     X, found = of_many_clusters(1, 12_000), 0

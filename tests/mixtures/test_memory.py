@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pytest
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import Accelerating
@@ -39,6 +40,7 @@ def test_draws_are_compared_without_copies():
     assert peak < 0.5 * labels.nbytes
 
 
+@pytest.mark.slow
 def test_draws_of_many_columns_are_weighed_one_at_a_time():
     X = np.random.default_rng(0).normal(size=(60, 300))
     parameters = {"n_chains": 2, "feature_types": "from_dtype", "max_sweeps": 0, "random_state": 0}

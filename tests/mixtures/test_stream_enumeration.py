@@ -44,7 +44,7 @@ LEARNED = [Case(name, prior, True, 3) for name in NAMES for prior in ("crp", "pi
 
 @pytest.mark.parametrize(
     "case",
-    quick_only(FIXED, Case("gaussian-missing", "pitman-yor", window=2), Case("mixed", "crp", window=5)),
+    quick_only(FIXED, Case("gaussian-missing", "pitman-yor", window=2)),
     ids=str,
 )
 def test_evidence_given_hyperparameters(case):

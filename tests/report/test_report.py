@@ -490,3 +490,12 @@ def test_a_word_for_missing_cells_is_named_once(tmp_path):
     pd.DataFrame({"level": values}).to_csv(tmp_path / "t.csv", index=False)
     column = read_source(tmp_path / "t.csv").columns[0]
     assert "missing where they are not: 'ND';" in column.reason and column.marks == {"ND": 36}
+
+
+def test_numbers_with_several_units_are_texts_and_the_reason_says_why(tmp_path):
+    frame = pd.DataFrame({"dose": ["500 mg", "1.5 g", "250 mg", "2 g"] * 15, "house": ["12 Oak", "3 Elm", "Mill"] * 20})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    dose, house = read_source(tmp_path / "t.csv").columns
+    assert (dose.kind, house.kind) == ("categorical", "categorical")
+    assert dose.reason == "numbers with several units (g, mg), texts until they are converted to one"
+    assert house.reason == "text"

@@ -106,6 +106,7 @@ def test_threads_give_the_same_bits(table, expected):
     assert_same_bits(fitted(table), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
 def test_a_worker_is_killed(table, expected, client, killed_at, tmp_path, monkeypatch):
     """Cells and labels are in files; the collection has partitions of all sizes, one of them empty."""

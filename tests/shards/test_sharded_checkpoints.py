@@ -88,6 +88,7 @@ def test_other_cells_are_another_fit(table, tmp_path):
         fitted("pitman-yor", other, Checkpoint(tmp_path))
 
 
+@pytest.mark.slow
 def test_threads_take_up_what_workers_left(table, tmp_path):
     distributed = pytest.importorskip("dask.distributed")
     frames = pytest.importorskip("dask.dataframe")

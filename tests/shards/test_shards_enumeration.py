@@ -63,8 +63,6 @@ QUICK = [
     Case("gaussian", "crp", False, SWEEP),
     Case("real", "crp", False, SLICE),
     Case("categorical", "crp", False, SINGLE),
-    Case("ordinal", "pitman-yor", False, DIVISION),
-    Case("semicontinuous", "crp", False, DIVISION),
 ]
 
 

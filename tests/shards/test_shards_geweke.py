@@ -73,13 +73,8 @@ def run(table, n_independent, n_successive, seed=0):
     )
 
 
-def test_geweke():
-    result = run("mixed", n_independent=500, n_successive=40)
-    assert result.passed(0.01), str(result)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
-def test_geweke_long(table):
+def test_geweke(table):
     result = run(table, n_independent=20_000, n_successive=1500, seed=1)
     assert result.passed(0.01), str(result)

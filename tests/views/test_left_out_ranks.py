@@ -77,6 +77,7 @@ def test_ranks_are_uniform_where_the_model_is_right():
     assert stats.kstest(ranks, "uniform").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_intervals_cover_as_many_new_targets_as_they_should():
     """Without noise, what is left in a cluster is the curvature of the function: plain quantiles are too wide."""
     shares = {0.5: [], 0.9: []}

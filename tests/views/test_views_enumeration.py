@@ -130,13 +130,13 @@ def test_a_subsample_follows_its_own_posterior(moves):
     [
         Case("data-driven-1", "real", "pitman-yor", False),
         Case("group", "real", "pitman-yor", False),
-        Case("split-merge", "boolean", "pitman-yor", False),
         *(
             pytest.param(Case(*case), marks=pytest.mark.slow)
             for case in [
                 ("data-driven-2", "boolean", "crp", False, 0.4),
                 ("default", "real", "pitman-yor", True),
                 ("group", "boolean", "negative", False),
+                ("split-merge", "boolean", "pitman-yor", False),
                 ("split-merge", "real", "crp", True, 0.4),
             ]
         ),
