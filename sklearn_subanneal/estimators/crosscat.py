@@ -82,8 +82,10 @@ class CrossCat(
         How often columns move; None: :class:`~sklearn_subanneal.views.ColumnPacing` with its default parameters.
     schedule : str or Schedule, default="auto"
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
-        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns        with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating". Some of the
-        chains then get to the posterior in other ways, of about as much work.
+        or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
+        with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating". The second
+        of every four chains then anneals in another way, and the third and fourth, in small tables, begin with all
+        rows, in clusters drawn from the prior.
     effort : float, default=1.0
         Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
         ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
@@ -131,7 +133,8 @@ class CrossCat(
         Whether the hyperparameters of columns and of the partitions are sampled.
     learn_from : int or None, default=None
         Number of rows in the subsample from which on hyperparameters are sampled and columns move. None: 32, or half of
-        the rows where these are fewer.    max_sweeps : int or None, default=None
+        the rows where these are fewer.
+    max_sweeps : int or None, default=None
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
         as do the work of the schedule once more; with ``schedule="auto"``, four times.
     time_limit : float or None, default=None
