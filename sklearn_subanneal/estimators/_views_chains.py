@@ -13,7 +13,7 @@ MANY_LEVELS = 16
 UNTEMPERED = Accelerating(passes=60.0, n_small=1000)
 # Without annealing, where it gains least: where the rows are few.
 UNANNEALED = PriorGibbs()
-# A chain that does not anneal, or whose columns start in one view, begins with many clusters: a sweep takes it about two
+# A chain that does not anneal, or whose columns start in one view, begins with many clusters: a sweep takes about two
 # microseconds a cell. With a time limit that is not enough for about ten such sweeps, it fails.
 CELLS_A_SECOND = 50_000
 # While the log joint density rises, there are sweeps after the schedule of up to so many times its work. On ten real
