@@ -11,8 +11,9 @@ from sklearn_subanneal.annealing.schedules import Accelerating, PriorGibbs
 MANY_LEVELS = 16
 # One annealing of as much work as the several ones of TemperedAccelerating().
 UNTEMPERED = Accelerating(passes=60.0, n_small=1000)
-# Without annealing, where it gains least: where the rows are few.
-UNANNEALED = PriorGibbs()
+# A chain that does not anneal does as much work as the others; where that is not more passes over all rows than these,
+# in larger tables, it would end far from the posterior.
+LEAST_PASSES = 20.0
 # A chain that does not anneal, or whose columns start in one view, begins with many clusters: a sweep takes about two
 # microseconds a cell. With a time limit that is not enough for about ten such sweeps, it fails.
 CELLS_A_SECOND = 50_000
@@ -26,9 +27,8 @@ class ViewsChains:
     """The schedules and the starts of chains by default. Which of them is best depends on the table.
 
     If one way fails, its chains predict badly and have little weight, so that little is lost by it; and chains of
-    different ways are better together than as many of the best one. The first two chains anneal, and the next two do
-    not, if that takes no more work: of three tables in four, four such chains predict held-out rows better than four
-    that anneal.
+    different ways are better together than as many of the best one. The first two chains anneal, and in small
+    tables the next two do not.
     """
 
     def _chosen_schedule(self, models):
@@ -49,10 +49,9 @@ class ViewsChains:
             return template
         n_cells = template.n_rows * len(template.models)
         has_time = self.time_limit is None or n_cells <= CELLS_A_SECOND * self.time_limit
-        if number % 4 >= 2 and has_time:
-            others = replace(template, schedule=self._stretched(UNANNEALED))
-            if others.work < template.work:
-                return others
+        n_passes = template.work / template.n_rows
+        if number % 4 >= 2 and has_time and n_passes > LEAST_PASSES * self._times:
+            return replace(template, schedule=PriorGibbs(max(n_passes, 1.0)))
         if number % 2 == 1 and n_joint:
             return replace(template, schedule=self._stretched(UNTEMPERED))
         if number % 4 == 1 and has_time:
