@@ -10,6 +10,7 @@ from oracles.enumeration import canonical, partitions
 from support.enumerated_chains import check_distance
 from support.enumerated_views import check_views, joined
 from support.sharded_views import MOVES, ShardedViewsExample
+from support.tiers import quick_only
 from support.view_tables import Case, exact_of, hyperparameters
 
 from sklearn_subanneal.partitions import PitmanYor
@@ -42,7 +43,14 @@ def cases(moves, prior="crp", learned=False):
     return [Case(moves, table, prior, learned) for table in ("real", "boolean", "semicontinuous")]
 
 
-@pytest.mark.parametrize("case", [Case("columns", "boolean", "pitman-yor", False)], ids=str)
+@pytest.mark.parametrize(
+    "case",
+    quick_only(
+        [Case("columns", "real", "crp", False), Case("columns", "boolean", "pitman-yor", False)],
+        Case("columns", "boolean", "pitman-yor", False),
+    ),
+    ids=str,
+)
 def test_moves_leave_the_posterior_as_it_is(case):
     check_invariance(case, FAST)
 
