@@ -367,10 +367,10 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (While a fit improves, further passes over all rows may follow
-# a schedule that is given, as here: as many as the schedule has, if these are ten or more, so up to 20 after the 20,
-# and none after the 5. The seconds include them.) So compare the seconds: annealing with 5 passes scores about as well
-# as the start one row after the other with 20, in half of the time that this takes.
+# more clusters, and rows that leave and enter cost time. (After the schedule, further passes over all rows may follow
+# while the fit improves: up to 20 after 20 passes, and none after fewer than ten. The seconds include them.) So compare
+# the seconds: annealing with 5 passes scores about as well as the start one row after the other with 20, in half of the
+# time that this takes.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. After it, up to 60 passes may follow, more than after a schedule
