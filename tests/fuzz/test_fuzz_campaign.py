@@ -23,13 +23,13 @@ pytest.importorskip("resource", reason="limits of CPU time and memory are those 
 NAN = np.nan
 
 
-def test_a_hundred_cases():
+def test_a_few_hundred_cases():
     """No case ends in a signal, a hang, another exception or a number that is not finite."""
-    result = campaign(0, 100)
-    assert result.n_cases == 100
+    result = campaign(0, 250)
+    assert result.n_cases == 250
     assert not result.findings, result.report()
     # Neither is all refused, nor all admitted.
-    assert result.outcomes["answer"] > 100 and result.outcomes["refusal"] > 100
+    assert result.outcomes["answer"] > 250 and result.outcomes["refusal"] > 250
 
 
 @pytest.mark.slow
