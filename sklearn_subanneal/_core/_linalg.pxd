@@ -1,30 +1,43 @@
 """Linear algebra of small dense row-major matrices without the GIL, for sizes at which LAPACK calls do not pay."""
 from libc.math cimport sqrt
 
-from sklearn_subanneal._core._math cimport log_double
+from sklearn_subanneal._core._math cimport log_double, own_doubles, simd_void
+
+
+cdef inline simd_void subtract_products(
+    own_doubles below, const double* row, Py_ssize_t j, Py_ssize_t d, Py_ssize_t n
+) noexcept nogil:
+    # From rows j + 1, ..., n - 1 of a lower triangle, without its diagonal: their entry j times those of ``row``.
+    cdef Py_ssize_t i, c
+    for i in range(j + 2, n):
+        below += d
+        for c in range(j + 1, i):
+            below[c] -= below[j] * row[c]
 
 
 cdef inline double cholesky(double* a, Py_ssize_t d, Py_ssize_t n, double floor) noexcept nogil:
     """Replace the lower triangle of ``a`` (leading dimension d) by the first n rows of its Cholesky factor.
 
-    Returns the log determinant of the leading n x n block. A pivot below ``floor`` times its diagonal entry, which
-    only rounding can make, is raised to that.
+    Returns the log determinant of the leading n x n block; the first n rows of the upper triangle are overwritten. A
+    pivot below ``floor`` times its diagonal entry, which only rounding can make, is raised to that. Each column is
+    copied to the upper triangle: the inner loop runs over neighbours in memory, and its subtractions need not wait for
+    each other.
     """
     cdef Py_ssize_t i, j, c
     cdef double pivot, least, log_det = 0.0
-    for i in range(n):
-        least = floor * a[i * d + i]
-        for j in range(i):
-            pivot = a[i * d + j]
-            for c in range(j):
-                pivot -= a[i * d + c] * a[j * d + c]
-            a[i * d + j] = pivot / a[j * d + j]
-        pivot = a[i * d + i]
-        for c in range(i):
-            pivot -= a[i * d + c] * a[i * d + c]
+    cdef double* row
+    for j in range(n):
+        row = a + j * d
+        pivot = row[j]
+        least = floor * pivot
+        for c in range(j):
+            pivot -= row[c] * row[c]
         pivot = pivot if pivot > least else least
         log_det += log_double(pivot)
-        a[i * d + i] = sqrt(pivot)
+        row[j] = sqrt(pivot)
+        for i in range(j + 1, n):
+            row[i] = a[i * d + j] = a[i * d + j] / row[j]
+        subtract_products(row + d, row, j, d, n)
     return log_det
 
 
@@ -45,15 +58,32 @@ cdef inline void invert_lower(const double* lower, double* out, Py_ssize_t d) no
 
 cdef inline void times_lower(const double* lower, const double* x, double* out, Py_ssize_t d) noexcept nogil:
     """out = lower @ x."""
-    cdef Py_ssize_t i, c
-    for i in range(d):
-        out[i] = 0.0
+    # Four sums side by side: the additions of one have to wait for each other.
+    cdef Py_ssize_t i, c, n_fours = d // 4
+    cdef const double* row
+    cdef double one, two, three, four
+    for i in range(0, 4 * n_fours, 4):
+        row = lower + i * d
+        one = two = three = four = 0.0
         for c in range(i + 1):
-            out[i] += lower[i * d + c] * x[c]
+            one += row[c] * x[c]
+            two += row[d + c] * x[c]
+            three += row[2 * d + c] * x[c]
+            four += row[3 * d + c] * x[c]
+        out[i] = one
+        out[i + 1] = two + row[d + i + 1] * x[i + 1]
+        out[i + 2] = three + row[2 * d + i + 1] * x[i + 1] + row[2 * d + i + 2] * x[i + 2]
+        out[i + 3] = (four + row[3 * d + i + 1] * x[i + 1] + row[3 * d + i + 2] * x[i + 2]
+                      + row[3 * d + i + 3] * x[i + 3])
+    for i in range(4 * n_fours, d):
+        one = 0.0
+        for c in range(i + 1):
+            one += lower[i * d + c] * x[c]
+        out[i] = one
 
 
-cdef inline void update_inverse_factor(
-    double* w, const double* u, double sign, double* work, Py_ssize_t d
+cdef inline simd_void update_inverse_factor(
+    own_doubles w, const double* u, double sign, own_doubles work, Py_ssize_t d
 ) noexcept nogil:
     """Given w = inverse Cholesky factor of S, make it that of S + sign v v', where u = w v.
 

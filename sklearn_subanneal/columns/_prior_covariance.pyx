@@ -309,7 +309,7 @@ cdef bint resample_covariance(
     space.inverse[0].inverse = space.scatter + (n_clusters + 1) * d * d
     space.inverse[0].solved_g = space.inverse[0].inverse + (n_clusters + 1) * d * d
     space.matrix = space.inverse[0].solved_g + (n_clusters + 1) * 2 * d
-    space.line = space.matrix + d * d + 2 * d
+    space.line = space.matrix + d * d + 4 * d
     space.n_used = 0
     for k in range(n_clusters):
         if self.count[k]:

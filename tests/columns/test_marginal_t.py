@@ -87,3 +87,25 @@ def test_clusters_of_thousands_of_rows():
     block.rebuild(np.repeat([0, 1], [1100, 500]))
     values = np.where(PATTERNS, np.nan, CELLS[: len(PATTERNS)])
     np.testing.assert_allclose(block.log_densities(values, 3), expected(block, values, 3), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 6, 7, 8, 13])
+def test_blocks_of_every_width(width):
+    """Kernels take four rows of a matrix at a time, and those that are left one by one."""
+    rng = np.random.default_rng(width)
+    cells = rng.normal(size=(40, width)) @ rng.normal(size=(width, width))
+    given = {"mu": rng.normal(size=width), "kappa": 0.7, "psi": 0.5 * np.eye(width) + 0.1, "nu": width + 1.5}
+    block = GaussianStatistics(GaussianData(cells), given, None, 8)
+    block.rebuild(np.zeros(40, dtype=int))
+    for row in range(10):
+        block.remove_row(row, 0)
+    own, n = cells[10:], 30
+    kappa, nu = 0.7 + n, given["nu"] + n
+    mean = (0.7 * given["mu"] + own.sum(axis=0)) / kappa
+    prior = 0.7 * np.outer(given["mu"], given["mu"])
+    psi = given["psi"] + own.T @ own + prior - kappa * np.outer(mean, mean)
+    free = nu - width + 1
+    exact = multivariate_t(mean, psi * (kappa + 1) / (kappa * free), df=free).logpdf(cells)
+    np.testing.assert_allclose(block.log_densities(cells, 1)[:, 0], exact, rtol=1e-9, atol=1e-9)
+    found = [block.scores(row, 1)[0] for row in range(10)]
+    np.testing.assert_allclose(found, exact[:10], rtol=1e-5, atol=1e-5)

@@ -524,13 +524,28 @@ def test_the_schedule_suits_the_columns(parameters, expected):
         ({}, 60, ["several", "one", "none", "none"]),
         ({"feature_types": ["real", "real", "categorical", "categorical"]}, 60, ["several", "one", "none", "none"]),
         ({"feature_types": ["real", "categorical", "categorical", "categorical"]}, 60, ["several"] * 4),
+        (
+            {"feature_types": ["real", "categorical", "categorical", "categorical"], "time_limit": 0.001},
+            60,
+            ["one"] * 4,
+        ),
         ({"feature_types": ["categorical"] * 4}, 60, ["one", "one", "none", "none"]),
         ({"feature_types": ["categorical"] * 4}, 3000, ["one"] * 4),
         ({"feature_types": ["categorical"] * 4, "time_limit": 0.004}, 60, ["one"] * 4),
         ({"schedule": TemperedAccelerating()}, 60, ["several"] * 4),
         ({"column_start": "separate"}, 60, ["several"] * 4),
     ],
-    ids=["reals", "half", "few reals", "none", "many rows", "no time", "a schedule is given", "a start is given"],
+    ids=[
+        "reals",
+        "half",
+        "few reals",
+        "in haste",
+        "none",
+        "many rows",
+        "no time",
+        "a schedule is given",
+        "a start is given",
+    ],
 )
 def test_chains_have_several_annealings_or_one_or_none(options, n_rows, expected, monkeypatch):
     if "time_limit" in options:
