@@ -206,8 +206,9 @@ assert index < 0.8
 # ----------------
 #
 # In the next fit, which is not the default, chains are stuck for as long as we watch them: they have too little work,
-# and move single points only. (With many more passes, two groups in one cluster would part; stuck means that a chain
-# does not leave a poor partition within its draws.) The table has nine groups.
+# and move single points only. (Two groups in one cluster do part by single moves, but that takes more passes than
+# these chains have; stuck means that a chain does not leave a poor partition within its draws.) The table has nine
+# groups.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
