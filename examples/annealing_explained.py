@@ -386,7 +386,7 @@ for seed in range(3):
 # %%
 # Their scores are those of annealing with 20 passes, and they take longer, about 1.6 times here: the default has to do
 # for harder tables, too, and need not be changed for this one. A single draw has small clusters besides the 200 true
-# ones. Such clusters come and go from draw to draw, and ``labels_`` merges them if there are several draws.
+# ones. Such clusters come and go from draw to draw, and ``labels_`` merges most of them if there are several draws.
 #
 # When not to use it
 # ------------------

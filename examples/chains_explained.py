@@ -244,8 +244,9 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ``chain_weights_`` is for. Each chain predicts rows of the table by the other rows. A chain that predicts badly gets
 # little weight in densities and imputations, and in ``co_clustering``. In the upper row, one chain has most of the
 # weight. It need not be the one that is most *right*: two groups in one cluster predict badly, while one group in two
-# clusters costs little. In the lower row, the defaults have enough work and better moves: the chains nearly agree,
-# share the weight evenly, and their average has a better score than that of the chains above.
+# clusters predicts nearly as well as it would in one (though it is the mistake that takes long to mend in large
+# tables). In the lower row, the defaults have enough work and better moves: the chains nearly agree, share the weight
+# evenly, and their average has a better score than that of the chains above.
 #
 # How to tell the reasons apart
 # -----------------------------

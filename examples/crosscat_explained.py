@@ -339,11 +339,11 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 #
 # **With the default, views of numbers say little.** In tables of moderate size (up to 64 columns of numbers, and not
 # too many rows), columns of numbers are jointly Gaussian within a cluster of a view: those of type real, and skewed
-# ones on a transformed scale; of columns with many zeros, the other values, if they depend linearly on others. Counts
-# and scales of a few levels are not. Correlated numbers then need no clusters, and columns that have little to do with
-# one another can share a view at little cost. This predicts well and shows few views. ``covariance_type="diag"``,
-# which is not the default, makes columns independent within a cluster: there are more views, which can be read. The
-# code has both:
+# ones on a transformed scale. Of a column with many zeros, the other values are so, too, if ``fit`` finds that they
+# depend linearly on other columns. Counts and scales of a few levels are not. Correlated numbers then need no clusters,
+# and columns that have little to do with one another can share a view at little cost. This predicts well and shows few
+# views. ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster: there are
+# more views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
