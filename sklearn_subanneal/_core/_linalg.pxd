@@ -41,6 +41,16 @@ cdef inline double cholesky(double* a, Py_ssize_t d, Py_ssize_t n, double floor)
     return log_det
 
 
+cdef inline double log_det_of_sum(
+    const double* one, const double* other, double* work, Py_ssize_t d, double floor
+) noexcept nogil:
+    """log |one + other|; ``work``, of d * d values, becomes the Cholesky factor."""
+    cdef Py_ssize_t i
+    for i in range(d * d):
+        work[i] = one[i] + other[i]
+    return cholesky(work, d, d, floor)
+
+
 cdef inline void invert_lower(const double* lower, double* out, Py_ssize_t d) noexcept nogil:
     """out = the inverse of a lower triangular matrix; the upper triangle becomes 0."""
     cdef Py_ssize_t i, j, c

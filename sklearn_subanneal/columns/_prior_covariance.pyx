@@ -8,29 +8,29 @@ the same prior whether or not there are other columns. A vector is redrawn by el
 MacKay 2010, Elliptical slice sampling, AISTATS), with the clusters integrated out: a column changes the scale matrices
 by matrices of rank two, and all points of an ellipse lie in a plane, so that a point of it costs O(1) a cluster.
 """
-from libc.math cimport cos, sin, sqrt
+from libc.math cimport cos, isnan, sin, sqrt
 from libc.stdlib cimport free, malloc
 from numpy.random cimport bitgen_t
 
-from sklearn_subanneal._core._linalg cimport cholesky, invert_lower, symmetric_inverse
+from sklearn_subanneal._core._linalg cimport invert_lower, log_det_of_sum, symmetric_inverse
 from sklearn_subanneal._core._math cimport log_double, log_gamma
 from sklearn_subanneal._core._random cimport categorical, integer_below, open_uniform, standard_normal, uniform
 from sklearn_subanneal.columns._base cimport MAX_GRID
 from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
-from sklearn_subanneal.columns._rank_two cimport Inverse, determinant_ratio, prepare_candidates, take_candidate
+from sklearn_subanneal.columns._rank_two cimport (
+    Inverse, keep_products, prepare_candidates, take_candidate, take_log_ratios
+)
 from sklearn_subanneal.columns._wishart cimport pivot_floor
 
 # Correlations are at most this, so that psi keeps its rank in float64.
 cdef double SHRINKAGE = 1.0 - 1e-4
-# Proposals in a sweep to change nu, and to change all variances together.
 cdef enum:
+    # Proposals in a sweep to change nu, and to change all variances together.
     N_PROPOSALS = 2
-# Scans of the variances and correlations in a sweep. An ellipse that is drawn has few points near the peak of a sharp
-# posterior, and a scan costs little beside the inverses that all share.
-cdef enum:
+    # Scans of the variances and correlations in a sweep. An ellipse that is drawn has few points near the peak of a
+    # sharp posterior, and a scan costs little beside the inverses that all share.
     N_SCANS = 3
-# Points of an ellipse that are tried at most: each halves its rest on average.
-cdef enum:
+    # Points of an ellipse that are tried at most: each halves its rest on average.
     MOST_POINTS = 100
 cdef double NEVER = -1e300
 
@@ -43,15 +43,10 @@ cdef struct Workspace:
     double* log_det             # log |Psi_n|,
     double* exponent            # and its factor in the log evidence;
     Inverse* inverse
+    double* products            # of candidates: see `take_log_ratios`
+    double* log_ratio
     double* matrix              # (width, width), for proposals
     double* line                # for some vectors
-
-
-cdef double log_det_of_sum(const double* one, const double* other, double* work, Py_ssize_t d) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(d * d):
-        work[i] = one[i] + other[i]
-    return cholesky(work, d, d, pivot_floor())
 
 
 cdef double log_evidence_of_scale(const Workspace* self, double nu, const double* log_det, Py_ssize_t d) noexcept nogil:
@@ -85,7 +80,7 @@ cdef bint propose_scale(
         for j in range(d):
             space.matrix[i * d + j] = self.psi[i, j] * factor[i] * factor[j]
     for k in range(space.n_used + 1):
-        log_det[k] = log_det_of_sum(space.matrix, space.scatter + k * d * d, &self.matrix[0, 0], d)
+        log_det[k] = log_det_of_sum(space.matrix, space.scatter + k * d * d, &self.matrix[0, 0], d, pivot_floor())
     ratio = (log_evidence_of_scale(space, nu, log_det, d)
              - log_evidence_of_scale(space, self.nu, space.log_det, d))
     if log_double(open_uniform(bits)) >= power * ratio:
@@ -139,16 +134,22 @@ cdef void resample_common_scale(
             propose_scale(self, space, self.nu, space.line, power, bits)
 
 
+cdef void prepare(Workspace* space, const double* g, const double* h, Py_ssize_t j, Py_ssize_t d) noexcept nogil:
+    # ... for candidates psi + u e_j' + e_j u', u = a g + b h + c e_j.
+    cdef Py_ssize_t k
+    for k in range(space.n_used + 1):
+        prepare_candidates(&space.inverse[k], g, h, j, d)
+        keep_products(&space.inverse[k], space.products + k, space.n_used + 1)
+
+
 cdef double change_of_evidence(const Workspace* space, double a, double b, double c) noexcept nogil:
     # Of a candidate, from the present scale matrices.
     cdef Py_ssize_t k
-    cdef double out = 0.0, ratio
+    cdef double out = 0.0
+    take_log_ratios(space.products, a, b, c, space.log_ratio, space.n_used + 1)
     for k in range(space.n_used + 1):
-        ratio = determinant_ratio(&space.inverse[k], a, b, c)
-        if not ratio > 0.0:
-            return NEVER
-        out += space.exponent[k] * log_double(ratio)
-    return out
+        out += space.exponent[k] * space.log_ratio[k]
+    return NEVER if isnan(out) else out
 
 
 cdef void change_column(
@@ -173,15 +174,14 @@ cdef void resample_variance(
     double power, bitgen_t* bits
 ) noexcept nogil:
     # Row and column j of psi scale by r, its diagonal entry by r^2: psi + u e' + e u', u = (r - 1) psi_.j + c e.
-    cdef Py_ssize_t i, k, g, d = self.width
+    cdef Py_ssize_t i, g, d = self.width
     cdef double[MAX_GRID] logs
     cdef double[MAX_GRID] work
     cdef double* off = space.line
     cdef double present = self.psi[j, j], unit = self.nu - d + 1, r, c
     for i in range(d):
         off[i] = self.psi[i, j] if i != j else 0.0
-    for k in range(space.n_used + 1):
-        prepare_candidates(&space.inverse[k], off, NULL, j, d)
+    prepare(space, off, NULL, j, d)
     for g in range(n_grid):
         r = sqrt(unit * grid[g] / present)
         logs[g] = change_of_evidence(space, r - 1.0, 0.0, 0.5 * (r * r - 1.0) * present)
@@ -197,7 +197,7 @@ cdef void resample_vector(
     GaussianStatistics self, Workspace* space, Py_ssize_t j, double power, bitgen_t* bits
 ) noexcept nogil:
     # On the ellipse v cos(angle) + f sin(angle), row j of psi is (g cos(angle) + h sin(angle)) / length.
-    cdef Py_ssize_t i, axis, k, d = self.width, q = self.n_shared, n = self.vectors.shape[1]
+    cdef Py_ssize_t i, axis, d = self.width, q = self.n_shared, n = self.vectors.shape[1]
     cdef double* g = space.line
     cdef double* h = g + d
     cdef double* fresh = h + d
@@ -220,8 +220,7 @@ cdef void resample_vector(
             h[i] += self.vectors[i, axis] * fresh[axis]
         g[i] *= scale
         h[i] *= scale
-    for k in range(space.n_used + 1):
-        prepare_candidates(&space.inverse[k], g, h, j, d)
+    prepare(space, g, h, j, d)
     level = log_double(open_uniform(bits))
     angle = high = 6.283185307179586 * uniform(bits)
     low = high - 6.283185307179586
@@ -295,7 +294,7 @@ cdef bint resample_covariance(
     if not (any_nu or any_variance or any_vectors):
         return False
     n = max(n, n_clusters + 1)
-    room = <double*> malloc(((n_clusters + 1) * (2 * d * d + 2 * d + 3) + d * d + 6 * d + n) * sizeof(double))
+    room = <double*> malloc(((n_clusters + 1) * (2 * d * d + 2 * d + 10) + d * d + 6 * d + n) * sizeof(double))
     space.inverse = <Inverse*> malloc((n_clusters + 1) * sizeof(Inverse))
     if room == NULL or space.inverse == NULL:
         # The hyperparameters stay as they are: still a valid chain.
@@ -305,7 +304,9 @@ cdef bint resample_covariance(
     space.rows = room
     space.log_det = space.rows + n_clusters + 1
     space.exponent = space.log_det + n_clusters + 1
-    space.scatter = space.exponent + n_clusters + 1
+    space.products = space.exponent + n_clusters + 1
+    space.log_ratio = space.products + 6 * (n_clusters + 1)
+    space.scatter = space.log_ratio + n_clusters + 1
     space.inverse[0].inverse = space.scatter + (n_clusters + 1) * d * d
     space.inverse[0].solved_g = space.inverse[0].inverse + (n_clusters + 1) * d * d
     space.matrix = space.inverse[0].solved_g + (n_clusters + 1) * 2 * d
@@ -320,7 +321,9 @@ cdef bint resample_covariance(
         space.scatter[space.n_used * d * d + j] = 0.0
     if any_nu or any_variance:
         for k in range(space.n_used + 1):
-            space.log_det[k] = log_det_of_sum(&self.psi[0, 0], space.scatter + k * d * d, &self.matrix[0, 0], d)
+            space.log_det[k] = log_det_of_sum(
+                &self.psi[0, 0], space.scatter + k * d * d, &self.matrix[0, 0], d, pivot_floor()
+            )
         if any_nu:
             resample_nu(self, &space, &grid_nu[0], grid_nu.shape[0], power, bits)
         if any_variance:
@@ -331,7 +334,7 @@ cdef bint resample_covariance(
             space.inverse[k].solved_g = space.inverse[0].solved_g + 2 * k * d
             space.inverse[k].solved_h = space.inverse[k].solved_g + d
             space.exponent[k] = -0.5 * (self.nu + space.rows[k]) if k < space.n_used else 0.5 * space.n_used * self.nu
-            log_det_of_sum(&self.psi[0, 0], space.scatter + k * d * d, space.matrix, d)
+            log_det_of_sum(&self.psi[0, 0], space.scatter + k * d * d, space.matrix, d, pivot_floor())
             invert_lower(space.matrix, &self.matrix[0, 0], d)
             symmetric_inverse(&self.matrix[0, 0], space.inverse[k].inverse, d)
         for _ in range(N_SCANS):

@@ -1,5 +1,7 @@
 """Changes of rank two of a symmetric matrix, A + u e_j' + e_j u': determinants of many candidates, and the inverse."""
-from sklearn_subanneal._core._math cimport own_doubles, simd_void
+from libc.math cimport NAN
+
+from sklearn_subanneal._core._math cimport log_double, own_doubles, simd_void
 
 
 cdef struct Inverse:
@@ -62,12 +64,34 @@ cdef inline void prepare_candidates(
     self.ge, self.he, self.ee = self.solved_g[j], self.solved_h[j], self.inverse[j * d + j]
 
 
-# |A + u e_j' + e_j u'| / |A|; not positive where rounding has lost it.
-cdef inline double determinant_ratio(const Inverse* self, double a, double b, double c) noexcept nogil:
-    cdef double e = 1.0 + a * self.ge + b * self.he + c * self.ee
-    cdef double u = (a * a * self.gg + 2.0 * a * b * self.gh + b * b * self.hh
-                     + 2.0 * c * (a * self.ge + b * self.he) + c * c * self.ee)
-    return e * e - self.ee * u
+cdef inline void keep_products(const Inverse* self, double* products, Py_ssize_t n) noexcept nogil:
+    products[0] = self.gg
+    products[n] = self.gh
+    products[2 * n] = self.hh
+    products[3 * n] = self.ge
+    products[4 * n] = self.he
+    products[5 * n] = self.ee
+
+
+# Of several matrices: logs[k] = log (|A_k + u e_j' + e_j u'| / |A_k|), NaN where rounding has lost the ratio.
+# ``products`` has gg, gh, hh, ge, he and ee of all matrices, one kind after the other.
+cdef inline simd_void take_log_ratios(
+    const double* products, double a, double b, double c, own_doubles logs, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef const double* gg = products
+    cdef const double* gh = gg + n
+    cdef const double* hh = gh + n
+    cdef const double* ge = hh + n
+    cdef const double* he = ge + n
+    cdef const double* ee = he + n
+    cdef double along, u, ratio
+    for k in range(n):
+        along = a * ge[k] + b * he[k]
+        u = a * a * gg[k] + 2.0 * a * b * gh[k] + b * b * hh[k] + 2.0 * c * along + c * c * ee[k]
+        ratio = 1.0 + along + c * ee[k]
+        ratio = ratio * ratio - ee[k] * u
+        logs[k] = log_double(ratio) if ratio > 0.0 else NAN
 
 
 # Make the candidate A; its ratio must be positive. ``work`` holds 4 d values.
