@@ -369,8 +369,8 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
 # more clusters, and rows that leave and enter cost time. (After the schedule, further passes over all rows may follow
 # while the fit improves: up to 20 after 20 passes, and none after fewer than ten. The seconds include them.) So compare
-# the seconds: annealing with 5 passes scores about as well as the start one row after the other with 20, in half of the
-# time that this takes.
+# the seconds: annealing with 5 passes scores about as well as the start one row after the other with 20, in clearly
+# less time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
 # each row that is added; later fewer, down to one. After it, up to 60 passes may follow, more than after a schedule
@@ -384,7 +384,7 @@ for seed in range(3):
     print(f"{model.score(test):.2f} nats per row, {model.n_clusters_} clusters, {seconds:.2f} CPU seconds")
 
 # %%
-# Their scores are those of annealing with 20 passes, and they take longer, about 1.6 times here: the default has to do
+# Their scores are those of annealing with 20 passes, and they take longer, as printed: the default has to do
 # for harder tables, too, and need not be changed for this one. A single draw has small clusters besides the 200 true
 # ones. Such clusters come and go from draw to draw, and ``labels_`` merges most of them if there are several draws.
 #
@@ -407,6 +407,7 @@ assert np.mean(small["subsample annealing", 5]) - np.mean(small["start one row a
 # - Annealing only finds a better start. Draws are kept after all rows are included, and come from sampling as usual. A
 #   poor schedule costs time, but does not change what a chain converges to if it is long enough.
 # - Annealing does not make a wrong model right. In ``SubsampleAnnealedDPMM``, columns are independent within a cluster;
-#   with ``covariance_type="full"`` columns of numbers, but not of categories or counts, may be correlated.
+#   with ``covariance_type="full"`` columns of numbers may be correlated, but not counts, nor answers of few
+#   levels.
 #
 # Next: :doc:`how CrossCat reads a table <crosscat_explained>`, and :doc:`why chains disagree <chains_explained>`.

@@ -141,8 +141,8 @@ for name in ("square", "hospitals"):
 # hospitals, draws of one chain differ more, and different chains agree better. So these chains were slow, and not
 # stuck. On the hospitals, ``fit`` also says, with both values of ``thin``, that some chains were still improving:
 # besides being slow, these had not yet reached good partitions; the table near the end says what to do. On the square,
-# their slowness had hidden another reason, that the table leaves the clusters open: even with more work, different
-# chains agree to 0.17 only.
+# the slowness of the chains had hidden another reason: the table leaves the clusters open. Even with more work,
+# different chains agree to 0.17 only.
 #
 # The table leaves it open
 # ------------------------
