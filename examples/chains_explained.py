@@ -4,11 +4,11 @@
 Unless the text above the code says otherwise, all fits are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`
 with its defaults, except that four chains always run.
 
-In short, there are three reasons: the table leaves the clusters open, the chains are slow, or a chain is stuck. A slow
-chain moves, but not far between two draws; a stuck one stays, in all of its draws, near a partition that predicts
-worse. In the first two cases use averages over all chains, and not a single partition; if a chain is stuck, give more
-work first. (Besides, a chain may not yet have arrived at good partitions: ``fit`` warns of this separately.) The table
-near the end tells the cases apart.
+In short, there are four reasons: the table leaves the clusters open, the chains are slow, a chain is stuck, or it has
+not yet arrived at good partitions. A slow chain moves, but not far between two draws; a stuck one stays, in all of its
+draws, near a partition that predicts worse; one that has not yet arrived still improves, and ``fit`` warns of this
+separately. In the first two cases use averages over all chains, and not a single partition; in the others give more
+work first. The table near the end tells the cases apart.
 
 It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest.
 """
@@ -205,10 +205,10 @@ assert index < 0.8
 # A chain is stuck
 # ----------------
 #
-# In the next fit, which is not the default, chains are stuck for as long as we watch them: they have too little work,
-# and move single points only. (Two groups in one cluster do part by single moves, but that takes more passes than
-# these chains have; stuck means that a chain does not leave a poor partition within its draws.) The table has nine
-# groups.
+# In the next fit, which is not the default, chains are stuck: they have little work, and move single points only. Their
+# draws stay at poor partitions. (Two groups in one cluster do part by single moves, but that takes more passes than
+# these chains have. A chain that has not yet arrived is different: its log joint density rises from draw to draw; that
+# of a stuck one does not.) The table has nine groups.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
