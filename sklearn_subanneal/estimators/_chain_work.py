@@ -16,13 +16,13 @@ class ChainWork:
         """Factor of the work. With a time limit this sets the work, and a chain is in haste as without the factor."""
         return 1.0 if self.time_limit is not None else self.effort
 
-    def _chosen_schedule(self, models) -> str | Schedule:
-        """The schedule before it is stretched, which may depend on how the columns are modelled."""
+    def _chosen_schedule(self, models, n_rows) -> str | Schedule:
+        """The schedule before it is stretched, which may depend on how the columns are modelled, and on the rows."""
         return self.schedule
 
-    def _schedule(self, models) -> Schedule:
+    def _schedule(self, models, n_rows) -> Schedule:
         """The schedule of the chains."""
-        self.schedule_ = self._stretched(self._chosen_schedule(models))
+        self.schedule_ = self._stretched(self._chosen_schedule(models, n_rows))
         return self.schedule_
 
     def _stretched(self, schedule: str | Schedule) -> Schedule:

@@ -183,7 +183,7 @@ class MCMCEstimator(
             models,
             arrays,
             n_rows=len(arrays[0]),
-            schedule=self._schedule(models),
+            schedule=self._schedule(models, len(arrays[0])),
             subsampling=chooser,
             strata=self._strata(chooser, table, arrays),
             n_draws=self.n_draws,

@@ -34,9 +34,9 @@ class Streaming:
     """``partial_fit``, after which all questions can be asked that a fit answers.
 
     It reads what ``MCMCEstimator`` has: ``_read_weighted(X, weights, read)``, ``_bind(table, arrays)``,
-    ``_template(...)``, ``_of_chain(...)``, ``_chosen_schedule(models)``, ``_keep(...)``, ``_summarize(arrays)`` and
-    ``_judge_convergence()``; and ``_read_start(X)`` of ``ShardedFit``. A subclass has ``partial_fit``, and says what
-    its particles are.
+    ``_template(...)``, ``_of_chain(...)``, ``_chosen_schedule(models, n_rows)``, ``_keep(...)``, ``_summarize(arrays)``
+    and ``_judge_convergence()``; and ``_read_start(X)`` of ``ShardedFit``. A subclass has ``partial_fit``, and says
+    what its particles are.
     """
 
     # Number of rows from which on hyperparameters are redrawn, if ``learn_from`` does not say.
@@ -99,7 +99,7 @@ class Streaming:
             spawn_generators(self.random_state, most_chains(self.n_chains) + 1),
             self._bind(table, rows),
         )
-        if not isinstance(resolve_schedule(self._chosen_schedule(models)), SequentialGibbs):
+        if not isinstance(resolve_schedule(self._chosen_schedule(models, len(rows[0]))), SequentialGibbs):
             return self._annealed(table, models, rows, generators)
         # The template has the checks of the parameters.
         self._template(table, models, rows, subsampling.resolve_subsampling(self.subsampling))

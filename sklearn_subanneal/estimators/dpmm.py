@@ -266,7 +266,7 @@ default="auto"
     # No sweep of all rows joins clusters of a large table that are one: the chains on a sample are made longer.
     _SHARDED_SCHEDULE = SubsampleAnneal()
 
-    def _chosen_schedule(self, models):
+    def _chosen_schedule(self, models, n_rows):
         default = "anneal" if any(isinstance(model, BagOfWords) for model in models) else FAST
         return default if self.schedule == "auto" else self.schedule
 

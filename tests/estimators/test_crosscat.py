@@ -553,7 +553,10 @@ def test_chains_have_several_annealings_or_one_or_none(options, n_rows, expected
     X = np.random.default_rng(0).normal(size=(n_rows, 4)).round(1)
     if options.get("feature_types") == ["categorical"] * 4:
         X = X > 0.0
-    trace = CrossCat(n_chains=4, n_draws=1, max_sweeps=0, random_state=0, **options).fit(X).trace_
+    model = CrossCat(n_chains=4, n_draws=1, max_sweeps=0, random_state=0, **options).fit(X)
+    trace = model.trace_
+    # The schedule that the fit names is that of its first chain.
+    assert isinstance(model.schedule_, TemperedAccelerating) == (expected[0] == "several")
     for number, ways in enumerate(expected):
         own = trace[trace["chain"] == number]
         # A single annealing grows all the way; each of several has a small part of the work, and sweeps follow.
