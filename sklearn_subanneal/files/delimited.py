@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from sklearn_subanneal.files.dialect import NAMES, SPACES, TAB, Dialect, find_dialect
+from sklearn_subanneal.files.fixed_width import separated_by_tabs
 from sklearn_subanneal.files.header import MOST_ROWS, column_names, note_on_names
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.files.table_end import without_end
@@ -44,9 +45,15 @@ def text_table(
     import pandas as pd
 
     dialect = find_dialect(text, options.header, separator)
-    if dialect.n_cells > 1:
+    told: list[str] = []
+    text = _without_comments(text, dialect, told)
+    has_spaces = dialect.separator == SPACES or dialect.n_cells == 1
+    if has_spaces and (aligned := separated_by_tabs(text)) is not None:
+        text, dialect = aligned, find_dialect(aligned, options.header, TAB)
+        notes.append("columns aligned by spaces, in which blank cells are missing")
+    elif dialect.n_cells > 1:
         notes.append(f"cells separated by {NAMES.get(dialect.separator, repr(dialect.separator))}")
-    text = _without_comments(text, dialect, notes)
+    notes += told
     wider = dialect.n_cells > len(dialect.first)
     settings = {
         "sep": r"\s+" if dialect.separator == SPACES else dialect.separator,
@@ -117,7 +124,7 @@ def _without_short_lines(frame: pd.DataFrame, options: ReadingOptions, notes: li
     if not options.skip_bad_lines:
         raise ValueError(
             f"there is a line {first}: between spaces a missing cell must be written, such as NA, since those after it "
-            "move to the left otherwise; to leave such lines out, pass --skip-bad-lines"
+            "move to the left otherwise, or all columns be aligned; to leave such lines out, pass --skip-bad-lines"
         )
     notes.append(f"{short.sum()} lines with too few cells were left out, the first is one {first}")
     return frame[~short]

@@ -55,6 +55,12 @@ FILES_OF_KINDS = [
         {"column 1": AMOUNT, "column 2": WHOLE, "column 3": WHOLE},
         noted="no line of names",
     ),
+    AnalystFile(
+        "printed.txt",
+        text(plain().assign(city=[None, *CITY[1:]], height=[np.nan, *HEIGHT[1:]]).to_string(na_rep="", index=False)),
+        PLAIN | {"city": "categorical"},
+        noted="aligned by spaces",
+    ),
     AnalystFile("semicolons.csv", text(lines(GERMAN, ";")), GERMAN_KINDS, noted="commas before decimals"),
     AnalystFile("declared.csv", text("sep=;\n" + lines(GERMAN, ";")), GERMAN_KINDS),
     AnalystFile("cp1252.csv", text(lines(GERMAN, ";"), "cp1252"), GERMAN_KINDS, noted="cp1252"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from sklearn_subanneal.files import ReadingOptions
@@ -59,6 +60,53 @@ def test_a_blank_cell_between_spaces_is_refused():
     frame, _ = text_table(blank, ReadingOptions(skip_bad_lines=True), notes)
     assert frame["HIP"].tolist()[-2:] == ["39", "41"] and frame["Plx"].tolist()[-1] == "7.60"
     assert any("1 lines with too few cells were left out" in note for note in notes)
+
+
+MILLS = [
+    ("New York", "1.5", "12", "red"),
+    ("Ulm", "", "7", ""),
+    ("Bad Ems", "22.5", "", "pale blue"),
+    ("", "3.0", "150", "red"),
+    *((f"town {row}", f"{row}.5", f"{row}", "red") for row in range(4, 12)),
+]
+
+
+@pytest.mark.parametrize("places", ["<>><", ">>>>", "<<<<"])
+@pytest.mark.parametrize("head", ["", "# of the mill\n"])
+@pytest.mark.parametrize("rule", [False, True])
+def test_blank_cells_of_aligned_columns_are_missing(places, head, rule):
+    names = ("town", "talk time", "age", "colour")
+    lines = [names, *([("---", "---", "---", "---")] if rule else []), *MILLS]
+    text = head + "".join(
+        " ".join(f"{cell:{place}10}" for cell, place in zip(row, places, strict=True)).rstrip() + "\n" for row in lines
+    )
+    notes: list[str] = []
+    frame, _ = text_table(text, ReadingOptions(), notes)
+    assert tuple(frame.columns) == names
+    assert [tuple(row) for row in frame.to_numpy()] == MILLS
+    assert any("aligned by spaces" in note for note in notes)
+
+
+def test_pages_of_pandas_are_aligned():
+    """Names of rows, which are numbers, have no name themselves."""
+    frame = pd.DataFrame(MILLS, columns=["town", "talk time", "age", "colour"])
+    found, _ = text_table(frame.to_string(), ReadingOptions(), [])
+    assert list(found) == ["column 1", *frame] and found["column 1"].tolist() == [str(row) for row in range(len(frame))]
+    assert found.drop(columns="column 1").equals(frame)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word\n" + "".join(f"said  so {row}\n" for row in range(20)),
+        "12 apples red\n15 pears\n" * 10,
+        "Some words  here are\nwritten by a person  who\nlikes to say 12 or 13\nthings but  not more\nthan that in 7\n",
+        # No number in it: two columns of words, or one.
+        "name\n" + "".join(f"{'ab'[row % 2]} {'so' * (row % 3)}  x\n" for row in range(20)),
+    ],
+)
+def test_sentences_are_no_aligned_columns(text):
+    assert text_table(text, ReadingOptions(), [])[0].shape[1] == 1
 
 
 def test_single_quotes():
