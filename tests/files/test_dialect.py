@@ -99,6 +99,7 @@ def test_pages_of_pandas_are_aligned():
     "text",
     [
         "word\n" + "".join(f"said  so {row}\n" for row in range(20)),
+        "word\n" + "".join(f"said  {row}  times {row}\n" for row in range(8)),
         "12 apples red\n15 pears\n" * 10,
         "Some words  here are\nwritten by a person  who\nlikes to say 12 or 13\nthings but  not more\nthan that in 7\n",
         # No number in it: two columns of words, or one.
