@@ -54,7 +54,7 @@ def separated_by_tabs(text: str) -> str | None:
         return None
     if not any(map(_are_numbers, zip(*body, strict=True))):
         return None
-    return "".join("\t".join(row) + "\n" for row in rows)
+    return "".join("\t".join(map(_quoted, row)) + "\n" for row in rows)
 
 
 def _columns(lines: list[str]) -> list[tuple[int, int]]:
@@ -70,24 +70,37 @@ def _columns(lines: list[str]) -> list[tuple[int, int]]:
 def _joined(rows: list[list[str]], columns: list[tuple[int, int]]) -> list[list[str]]:
     """Words that are in one place in all lines, but not columns of their own, are joined to the others of their cell.
 
-    Such are those of a name that is wider than the cells below, and words without a name above them, but for numbers. A
-    single space divides them from their cell, which has other words in all these lines.
+    Such are those of a name that is wider than the cells below, and words below no name that are no numbers. A single
+    space divides them from their cell, which has other words in all these lines.
     """
     at = 0
     while at < len(columns):
-        words = [row[at] for row in rows[1:]]
-        k = None
-        if not any(words) or not (rows[0][at] or _are_numbers(words)):
-            gaps = [(at, at + 1), (at - 1, at)]
-            gaps = [(i, j) for i, j in gaps if i >= 0 and j < len(columns) and columns[j][0] - columns[i][1] == 1]
-            k = next((i for i, j in gaps if all(row[i + j - at] for row in rows if row[at])), None)
-        if k is None:
+        left = next((k for k in (at, at - 1) if _is_one_column(rows, columns, at, k)), None)
+        if left is None:
             at += 1
             continue
-        columns = [*columns[:k], (columns[k][0], columns[k + 1][1]), *columns[k + 2 :]]
-        rows = [[*row[:k], f"{row[k]} {row[k + 1]}".strip(), *row[k + 2 :]] for row in rows]
-        at = k
+        at = left
+        columns = [*columns[:at], (columns[at][0], columns[at + 1][1]), *columns[at + 2 :]]
+        rows = [[*row[:at], f"{row[at]} {row[at + 1]}".strip(), *row[at + 2 :]] for row in rows]
     return rows
+
+
+def _is_one_column(rows, columns, at, left) -> bool:
+    """Whether the words of the column ``at`` belong to its neighbour, of the columns ``left`` and ``left + 1``."""
+    if not 0 <= left < len(columns) - 1 or columns[left + 1][0] - columns[left][1] != 1:
+        return False
+    other = 2 * left + 1 - at
+    if any(row[at] and not row[other] for row in rows):
+        return False
+    words, others = ([row[k] for row in rows[1:]] for k in (at, other))
+    return not any(words) or not (rows[0][at] or _are_numbers(words) or _are_numbers(others))
+
+
+def _quoted(cell: str) -> str:
+    """A cell in which quotes are text, unless they stand around it."""
+    if '"' not in cell or (len(cell) > 1 and cell[0] == cell[-1] == '"'):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
 
 
 def _is_number(text: str) -> bool:

@@ -95,6 +95,16 @@ def test_pages_of_pandas_are_aligned():
     assert found.drop(columns="column 1").equals(frame)
 
 
+def test_pages_of_r_are_aligned():
+    """Names of rows are of several words, with numbers one space beside them, and quotes may be in them."""
+    names = ["Fiat 128", '"Golf" S', 'Mini 2 "', "Panda", "Ami 6"]
+    text = "          mpg cyl\n" + "".join(f"{name:8} {21.5 + row} {row:3}\n" for row, name in enumerate(names))
+    notes: list[str] = []
+    frame, _ = text_table(text, ReadingOptions(), notes)
+    assert list(frame) == ["column 1", "mpg", "cyl"] and frame["column 1"].tolist() == names
+    assert frame["mpg"].tolist() == [f"{21.5 + row}" for row in range(5)] and frame["cyl"].tolist() == list("01234")
+
+
 @pytest.mark.parametrize(
     "text",
     [
