@@ -11,8 +11,6 @@ from sklearn_subanneal.tables.numerals import parse_number
 
 # A table has so many lines at least, and so many of the cells of one of its columns are numbers, names apart.
 LEAST_LINES, LEAST_NUMBERS = 5, 0.9
-# Share of the columns that have a cell in the first line.
-LEAST_NAMED = 0.5
 # Lines that are looked at before all of them are.
 FIRST_LINES = 300
 _RULE = re.compile(r"[\s=+-]*[=-]{3,}[\s=+-]*")
@@ -48,7 +46,8 @@ def separated_by_tabs(text: str) -> str | None:
     rows = [[line[start:end].strip() for start, end in columns] for line in lines]
     rows = _joined(rows, columns)
     names, *body = rows
-    if len(names) < 2 or sum(map(bool, names)) < LEAST_NAMED * len(names):
+    # Names of rows may have no name themselves. If another column has none, the names are not above their cells.
+    if len(names) < 2 or not all(names[1:]):
         return None
     if any(_has_several_numbers(cell) for row in body for cell in row):
         return None

@@ -95,6 +95,14 @@ def test_pages_of_pandas_are_aligned():
     assert found.drop(columns="column 1").equals(frame)
 
 
+def test_names_beside_their_cells_are_not_aligned():
+    """With which cells a name goes is not certain: the line with a blank cell is refused."""
+    text = "name value x\n" + "".join(f"w{row:<4} {row + 0.5:4}    {row}\n" for row in range(9))
+    assert text_table(text, ReadingOptions(), [])[0].shape == (9, 3)
+    with pytest.raises(ValueError, match="a missing cell must be written"):
+        text_table(f"{text}hij           3\n", ReadingOptions(), [])
+
+
 def test_pages_of_r_are_aligned():
     """Names of rows are of several words, with numbers one space beside them, and quotes may be in them."""
     names = ["Fiat 128", '"Golf" S', 'Mini 2 "', "Panda", "Ami 6"]
