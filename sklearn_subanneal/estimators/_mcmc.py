@@ -85,7 +85,7 @@ class MCMCEstimator(
         "unseen": [StrOptions({"novel", "missing", "error"})],
         "n_chains": [NumberRange(Integral, 1, LARGEST, closed="both"), StrOptions({AUTO})],
         "n_draws": [NumberRange(Integral, 1, LARGEST, closed="both")],
-        "thin": [NumberRange(Integral, 1, LARGEST, closed="both")],
+        "thin": [NumberRange(Integral, 1, LARGEST, closed="both"), StrOptions({AUTO})],
         "moves": [StrOptions({"default"}), list, tuple],
         "learn_hyperparameters": ["boolean"],
         "learn_from": [NumberRange(Integral, 1, LARGEST, closed="both"), None],
@@ -187,7 +187,7 @@ class MCMCEstimator(
             subsampling=chooser,
             strata=self._strata(chooser, table, arrays),
             n_draws=self.n_draws,
-            thin=self.thin,
+            thin=self._sweeps_apart(len(arrays[0])),
             max_sweeps=self.max_sweeps,
             time_limit=self.time_limit,
         )

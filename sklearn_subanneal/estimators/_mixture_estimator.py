@@ -75,7 +75,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
         unseen: str = "novel",
         n_chains: int | str = "auto",
         n_draws: int = 10,
-        thin: int = 1,
+        thin: int | str = "auto",
         learn_hyperparameters: bool = True,
         learn_from: int | None = None,
         max_sweeps: int | None = None,

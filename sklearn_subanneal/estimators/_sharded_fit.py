@@ -77,7 +77,7 @@ class ShardedFit:
                         units=blocks.units,
                         kept=rows[kept],
                         n_draws=self.n_draws,
-                        thin=self.thin,
+                        thin=self._sweeps_apart(X.n_rows),
                         max_sweeps=self._most_sweeps(MOST_SWEEPS),
                         time_limit=self.time_limit,
                         n_jobs=self.n_jobs,

@@ -127,8 +127,9 @@ class CrossCat(
         shards.
     n_draws : int, default=10
         Draws kept of each chain, all at full data.
-    thin : int, default=1
-        Sweeps from one draw to the next.
+    thin : int or "auto", default="auto"
+        Sweeps from one draw to the next. "auto": ``effort`` times 5, in tables of more than 1,000 rows times 5,000 /
+        n_samples, but from 1 to 5; with ``time_limit`` 1.
     learn_hyperparameters : bool, default=True
         Whether the hyperparameters of columns and of the partitions are sampled.
     learn_from : int or None, default=None
@@ -257,7 +258,7 @@ class CrossCat(
         unseen: str = "novel",
         n_chains: int | str = "auto",
         n_draws: int = 10,
-        thin: int = 1,
+        thin: int | str = "auto",
         learn_hyperparameters: bool = True,
         learn_from: int | None = None,
         max_sweeps: int | None = None,

@@ -9,6 +9,7 @@ from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
 from sklearn_subanneal.annealing.schedules import NAMED, Accelerating, SubsampleAnneal
 from sklearn_subanneal.columns import BagOfWords
+from sklearn_subanneal.estimators._chain_work import afforded_sweeps
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._mixture_streaming import MixtureStreaming
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
@@ -93,16 +94,18 @@ default="auto"
         two more. Four with ``time_limit``, in :meth:`partial_fit`, and for a table in shards.
     n_draws : int, default=10
         Draws kept of each chain, all at full data.
-    thin : int, default=1
-        Sweeps from one draw to the next.
+    thin : int or "auto", default="auto"
+        Sweeps from one draw to the next. "auto": ``effort`` times 5, in tables of more than 1,000 rows times 5,000 /
+        n_samples, but from 1 to 5; with ``time_limit`` 1.
     learn_hyperparameters : bool, default=True
         Whether the hyperparameters of columns and of the partition are sampled.
     learn_from : int or None, default=None
         Number of rows in the subsample from which on hyperparameters are sampled. None: 64, or a quarter of the rows
         where these are fewer; of documents 512, or a half.
     max_sweeps : int or None, default=None
-        Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: 60
-        times ``effort`` with schedule="auto", else as many as do the work of the schedule once more.
+        Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: with
+        schedule="auto" ``effort`` times 250, in tables of more than 1,000 rows times 250,000 / n_samples, but at least
+        times 60; else as many as do the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, which is
         shortened or stretched to fit, but to at most three times its work, and then for sweeps of all rows that are
@@ -225,7 +228,7 @@ default="auto"
         unseen: str = "novel",
         n_chains: int | str = "auto",
         n_draws: int = 10,
-        thin: int = 1,
+        thin: int | str = "auto",
         learn_hyperparameters: bool = True,
         learn_from: int | None = None,
         max_sweeps: int | None = None,
@@ -271,4 +274,7 @@ default="auto"
         return default if self.schedule == "auto" else self.schedule
 
     def _of_chain(self, template, number):
-        return replace(template, max_sweeps=self._most_sweeps(MOST_SWEEPS)) if self.schedule == "auto" else template
+        if self.schedule != "auto":
+            return template
+        most = self._most_sweeps(max(MOST_SWEEPS, afforded_sweeps(template.n_rows)))
+        return replace(template, max_sweeps=most)

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Self
 
-import numpy as np
-
-from sklearn_subanneal import partitions
-from sklearn_subanneal._core.fit_decorators import fit_context
-from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
-from sklearn_subanneal.annealing.subsampling import TableOrder
-from sklearn_subanneal.estimators._evidence import as_evidence
-from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._chain_work import afforded_sweeps
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
+from sklearn_subanneal.estimators._tree_insertion import TreeInsertion
 from sklearn_subanneal.mixtures import Gibbs
-from sklearn_subanneal.mixtures.predictive import nearest_groups
-from sklearn_subanneal.tables.growing_columns import GrowingColumns
-from sklearn_subanneal.tables.row_copies import RowCopies
-from sklearn_subanneal.tables.row_weights import checked_weights, joined_weights
-from sklearn_subanneal.trees import Hierarchy, IncrementalHierarchy, TreeGuided
-from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
+from sklearn_subanneal.trees import TreeGuided
 
 
-class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
+class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
     """Normalized random measure mixture of a table or of documents, sampled with the guidance of trees.
 
     The number of clusters is learned. After each sweep of Gibbs sampling, trees over rows of a cluster propose how to
@@ -91,8 +79,8 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         :class:`SubsampleAnnealedDPMM`.
     n_draws : int, default=10
         Draws kept of each chain, all at full data; moves=["incremental-hierarchy"] makes one draw a chain.
-    thin : int, default=1
-        Sweeps from one draw to the next.
+    thin : int or "auto", default="auto"
+        Sweeps from one draw to the next. "auto": as in :class:`SubsampleAnnealedDPMM`.
     learn_hyperparameters : bool, default=True
         Whether the hyperparameters of columns and of the partition are sampled.
     learn_from : int or None, default=None
@@ -100,7 +88,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         where these are fewer; of documents 512, or a half.
     max_sweeps : int or None, default=None
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
-        as do the work of the schedule once more.
+        as do the work of the schedule once more; in small tables ``effort`` times 250, but times 250,000 / n_samples.
     time_limit : float or None, default=None
         Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, shortened or
         stretched to fit, but to at most three times its work, and then for sweeps of all rows that are dropped; the
@@ -175,8 +163,6 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
     """
 
     _default_moves = (Gibbs(), TreeGuided())
-    # State from which ``partial_fit`` continues: typed columns and weights of all earlier rows, and a generator.
-    _online: tuple | None = None
 
     def __init__(
         self,
@@ -195,7 +181,7 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
         unseen: str = "novel",
         n_chains: int | str = "auto",
         n_draws: int = 10,
-        thin: int = 1,
+        thin: int | str = "auto",
         learn_hyperparameters: bool = True,
         learn_from: int | None = None,
         max_sweeps: int | None = None,
@@ -231,120 +217,6 @@ class TreeGuidedNRMM(ShardedFit, MixtureEstimator):
             random_state=random_state,
         )
 
-    def _summarize(self, arrays):
-        super()._summarize(arrays)
-        self._online = GrowingColumns.of(arrays), self._copies.weights, spawn_generators(self.random_state, 1)[0]
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None) -> Self:
-        """Insert rows into the trees of incremental Bayesian hierarchical clustering, whatever ``moves`` is.
-
-        The first rows determine the units, and the first hyperparameters, which are redrawn after each call. The trees
-        continue those of the last call, or of ``fit`` with moves=["incremental-hierarchy"]; after ``fit`` with other
-        moves its rows are inserted first. The model is valid after every call, with one draw; ``fit`` starts anew.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            The next rows.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Integers, as in :meth:`fit`; the weights of the rows before remain.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If X or the weights are not as ``fit`` takes them, or X is not like the rows before, or these were a
-            ``ShardedTable``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_subanneal import TreeGuidedNRMM
-        >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 8 * (np.arange(300) % 3)[:, None]
-        >>> model = TreeGuidedNRMM(random_state=0)
-        >>> for rows in np.split(X, 3):
-        ...     model = model.partial_fit(rows)
-        >>> model.n_clusters_, model.hierarchy_.rows.size
-        (3, 300)
-        """
-        self._refuse_classes()
-        with unchanged_on_failure(self):
-            return self._insert(X, checked_weights(X, sample_weight))
-
-    def _insert(self, X, weights):
-        if hasattr(self, "posterior_rows_"):
-            raise ValueError("X cannot be inserted after a fit to a ShardedTable, whose rows are not kept; fit it anew")
-        hierarchy = vars(self).get("hierarchy_")
-        if self._online is not None:
-            (columns, old_weights, generator), table, models = self._online, self._table, self._models
-            new = table.encode(self, X, as_evidence(self.unseen))
-            weights = joined_weights(old_weights, columns.n_rows, weights, len(new[0]))
-            columns = columns.extended(new)
-        else:
-            table, repeated, arrays = self._read_weighted(X, weights)
-            columns = GrowingColumns.of(arrays)
-            models, generator = self._bind(table, repeated), spawn_generators(self.random_state, 1)[0]
-        # In the order of the table: the trees depend on it, and their leaves are numbered by it.
-        copies, arrays = RowCopies(weights), columns.arrays
-        modelled = [array[copies.rows] for array in arrays]
-        if hierarchy is not None:
-            hierarchy = replace(hierarchy, rows=np.arange(len(hierarchy.rows), dtype=np.int32))
-        settings = {"learn": self.learn_hyperparameters, "learn_from": self.learn_from, "hierarchy": hierarchy}
-        spec = self._forest_spec(models, modelled, generator=generator, **settings)
-        spec.check()
-        result = spec.run(ChainContext())
-        self._keep(table, models, arrays, [result], copies)
-        self._summarize(arrays)
-        self._judge_convergence()
-        self.hierarchy_, self._online = hierarchy_of(result, copies), (columns, weights, generator)
-        return self
-
-    def hierarchy(self, X) -> Hierarchy:
-        """A tree over the rows of X, by the draw that represents the posterior.
-
-        Its clusters are those in which the rows most probably are by this draw. Within each the rows are inserted one
-        after the other; then the two clusters are joined, again and again, whose dissimilarity is the smallest.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        hierarchy : Hierarchy
-            The tree, with ``linkage()`` for ``scipy.cluster.hierarchy.dendrogram``, and ``newick()``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_subanneal import TreeGuidedNRMM
-        >>> X = np.random.default_rng(0).normal(size=(200, 2)) + 8 * (np.arange(200) % 3)[:, None]
-        >>> tree = TreeGuidedNRMM(n_chains=2, random_state=0).fit(X).hierarchy(X[:50])
-        >>> tree.n_clusters, tree.linkage().shape
-        (3, (49, 4))
-        """
-        arrays = self._encode(X)
-        every = np.arange(len(self._representative.sizes))
-        labels = nearest_groups(self._models, self._representative, arrays, every)
-        settings = {"learn": False, "groups": np.unique(labels, return_inverse=True)[1]}
-        spec = self._forest_spec(self._models, arrays, generator=spawn_generators(0, 1)[0], **settings)
-        return hierarchy_of(spec.run(ChainContext()))
-
-    def _forest_spec(self, models, arrays, **settings) -> ForestSpec:
-        """Trees over some rows, in their order and with the hyperparameters of the representative draw, if any."""
-        return ForestSpec(
-            n_rows=len(arrays[0]),
-            models=models,
-            arrays=arrays,
-            partition=partitions.resolve_partition(self.partition),
-            moves=(IncrementalHierarchy(),),
-            subsampling=TableOrder(),
-            start=self._representative,
-            **settings,
-        )
+    def _of_chain(self, template, number):
+        most = max(self._most_sweeps(afforded_sweeps(template.n_rows)), template.most_sweeps)
+        return template if self.max_sweeps is not None else replace(template, max_sweeps=most)

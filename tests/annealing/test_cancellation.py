@@ -63,7 +63,7 @@ def test_a_cancelled_chain_ends_at_its_next_look(estimator, params, schedule, mo
     for module in (mixture_chain, views_chain):
         monkeypatch.setattr(module, "CELLS_PER_BATCH", CELLS)
     X = blobs(2000, 4)
-    model = estimator(schedule=schedule, n_chains=1, n_draws=2, random_state=0, **params)
+    model = estimator(schedule=schedule, n_chains=1, n_draws=2, max_sweeps=0, random_state=0, **params)
     spec = spec_of(model, X, monkeypatch)
     whole = CancelledAfter(np.inf)
     spec.run(whole)

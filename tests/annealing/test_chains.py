@@ -73,12 +73,12 @@ def test_continued_chains_are_the_chains(kind, subsampling):
 
 def test_chains_continue_with_another_rhythm():
     X = blobs(40)
-    model = SubsampleAnnealedDPMM(n_chains=2, n_draws=2, warm_start=True, random_state=0).fit(X)
+    model = SubsampleAnnealedDPMM(n_chains=2, n_draws=2, thin=1, warm_start=True, random_state=0).fit(X)
     before = model.posterior_labels_
     model.set_params(n_draws=4, thin=5, n_jobs=2).fit(X)
     assert model.posterior_labels_.shape == (2, 4, 40)
     np.testing.assert_array_equal(model.posterior_labels_[:, :2], before)
-    one = SubsampleAnnealedDPMM(n_chains=2, n_draws=12, random_state=0).fit(X)
+    one = SubsampleAnnealedDPMM(n_chains=2, n_draws=12, thin=1, random_state=0).fit(X)
     np.testing.assert_array_equal(model.log_joint_[:, 2:], one.log_joint_[:, [6, 11]])
     # Without warm_start a fit starts anew.
     model.set_params(warm_start=False, n_draws=2, thin=1).fit(X)

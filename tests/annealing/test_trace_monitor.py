@@ -145,7 +145,8 @@ def test_early_stopping_needs_an_increase_of_tol():
 
 def test_a_chain_that_is_stopped_in_its_burn_in_makes_draws_until_it_is_stopped_again():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    model = SubsampleAnnealedDPMM(n_chains=2, random_state=0).set_callbacks(TraceMonitor(patience=4, tol=1e9)).fit(X)
+    model = SubsampleAnnealedDPMM(n_chains=2, thin=1, random_state=0)
+    model.set_callbacks(TraceMonitor(patience=4, tol=1e9)).fit(X)
     assert model.log_joint_.shape == (2, 4)
 
 

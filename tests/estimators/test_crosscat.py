@@ -374,10 +374,10 @@ def test_continued_chains_with_every_move(moves):
 
 
 def test_chains_continue_with_another_rhythm():
-    model = short(n_draws=2, warm_start=True).fit(REALS)
+    model = short(n_draws=2, thin=1, warm_start=True).fit(REALS)
     before = model.posterior_labels_, model.posterior_column_labels_
     model.set_params(n_draws=4, thin=5, n_jobs=2).fit(REALS)
-    one = short(n_draws=12).fit(REALS)
+    one = short(n_draws=12, thin=1).fit(REALS)
     np.testing.assert_array_equal(model.log_joint_, one.log_joint_[:, [0, 1, 6, 11]])
     np.testing.assert_array_equal(model.posterior_column_labels_[:, :2], before[1])
     # Without warm_start a fit starts anew.

@@ -195,7 +195,7 @@ def test_intervals_of_a_regression_cover_what_they_promise():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(700, 2))
     y = 2.0 * X[:, 0] - X[:, 1] + np.where(X[:, 0] > 0.0, 0.2, 1.0) * rng.normal(size=700)
-    model = CrossCatRegressor(CrossCat(n_chains=2, n_draws=5), random_state=0).fit(X[:300], y[:300])
+    model = CrossCatRegressor(random_state=0).fit(X[:300], y[:300])
     low, high = model.predict_interval(X[300:], coverage=0.8).T
     # Three standard errors of a share of 400 rows.
     assert abs(np.mean((low < y[300:]) & (y[300:] < high)) - 0.8) < 0.06

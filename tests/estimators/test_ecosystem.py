@@ -237,7 +237,7 @@ class StopAtOnce:
 
 @pytest.mark.parametrize("schedule", ["anneal", "accelerating", "sequential", "prior", "energy"])
 def test_a_chain_stopped_while_it_anneals_has_all_rows(schedule):
-    model = short(schedule=schedule, n_draws=50).set_callbacks(StopAtOnce()).fit(X)
+    model = short(schedule=schedule, n_draws=50, thin=1).set_callbacks(StopAtOnce()).fit(X)
     assert model.posterior_labels_.shape == (2, 1, 90)
     assert model.posterior_labels_.min() == 0
     assert (np.bincount(model.trace_["chain"]) <= 3).all()

@@ -24,7 +24,7 @@ from sklearn_subanneal.shards import ShardedTable
 
 ESTIMATORS = [CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM]
 X = blobs(60, 3)
-SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
+SHORT = {"n_chains": 1, "n_draws": 2, "thin": 1, "random_state": 0}
 
 
 @pytest.fixture
@@ -42,24 +42,60 @@ def test_without_effort_there_is_the_same_schedule(estimator):
     assert estimator(schedule=mine, effort=1.0, **SHORT).fit(X).schedule_ is mine
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_sweeps_of_the_schedule_and_after_it(estimator, every_chain_rises):
+@pytest.mark.parametrize(("estimator", "most"), [(CrossCat, 30), (SubsampleAnnealedDPMM, 30), (TreeGuidedNRMM, 750)])
+def test_sweeps_of_the_schedule_and_after_it(estimator, most, every_chain_rises):
     settings = SHORT | {"schedule": SequentialGibbs(passes=10)}
     alone = [estimator(max_sweeps=0, effort=effort, **settings).fit(X).n_sweeps_[0] for effort in (1, 3)]
     assert alone[1] - 2 == pytest.approx(3 * (alone[0] - 2), abs=3)
     both = estimator(effort=3, **settings).fit(X)
-    assert both.n_sweeps_[0] == alone[1] + 30
+    assert both.n_sweeps_[0] == alone[1] + most
     # A limit that is given is that.
     assert estimator(max_sweeps=12, effort=3, **settings).fit(X).n_sweeps_[0] == alone[1] + 12
     assert repr(both.schedule_) == "Stretched(schedule=SequentialGibbs(passes=10), times=3)"
 
 
-@pytest.mark.parametrize(("effort", "most"), [(1, 60), (0.5, 30), (1.26, 76)])
-def test_default_sweeps_of_the_mixture(effort, most, every_chain_rises):
+@pytest.mark.parametrize(
+    ("n_rows", "effort", "most"), [(60, 1, 250), (60, 0.5, 125), (60, 1.26, 315), (3000, 1, 83), (4500, 1, 60)]
+)
+def test_default_sweeps_of_the_mixture(n_rows, effort, most, every_chain_rises):
+    rows = blobs(n_rows, 3)
     n_sweeps = [
-        SubsampleAnnealedDPMM(effort=effort, max_sweeps=limit, **SHORT).fit(X).n_sweeps_[0] for limit in (0, None)
+        SubsampleAnnealedDPMM(effort=effort, max_sweeps=limit, **SHORT).fit(rows).n_sweeps_[0] for limit in (0, None)
     ]
     assert n_sweeps[1] - n_sweeps[0] == most
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("n_rows", "given", "apart"),
+    [
+        (60, {}, 5),
+        (60, {"effort": 3}, 5),
+        (60, {"effort": 0.5}, 2),
+        (60, {"effort": 0.1}, 1),
+        (60, {"thin": 7}, 7),
+        (60, {"thin": 7, "effort": 0.5}, 7),
+        (2100, {}, 2),
+        (2100, {"effort": 1.5}, 3),
+        (5100, {}, 1),
+    ],
+)
+def test_sweeps_between_draws(estimator, n_rows, given, apart):
+    settings = SHORT | {"thin": "auto", "schedule": SequentialGibbs(passes=1), "max_sweeps": 0} | given
+    model = estimator(**settings).fit(blobs(n_rows, 3))
+    more = estimator(**settings | {"n_draws": 4}).fit(blobs(n_rows, 3))
+    assert more.n_sweeps_[0] - model.n_sweeps_[0] == 2 * apart
+    # The draws are those of a chain that makes one after each sweep.
+    every = estimator(**settings | {"n_draws": 4 * apart, "thin": 1}).fit(blobs(n_rows, 3))
+    np.testing.assert_array_equal(more.log_joint_, every.log_joint_[:, apart - 1 :: apart])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_with_a_time_limit_draws_are_one_sweep_apart(estimator):
+    settings = SHORT | {"thin": "auto", "schedule": SequentialGibbs(passes=1), "n_draws": 5, "time_limit": 5.0}
+    model = estimator(**settings).fit(X)
+    found = model.trace_["log_joint"][-5:]
+    np.testing.assert_array_equal(model.log_joint_[0], found)
 
 
 def test_chains_that_start_with_one_view_have_as_much_work():
@@ -120,15 +156,18 @@ def test_streams_that_start_with_the_prior_have_no_schedule():
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_tables_in_shards(estimator, every_chain_rises):
-    """The chains on the sample are stretched, and so is the limit of the sweeps over all rows, which is 100."""
+    """The chains on the sample are stretched, and so is the limit of the sweeps over all rows, which is 100.
+
+    That of the sample is 250 with trees; else, from the schedule, less than ten, and then there are none.
+    """
     partition = {"partition": "dp"} if estimator is TreeGuidedNRMM else {}
     given = SHORT | partition | {"schedule": SequentialGibbs(passes=18)}
     rows, n_sweeps = ShardedTable(blobs(400, 3), n_start_rows=200), {}
     for effort, most in ((0.1, 10), (0.5, 50)):
         short, long = (estimator(effort=effort, max_sweeps=limit, **given).fit(rows) for limit in (0, None))
         n_sweeps[effort] = short.n_sweeps_[0] - 3
-        # The chain on the sample makes none of its own before its draw, since they would be less than ten.
-        assert long.n_sweeps_[0] - short.n_sweeps_[0] == most
+        of_sample = 250 * effort if estimator is TreeGuidedNRMM else 0
+        assert long.n_sweeps_[0] - short.n_sweeps_[0] == most + of_sample
     assert n_sweeps[0.5] == pytest.approx(5 * n_sweeps[0.1], abs=3)
 
 

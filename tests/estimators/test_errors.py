@@ -255,7 +255,7 @@ def test_a_similarity_matrix_too_large(estimator):
 PARAMETERS = [
     ({"n_draws": 0}, r"'n_draws' parameter .* range \[1, 2147483647\]. Got 0"),
     ({"n_chains": 0}, r"'n_chains' parameter .* range \[1, 2147483647\] or a str among {'auto'}. Got 0"),
-    ({"thin": 0}, r"'thin' parameter .* range \[1, 2147483647\]. Got 0"),
+    ({"thin": 0}, r"'thin' parameter .* range \[1, 2147483647\] or a str among {'auto'}. Got 0"),
     ({"n_draws": 2.5}, "'n_draws' parameter .* int .*Got 2.5"),
     ({"time_limit": 0}, r"'time_limit' parameter .* \(0.0, inf\) or None. Got 0"),
     ({"time_limit": "1"}, "'time_limit' parameter .* Got '1'"),

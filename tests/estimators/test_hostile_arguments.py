@@ -325,10 +325,10 @@ def test_narrow_floats_that_are_drawn():
     """What is drawn beyond the range of a dtype is at its end, not infinite."""
     halves = np.float16(np.random.default_rng(0).normal(50000.0, 6000.0, 40).clip(None, 65000.0))
     frame = pd.DataFrame({"a": halves})
-    drawn = CrossCat(**SHORT).fit(frame).sample(500, random_state=0)
+    drawn = CrossCat(**SHORT).fit(frame).sample(5000, random_state=0)
     assert drawn.dtypes["a"] == np.float16 and drawn["a"].max() == np.finfo(np.float16).max
     single = pl.DataFrame({"a": np.float32(5e33 * halves.astype(float))})
-    drawn = CrossCat(**SHORT).fit(single).sample(500, random_state=0)
+    drawn = CrossCat(**SHORT).fit(single).sample(5000, random_state=0)
     assert drawn["a"].dtype == pl.Float32 and drawn["a"].max() == np.finfo(np.float32).max
 
 

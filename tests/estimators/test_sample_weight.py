@@ -88,6 +88,7 @@ FIXED = {
     "feature_params": {"real": REAL, "boolean": FLAG, "count": COUNT},
     "learn_hyperparameters": False,
     "schedule": SequentialGibbs(passes=2),
+    "thin": 1,
     "random_state": 1,
 }
 
@@ -122,7 +123,7 @@ def test_the_posterior_of_views_is_that_of_copies():
     law = Counter()
     for (columns, rows), probability in fixed_views(few_columns(), (1.2, 0.0), (0.8, 0.0)).law().items():
         law[columns, canonical([rows[0], rows[2], rows[3]])] += probability
-    model = CrossCat(CRP(1.2), CRP(0.8), n_chains=4, n_draws=N_DRAWS // 2, thin=2, **FIXED)
+    model = CrossCat(CRP(1.2), CRP(0.8), n_chains=4, n_draws=N_DRAWS // 2, **FIXED | {"thin": 2})
     model.fit(FEW, sample_weight=FEW_WEIGHTS)
     columns = model.posterior_column_labels_.reshape(-1, 3)
     rows = [draw for chain in model._row_labels for draw in chain]

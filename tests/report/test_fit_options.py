@@ -104,7 +104,7 @@ def test_effort(path, tmp_path, capsys):
         ]
         assert main(["report", str(path), "-o", str(folder), *asked]) == 0
         model = load(folder / "model.npz")
-        n_sweeps.append(model.n_sweeps_[0] - model.n_draws)
+        n_sweeps.append(model.n_sweeps_[0] - 5 * model.n_draws)
     assert model.effort == 3.0 and model.schedule_.times == 3.0
     assert 2.5 < n_sweeps[1] / n_sweeps[0] < 3.5
     for wrong in ("0", "-1", "nan", "inf"):

@@ -51,6 +51,7 @@ def cycles_of(moves_after: int, n_burn_in: int = 0) -> list:
         schedule=SequentialGibbs(passes=N_SWEEPS),
         n_chains=1,
         n_draws=N_DRAWS,
+        thin=1,
         max_sweeps=n_burn_in,
         learn_from=1,
         random_state=0,
