@@ -17,13 +17,11 @@ MOST_APART, MOVES_APART = 5, 5000
 MOST_AFFORDED, MOVES_AFFORDED = 250, 250_000
 
 
-def afforded_sweeps(n_rows: int) -> int:
-    """Sweeps between schedule and draws that a table of so many rows can afford."""
-    return min(MOST_AFFORDED, MOVES_AFFORDED // n_rows)
-
-
 class ChainWork:
     """The schedule, the limits of the burn-in and the interval of the draws, by the parameters of an estimator."""
+
+    # Whether the rows are documents.
+    _has_documents = False
 
     @property
     def _times(self) -> float:
@@ -48,10 +46,17 @@ class ChainWork:
         """The parameter ``max_sweeps``, or so much more or less than this where it is None."""
         return ceil(float(self._times) * default) if self.max_sweeps is None else self.max_sweeps
 
+    def _afforded_sweeps(self, n_rows: int) -> int:
+        """Sweeps between schedule and draws that a table of so many rows can afford; of documents none.
+
+        A document takes as long as many rows, and chains of documents do not gain by them.
+        """
+        return 0 if self._has_documents else min(MOST_AFFORDED, MOVES_AFFORDED // n_rows)
+
     def _sweeps_apart(self, n_rows: int) -> int:
         """The parameter ``thin``, or what is chosen for the number of rows."""
         if self.thin != AUTO:
             return self.thin
-        if self.time_limit is not None:
+        if self.time_limit is not None or self._has_documents:
             return 1
         return min(max(int(self.effort * min(MOVES_APART / n_rows, MOST_APART)), 1), MOST_APART)

@@ -129,7 +129,7 @@ class CrossCat(
         Draws kept of each chain, all at full data.
     thin : int or "auto", default="auto"
         Sweeps from one draw to the next. "auto": ``effort`` times 5, in tables of more than 1,000 rows times 5,000 /
-        n_samples, but from 1 to 5; with ``time_limit`` 1.
+        n_samples, but from 1 to 5. It is 1 with ``time_limit``.
     learn_hyperparameters : bool, default=True
         Whether the hyperparameters of columns and of the partitions are sampled.
     learn_from : int or None, default=None

@@ -9,7 +9,6 @@ from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
 from sklearn_subanneal.annealing.schedules import NAMED, Accelerating, SubsampleAnneal
 from sklearn_subanneal.columns import BagOfWords
-from sklearn_subanneal.estimators._chain_work import afforded_sweeps
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._mixture_streaming import MixtureStreaming
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
@@ -96,7 +95,7 @@ default="auto"
         Draws kept of each chain, all at full data.
     thin : int or "auto", default="auto"
         Sweeps from one draw to the next. "auto": ``effort`` times 5, in tables of more than 1,000 rows times 5,000 /
-        n_samples, but from 1 to 5; with ``time_limit`` 1.
+        n_samples, but from 1 to 5. It is 1 with ``time_limit``, and for documents.
     learn_hyperparameters : bool, default=True
         Whether the hyperparameters of columns and of the partition are sampled.
     learn_from : int or None, default=None
@@ -105,7 +104,7 @@ default="auto"
     max_sweeps : int or None, default=None
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: with
         schedule="auto" ``effort`` times 250, in tables of more than 1,000 rows times 250,000 / n_samples, but at least
-        times 60; else as many as do the work of the schedule once more.
+        times 60, which is also for documents; else as many as do the work of the schedule once more.
     time_limit : float or None, default=None
         Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, which is
         shortened or stretched to fit, but to at most three times its work, and then for sweeps of all rows that are
@@ -276,5 +275,5 @@ default="auto"
     def _of_chain(self, template, number):
         if self.schedule != "auto":
             return template
-        most = self._most_sweeps(max(MOST_SWEEPS, afforded_sweeps(template.n_rows)))
+        most = self._most_sweeps(max(MOST_SWEEPS, self._afforded_sweeps(template.n_rows)))
         return replace(template, max_sweeps=most)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sklearn_subanneal.estimators._chain_work import afforded_sweeps
 from sklearn_subanneal.estimators._mixture_estimator import MixtureEstimator
 from sklearn_subanneal.estimators._sharded_fit import ShardedFit
 from sklearn_subanneal.estimators._tree_insertion import TreeInsertion
@@ -88,7 +87,8 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         where these are fewer; of documents 512, or a half.
     max_sweeps : int or None, default=None
         Most sweeps of all rows between schedule and draws: they go on while the log joint density rises. None: as many
-        as do the work of the schedule once more; in small tables ``effort`` times 250, but times 250,000 / n_samples.
+        as do the work of the schedule once more; in small tables ``effort`` times 250, but times 250,000 / n_samples,
+        unless the rows are documents.
     time_limit : float or None, default=None
         Seconds for each chain, up to one more draw of ``thin`` sweeps. Four fifths are for the schedule, shortened or
         stretched to fit, but to at most three times its work, and then for sweeps of all rows that are dropped; the
@@ -218,5 +218,5 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         )
 
     def _of_chain(self, template, number):
-        most = max(self._most_sweeps(afforded_sweeps(template.n_rows)), template.most_sweeps)
+        most = max(self._most_sweeps(self._afforded_sweeps(template.n_rows)), template.most_sweeps)
         return template if self.max_sweeps is not None else replace(template, max_sweeps=most)

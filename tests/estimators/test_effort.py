@@ -90,6 +90,17 @@ def test_sweeps_between_draws(estimator, n_rows, given, apart):
     np.testing.assert_array_equal(more.log_joint_, every.log_joint_[:, apart - 1 :: apart])
 
 
+@pytest.mark.parametrize("estimator", [SubsampleAnnealedDPMM, TreeGuidedNRMM])
+def test_documents_take_long(estimator, every_chain_rises):
+    """Their chains make no more sweeps than without these rules: 60, or as many as the schedule, and one a draw."""
+    documents = np.random.default_rng(0).integers(0, 3, (40, 6))
+    settings = SHORT | {"thin": "auto", "feature_types": "bag-of-words"}
+    alone = estimator(max_sweeps=0, **settings).fit(documents)
+    default = estimator(**settings).fit(documents)
+    assert default.n_sweeps_[0] - alone.n_sweeps_[0] == (60 if estimator is SubsampleAnnealedDPMM else 20)
+    assert estimator(max_sweeps=0, **settings | {"n_draws": 3}).fit(documents).n_sweeps_[0] == alone.n_sweeps_[0] + 1
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_with_a_time_limit_draws_are_one_sweep_apart(estimator):
     settings = SHORT | {"thin": "auto", "schedule": SequentialGibbs(passes=1), "n_draws": 5, "time_limit": 5.0}
