@@ -1,4 +1,5 @@
 """IBHC, incremental Bayesian hierarchical clustering: inserts rows one by one into a forest; exports a `Hierarchy`."""
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -183,21 +184,33 @@ cdef class IBHC(Trees):
 
     def _join_roots(self):
         # Nodes over the roots, as an agglomeration would make them; they are to be released again.
-        cdef Py_ssize_t a, b, k, n = self.n_roots
+        cdef Py_ssize_t a, b, c, k, n = self.n_roots
         cdef double[:, ::1] apart = np.full((n, n), np.inf)
-        live, joined = self.roots(), []
+        # The nearest of the roots after each, and its dissimilarity. Where that root has changed, this is a bound from
+        # below (Müllner, 2011, arXiv:1109.2378, section 3.3): to search anew after each join would take n^3 steps.
+        cdef double[::1] least = np.full(max(n, 1), np.inf)
+        cdef Py_ssize_t[::1] near = np.full(n, -1, np.intp), live = np.array(self.roots(), np.intp)
+        joined = []
         for a in range(n):
             for b in range(a):
                 apart[a, b] = apart[b, a] = self.log_distance(live[a], live[b], self.log_union(live[a], live[b]))
+        for a in range(n):
+            _find_nearest(apart, live, a, near, least)
         while len(joined) < n - 1:
-            a, b = sorted(divmod(int(np.argmin(apart)), n))
+            a = np.argmin(least)
+            b = near[a]
+            if live[b] < 0 or apart[a, b] > least[a]:
+                _find_nearest(apart, live, a, near, least)
+                continue
             k = self.join(live[a], live[b], self.log_union(live[a], live[b]))
             joined.append(k)
-            live[a], live[b] = k, -1
-            np.asarray(apart)[b] = np.asarray(apart)[:, b] = np.inf
-            for b in range(n):
-                if b != a and live[b] >= 0:
-                    apart[a, b] = apart[b, a] = self.log_distance(k, live[b], self.log_union(k, live[b]))
+            live[a], live[b], least[b] = k, -1, np.inf
+            for c in range(n):
+                if c != a and live[c] >= 0:
+                    apart[a, c] = apart[c, a] = self.log_distance(k, live[c], self.log_union(k, live[c]))
+                    if c < a and (apart[a, c] < least[c] or (apart[a, c] == least[c] and a < near[c])):
+                        near[c], least[c] = a, apart[a, c]
+            _find_nearest(apart, live, a, near, least)
         return joined
 
     def restore(self, hierarchy):
@@ -214,3 +227,14 @@ cdef class IBHC(Trees):
             if self.parent[k] < 0:
                 self.root[self.n_roots] = <int32_t> k
                 self.n_roots += 1
+
+
+cdef void _find_nearest(
+    const double[:, ::1] apart, const Py_ssize_t[::1] live, Py_ssize_t a, Py_ssize_t[::1] near, double[::1] least
+) noexcept nogil:
+    # The nearest of the roots after one of them, the first of those that are as near.
+    cdef Py_ssize_t b
+    near[a], least[a] = -1, INFINITY
+    for b in range(a + 1, live.shape[0]):
+        if live[b] >= 0 and (near[a] < 0 or apart[a, b] < least[a]):
+            near[a], least[a] = b, apart[a, b]

@@ -59,11 +59,9 @@ class ForestChain(MixtureChain):
         """Build the forest, and build it anew as often as the move says; the best one is the single draw."""
         if self.draws:
             return self.result()
-        n_rebuilds = 0 if self.hierarchy is not None else self.moves[0][0].n_rebuilds
+        n_rebuilds = 0 if self.hierarchy is not None else self.moves[0][0].rebuilds_of(self.n_rows)
         if self.hierarchy is None and self.learn:
-            n_rows = min(self.n_rows, ROWS_PER_ROUND)
-            for number in range(ROUNDS):
-                self._sweep(Step((number + 1) / (ROUNDS + 1), n_rows, n_rows, 1.0), context)
+            self._learn(min(self.n_rows, ROWS_PER_ROUND), context)
         whole, best = Step(1.0, self.n_rows, self.n_rows, 1.0), None
         for number in range(n_rebuilds + 1):
             self.shuffled, before = number > 0, self.seconds_of_run
@@ -79,6 +77,20 @@ class ForestChain(MixtureChain):
             self.set_state(best[1])
         self._draw()
         return self.result()
+
+    def _learn(self, n_rows: int, context: ChainContext) -> None:
+        """Learn the hyperparameters from forests over so many rows; take those of the best one.
+
+        Forests are no draws given the hyperparameters: in a few chains each has more trees than the one before, and the
+        last one almost as many as rows.
+        """
+        best = None
+        for number in range(ROUNDS):
+            self._sweep(Step((number + 1) / (ROUNDS + 1), n_rows, n_rows, 1.0), context)
+            log_joint = self.trace[-1][self.TRACE.names.index("log_joint")]
+            if best is None or log_joint > best[0]:
+                best = log_joint, self.get_state()
+        self.set_state(best[1])
 
     def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Make a forest over the first rows, and its trees the clusters."""

@@ -145,9 +145,10 @@ class IncrementalHierarchy(Move):
 
     Parameters
     ----------
-    n_rebuilds : int, default=0
+    n_rebuilds : int or None, default=None
         How often the forest is built anew, from rows in a random order and with hyperparameters drawn given the forest
-        before. The one with the largest log joint density is kept. ``partial_fit`` does not build it anew.
+        before. The one with the largest log joint density is kept. None: 16 times in tables of up to 1,000 rows, 16,000
+        / n_samples times in larger ones. ``partial_fit`` does not build it anew.
 
     References
     ----------
@@ -164,11 +165,16 @@ class IncrementalHierarchy(Move):
     in_views = False
     alone = True
 
-    def __init__(self, n_rebuilds: int = 0):
+    def __init__(self, n_rebuilds: int | None = None):
         self.n_rebuilds = n_rebuilds
 
     def check(self, prior: PartitionPrior, models: list[ColumnModel]) -> None:
-        self._check_integer("n_rebuilds", 0)
+        if self.n_rebuilds is not None:
+            self._check_integer("n_rebuilds", 0)
+
+    def rebuilds_of(self, n_rows: int) -> int:
+        """How often a forest over so many rows is built anew."""
+        return min(16, 16_000 // n_rows) if self.n_rebuilds is None else self.n_rebuilds
 
     def bind(self, columns: list, n_rows: int, twins: dict | None = None) -> MoveKernel:
         return MoveKernel()

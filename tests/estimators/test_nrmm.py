@@ -30,7 +30,7 @@ from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge
 from sklearn_subanneal.mixtures.predictive import nearest_groups
 from sklearn_subanneal.partitions import NGGP, NIG
 from sklearn_subanneal.tables.documents import Documents
-from sklearn_subanneal.trees import IncrementalHierarchy, TreeGuided, TreeGuidedPaper
+from sklearn_subanneal.trees import IncrementalHierarchy, TreeGuided, TreeGuidedPaper, forest_chain
 from sklearn_subanneal.views import ColumnGroups
 
 PARTITIONS = {"nggp": {"mass", "sigma", "log_u"}, "dp": {"concentration"}, "nig": {"mass", "log_u"}}
@@ -435,3 +435,30 @@ def test_grid_search_and_pipeline():
     assert len(search.cv_results_["params"]) == 4 and np.isfinite(search.cv_results_["mean_test_score"]).all()
     labels = make_pipeline(StandardScaler(), short()).fit_predict(X)
     assert adjusted_rand_score(labels, np.arange(60) % 3) == 1.0
+
+
+def test_hyperparameters_are_those_of_the_best_forest(monkeypatch):
+    best, started = [], []
+
+    class Watched(forest_chain.ForestChain):
+        def _sweep(self, step, context, thin=0):
+            if step.size == self.n_rows:
+                started.append(self.get_state()["columns"])
+            out = super()._sweep(step, context, thin)
+            best.append((self.trace[-1][self.TRACE.names.index("log_joint")], self.get_state()["columns"]))
+            return out
+
+    monkeypatch.setattr(forest_chain, "ForestChain", Watched)
+    X = np.random.default_rng(3).standard_t(3, size=(1100, 2))
+    short(moves=["incremental-hierarchy"], n_chains=1, random_state=1).fit(X)
+    rounds = best[: forest_chain.ROUNDS]
+    found = max(range(len(rounds)), key=lambda k: rounds[k][0])
+    assert found < len(rounds) - 1
+    assert repr(started[0]) == repr(rounds[found][1]) != repr(rounds[-1][1])
+
+
+def test_forests_of_small_tables_are_built_several_times():
+    assert [IncrementalHierarchy().rebuilds_of(n) for n in (1, 1000, 1001, 8000, 20_000)] == [16, 16, 15, 2, 0]
+    assert IncrementalHierarchy(n_rebuilds=3).rebuilds_of(20_000) == 3
+    model = short(moves=["incremental-hierarchy"], n_chains=1, learn_hyperparameters=False).fit(blobs(60, 2))
+    assert (model.trace_["n_assigned"] == 60).sum() == 17

@@ -67,14 +67,18 @@ def test_ibhc_is_that_of_the_reference(example, prior):
 
 
 @examples
-def test_groups_are_trees_of_their_own(example):
+@pytest.mark.parametrize("n_groups", [4, 15])
+def test_groups_are_trees_of_their_own(example, n_groups):
     # Rows of groups are inserted one after the other and never cut off; then the nearest trees are joined.
     rng, prior = np.random.default_rng(5), CRP(0.7).bind()
-    rows, groups = rng.permutation(example.n_rows)[:24], np.append(np.arange(4), rng.integers(0, 4, 20))
+    rows, groups = (
+        rng.permutation(example.n_rows)[:24],
+        np.append(np.arange(n_groups), rng.integers(n_groups, size=24))[:24],
+    )
     forest = IBHC([example.statistics()], example.n_rows, prior)
     forest.insert_groups(rows.astype(np.int32), groups.astype(np.int32))
     weight, trees = weight_of([example], prior), []
-    for group in range(4):
+    for group in range(n_groups):
         own = rows[groups == group].tolist()
         tree = leaf(weight, own[0])
         for row in own[1:]:
@@ -82,8 +86,8 @@ def test_groups_are_trees_of_their_own(example):
         trees.append(tree)
     found = forest.hierarchy()
     assert shapes(found) == {shape(tree) for tree in trees}
-    assert found.n_clusters == 4
-    for log_d in found.log_d[-3:]:
+    assert found.n_clusters == n_groups
+    for log_d in found.log_d[1 - n_groups :]:
         pairs = [(distance(weight, a, b), a, b) for a, b in itertools.combinations(trees, 2)]
         nearest, a, b = min(pairs, key=lambda pair: pair[0])
         assert_allclose(log_d, nearest, rtol=1e-7, atol=1e-7)
