@@ -142,7 +142,7 @@ class TreeInsertion:
             models=models,
             arrays=arrays,
             partition=partitions.resolve_partition(self.partition),
-            moves=(IncrementalHierarchy(),),
+            moves=(IncrementalHierarchy(n_rebuilds=0),),
             subsampling=TableOrder(),
             start=self._representative,
             **settings,

@@ -462,3 +462,8 @@ def test_forests_of_small_tables_are_built_several_times():
     assert IncrementalHierarchy(n_rebuilds=3).rebuilds_of(20_000) == 3
     model = short(moves=["incremental-hierarchy"], n_chains=1, learn_hyperparameters=False).fit(blobs(60, 2))
     assert (model.trace_["n_assigned"] == 60).sum() == 17
+
+
+def test_batches_build_no_forest_anew():
+    model = short(moves=["incremental-hierarchy"], n_chains=1, learn_hyperparameters=False).partial_fit(blobs(60, 2))
+    assert (model.trace_["n_assigned"] == 60).sum() == 1
