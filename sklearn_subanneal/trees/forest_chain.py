@@ -66,6 +66,7 @@ class ForestChain(MixtureChain):
         for number in range(n_rebuilds + 1):
             self.shuffled, before = number > 0, self.seconds_of_run
             if self.shuffled:
+                self.set_state(best[1])
                 self.hierarchy = None
             self._sweep(whole, context)
             log_joint = self.trace[-1][self.TRACE.names.index("log_joint")]
