@@ -386,14 +386,14 @@ def test_the_tree_after_a_fit_has_the_clusters_of_the_representative_draw():
 
 def test_the_best_of_several_forests_is_kept():
     X = np.random.default_rng(0).normal(size=(80, 2)) * [3.0, 1.0]
-    runs = {n: short(moves=[IncrementalHierarchy(n_rebuilds=n)], n_chains=1).fit(X) for n in (0, 6)}
+    runs = {n: short(moves=[IncrementalHierarchy(n_rebuilds=n)], n_chains=1).fit(X) for n in (0, 8)}
     built = {n: model.trace_["log_joint"][model.trace_["n_assigned"] == 80] for n, model in runs.items()}
-    assert len(built[6]) == len(built[0]) + 6
+    assert len(built[8]) == len(built[0]) + 8
     # The first forest is that without rebuilding, and the best one is not the last here.
-    assert built[6][-7] == built[0][-1]
-    assert runs[6].log_joint_[0, 0] == built[6][-7:].max() > max(built[6][-1], built[0][-1])
-    assert_is_tree_of(runs[6], 80)
-    assert_array_equal(short(moves=[IncrementalHierarchy(n_rebuilds=6)], n_chains=1).fit(X).labels_, runs[6].labels_)
+    assert built[8][-9] == built[0][-1]
+    assert runs[8].log_joint_[0, 0] == built[8][-9:].max() > max(built[8][-1], built[0][-1])
+    assert_is_tree_of(runs[8], 80)
+    assert_array_equal(short(moves=[IncrementalHierarchy(n_rebuilds=8)], n_chains=1).fit(X).labels_, runs[8].labels_)
 
 
 @pytest.mark.parametrize("case", ["full", "diag", "documents"])
@@ -450,11 +450,15 @@ def test_hyperparameters_are_those_of_the_best_forest(monkeypatch):
 
     monkeypatch.setattr(forest_chain, "ForestChain", Watched)
     X = np.random.default_rng(3).standard_t(3, size=(1100, 2))
-    short(moves=["incremental-hierarchy"], n_chains=1, random_state=1).fit(X)
-    rounds = best[: forest_chain.ROUNDS]
+    short(moves=[IncrementalHierarchy(n_rebuilds=6)], n_chains=1, random_state=1).fit(X)
+    rounds, whole = best[: forest_chain.ROUNDS], best[forest_chain.ROUNDS :]
     found = max(range(len(rounds)), key=lambda k: rounds[k][0])
     assert found < len(rounds) - 1
     assert repr(started[0]) == repr(rounds[found][1]) != repr(rounds[-1][1])
+    # Each further forest begins with those of the best one before, which is not always the last one.
+    before = [max(range(k), key=lambda j: whole[j][0]) for k in range(1, 7)]
+    assert before != list(range(6))
+    assert [repr(own) for own in started[1:]] == [repr(whole[k][1]) for k in before]
 
 
 def test_forests_of_small_tables_are_built_several_times():
