@@ -146,9 +146,9 @@ class IncrementalHierarchy(Move):
     Parameters
     ----------
     n_rebuilds : int or None, default=None
-        How often the forest is built anew, from rows in a random order and with hyperparameters drawn given the best one
-        before. The one with the largest log joint density is kept. None: 16 times in tables of up to 1,000 rows, 16,000
-        / n_samples times in larger ones. ``partial_fit`` does not build it anew.
+        How often the forest is built anew, from rows in a random order and with hyperparameters drawn given the best
+        one before. The one with the largest log joint density is kept. None: 16 times in tables of up to 1,000 rows,
+        16,000 / n_samples times in larger ones. ``partial_fit`` does not build it anew.
 
     References
     ----------
