@@ -124,8 +124,8 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # -------------------
 #
 # A chain that walks slowly looks as if it were stuck. More work shows which it is. By default one draw is kept after
-# each pass over all points; here one after each twenty passes (``thin=20``), so that a chain comes farther from draw to
-# draw:
+# every five passes over all points of a small table; here one after each pass (``thin=1``), and one after each twenty
+# (``thin=20``), so that a chain comes farther from draw to draw:
 
 for name in ("square", "hospitals"):
     for thin in (1, 20):
@@ -213,7 +213,7 @@ assert index < 0.8
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
 train, new = points[:900], points[900:]
-poor = {"schedule": SequentialGibbs(passes=2), "moves": [Gibbs()], "max_sweeps": 0, "random_state": 5}
+poor = {"schedule": SequentialGibbs(passes=2), "moves": [Gibbs()], "max_sweeps": 0, "thin": 1, "random_state": 5}
 fits = {
     "too little work": SubsampleAnnealedDPMM(n_chains=4, **poor),
     "the defaults": SubsampleAnnealedDPMM(n_chains=4, random_state=5),
