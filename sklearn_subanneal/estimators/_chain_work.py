@@ -9,8 +9,8 @@ from sklearn_subanneal.annealing.stretched import Stretched
 from sklearn_subanneal.estimators._enough_chains import AUTO
 
 # With thin="auto" draws are so many sweeps apart, but no more than take so many moves of rows. Measured against one
-# sweep on tables of 50 to 1,000 rows: the effective number of draws rises by a half or more where chains mix, mixtures
-# of small tables no longer show trends, and fits take 20 to 40 % more time.
+# sweep on tables of 50 to 1,000 rows: the effective number of draws rises by a half or more where chains mix, fewer
+# fits warn, and fits take 20 to 50 % more time.
 MOST_APART, MOVES_APART = 5, 5000
 # A small table can afford so many sweeps between schedule and draws, if the log joint density goes on rising: chains of
 # TreeGuidedNRMM rise for longer than 100 sweeps in tables of 500 to 1,000 rows.
