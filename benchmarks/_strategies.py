@@ -117,7 +117,9 @@ def compare(
         average of all its chains.
     """
     estimators = estimators or {
-        name: SubsampleAnnealedDPMM(schedule=SCHEDULES.get(name, name), feature_types="from_dtype")
+        name: SubsampleAnnealedDPMM(
+            schedule=SCHEDULES.get(name, name), covariance_type="diag", feature_types="from_dtype"
+        )
         for name in STRATEGIES
     }
     # Neighbours in this list share bound and split, so that a disturbance of the machine affects all strategies.

@@ -47,7 +47,8 @@ def run_lace(lace, train, test, seconds: int, n_sweeps: int, seed: int) -> dict:
 
 def run_ours(train, test, seconds: int, n_sweeps: int, seed: int) -> dict:
     """The same for this package; the sweeps are timed as the difference of two fits, one with more sweeps."""
-    shared = {"feature_types": "from_dtype", "n_chains": 1, "n_draws": 1, "random_state": seed}
+    shared = {"covariance_type": "diag", "feature_types": "from_dtype", "n_chains": 1, "n_draws": 1}
+    shared["random_state"] = seed
     model = SubsampleAnnealedDPMM(time_limit=seconds, **shared)
     with Clock() as learning:
         model.fit(train)

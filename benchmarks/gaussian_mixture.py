@@ -28,7 +28,7 @@ def estimators(arguments, seed: int) -> dict:
     covariance = arguments.covariance
     given = {"schedule": arguments.schedule, "n_chains": arguments.chains, "n_draws": arguments.draws}
     given = {name: value for name, value in given.items() if value is not None}
-    out = {"SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(covariance_type=covariance, random_state=seed, **given)}
+    out = {"SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(random_state=seed, **given)}
     if seed - arguments.first < arguments.competitor_seeds:
         n_components, n_planted = (12, 6) if arguments.quick else (60, 30)
         out["BayesianGaussianMixture"] = BayesianGaussianMixture(

@@ -63,6 +63,7 @@ def main() -> None:
     def make(seed):
         return SubsampleAnnealedDPMM(
             schedule=arguments.schedule,
+            covariance_type="diag",
             feature_types="from_dtype",
             n_chains=1,
             n_draws=arguments.draws,

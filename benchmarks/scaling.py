@@ -44,6 +44,7 @@ def main() -> None:
             for seed in range(arguments.seeds):
                 X, _, _ = make_gaussian_mixture(**{**base, axis: size}, covariance_type="diag", random_state=seed)
                 given_parameters = {
+                    "covariance_type": "diag",
                     "schedule": arguments.schedule,
                     "feature_types": "from_dtype",
                     "n_chains": 1,

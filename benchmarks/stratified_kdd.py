@@ -135,7 +135,7 @@ def run(arguments, rows, attacks, rare, model: str, passes: float, seed: int) ->
         if model == "CrossCat":
             estimator = crosscat(arguments, **shared)
         else:
-            estimator = SubsampleAnnealedDPMM(n_chains=1, n_jobs=1, **shared)
+            estimator = SubsampleAnnealedDPMM(covariance_type="diag", n_chains=1, n_jobs=1, **shared)
         watch = Watch(SHARES, len(train), look)
         estimator.set_params(subsampling=subsampling).set_callbacks(watch).fit(X_train)
         out[name] = watch.found | {END: look(estimator)}

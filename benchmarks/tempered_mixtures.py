@@ -161,9 +161,9 @@ def main() -> None:
         X, runs = make(), {sampler: [] for sampler in samplers}
         for seed in range(arguments.seeds):
             train, test = split(len(X), seed)
-            model = SubsampleAnnealedDPMM(feature_types="from_dtype", n_chains=1, n_draws=1, random_state=seed).fit(
-                X[train]
-            )
+            model = SubsampleAnnealedDPMM(
+                covariance_type="diag", feature_types="from_dtype", n_chains=1, n_draws=1, random_state=seed
+            ).fit(X[train])
             state = model._results[0].state.model
             fixed = {
                 "models": model._models,

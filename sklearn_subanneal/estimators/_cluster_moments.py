@@ -14,7 +14,7 @@ NOT_OF_ONE_PART = "datetime"
 class ClusterMoments:
     """Weights, means and covariances of the clusters of ``labels_``: a mixin.
 
-    It reads ``_models``, ``_table``, ``_representative``, ``_groups`` and ``_has_documents``.
+    It reads ``_models``, ``_table``, ``_representative``, ``_groups``, ``_has_documents`` and ``covariance_type_``.
     """
 
     @property
@@ -42,12 +42,12 @@ class ClusterMoments:
     def covariances_(self) -> np.ndarray:
         """Variances (n_clusters, n_features) or covariances (n_clusters, n_features, n_features) of a new row.
 
-        The latter with ``covariance_type="full"``. They are those of the predictive distribution of a cluster, a t
+        The latter if ``covariance_type_`` is "full". They are those of the predictive distribution of a cluster, a t
         distribution for reals, and so include the uncertainty of its mean; of three degrees of freedom or fewer, the
         variance is that of three. In the units of the data; NaN for columns whose ``means_`` are. Beyond the range of
         floating point, variances are infinite.
         """
-        return self._group_moments("covariances_", full=self.covariance_type == "full")[1]
+        return self._group_moments("covariances_", full=getattr(self, "covariance_type_", None) == "full")[1]
 
     def _group_moments(self, name: str, full: bool) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)

@@ -153,7 +153,7 @@ class MCMCEstimator(
         if strata is not None:
             chooser = chooser.with_strata(strata)
         chooser = chooser.of_copies(copies.rows, len(arrays[0]))
-        given = {"sample_weight": weights, "strata": strata}
+        given = {"sample_weight": weights, "strata": strata, "covariance_type": getattr(self, "covariance_type_", None)}
         continuation = Continuation(self, identified(table), arrays, self._results, self._fitted_identity, given)
         template = self._template(table, models, modelled, chooser)
         specs, n_chains = [], most_chains(self.n_chains)
@@ -221,7 +221,8 @@ class MCMCEstimator(
         table, repeated = read(repeated_rows(X, weights))
         return table, repeated, table.encode(self, X, as_evidence(self.unseen))
 
-    def _bind(self, table, arrays):
+    def _bind(self, table, arrays, n_rows=None):
+        """The models of the columns of a table of ``n_rows`` rows, of which these are a sample; None: all of them."""
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
 
     def _spec(self, models, arrays, **settings) -> ChainSpec:

@@ -14,6 +14,7 @@ from sklearn_subanneal._core.constraints import HasMethods, StrOptions
 from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._cluster_moments import ClusterMoments
+from sklearn_subanneal.estimators._covariance_choice import CovarianceChoice
 from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
@@ -28,7 +29,7 @@ from sklearn_subanneal.mixtures.predictive import (
     nearest_of_training,
     sample_bags,
 )
-from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, chain_weights_of_mixtures, weighted
+from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, chain_weights_of_mixtures, known_rows, weighted
 from sklearn_subanneal.posterior import representative_draw
 from sklearn_subanneal.posterior.merging import merged_clusters
 from sklearn_subanneal.tables.documents import DocumentTable, read_documents
@@ -38,7 +39,7 @@ from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 BAG_OF_WORDS = "bag-of-words"
 
 
-class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
+class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCMCEstimator):
     """Mixture of the rows of a table, or of documents, with any prior of the partition and any moves.
 
     The named estimators have this model and these methods, and differ by the defaults of their parameters. A subclass
@@ -54,7 +55,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
     _parameter_constraints: dict = {
         **MCMCEstimator._parameter_constraints,
         "partition": [StrOptions(set(partitions.NAMED)), HasMethods("bind")],
-        "covariance_type": [StrOptions({"diag", "full"})],
+        "covariance_type": [StrOptions({"auto", "diag", "full"})],
         "feature_types": [StrOptions({"auto", "from_dtype", BAG_OF_WORDS}), dict, "array-like"],
     }
 
@@ -62,7 +63,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
         self,
         partition="pitman-yor",
         *,
-        covariance_type: str = "diag",
+        covariance_type: str = "auto",
         moves="default",
         schedule="anneal",
         effort: float = 1.0,
@@ -133,14 +134,19 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
             return DocumentTable(), read_documents(self, X, reset=True)
         return super()._read(X)
 
-    def _bind(self, table, arrays):
+    def _bind(self, table, arrays, n_rows=None):
         if self._has_documents:
             given = {"feature_params": self.feature_params, "feature_grids": self.feature_grids}
             return bind_bags(self.n_features_in_, arrays[0], learn=self.learn_hyperparameters, **given)
+        self.covariance_type_ = self._choose_covariance(table, arrays, n_rows or len(arrays[0]))
+        return self._models_with(self.covariance_type_, table, arrays)
+
+    def _models_with(self, covariance_type: str, table, arrays):
+        """The models of the columns, with this covariance of the reals."""
         return bind_table(
             table,
             arrays,
-            covariance_type=self.covariance_type,
+            covariance_type=covariance_type,
             feature_params=self.feature_params,
             learn=self.learn_hyperparameters,
             grids=self.grids,
@@ -208,7 +214,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, MCMCEstimator):
         self._warn_of_overflows()
 
     def _weights_of_chains(self, arrays) -> np.ndarray:
-        rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT)
+        rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT, known_rows(self._models, arrays))
         return chain_weights_of_mixtures(
             self._models, self._draws, self.posterior_labels_[:, :, rows], [array[rows] for array in arrays], counts
         )

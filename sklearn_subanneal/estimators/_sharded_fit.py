@@ -52,7 +52,7 @@ class ShardedFit:
         *generators, chooser = spawn_generators(self.random_state, most_chains(self.n_chains) + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
         table, arrays = self._read_start(sample)
-        models = self._bind(table, arrays)
+        models = self._bind(table, arrays, X.n_rows)
         start = replace(
             self._template(table, models, arrays, subsampling.resolve_subsampling(self.subsampling)),
             n_draws=1,

@@ -311,7 +311,7 @@ class CrossCat(
             return table, arrays
         return split_atoms(*revised_types(table, arrays), self.feature_params or {})
 
-    def _bind(self, table, arrays):
+    def _bind(self, table, arrays, n_rows=None):
         return bind_table(
             table,
             arrays,

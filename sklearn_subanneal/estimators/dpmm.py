@@ -33,9 +33,13 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         Prior of the partition: of a Dirichlet process, a Pitman-Yor process, a normalized generalized gamma process or
         a normalized inverse Gaussian process. A name stands for the object with its default parameters, which are
         learned; see :mod:`sklearn_subanneal.partitions`.
-    covariance_type : {"diag", "full"}, default="diag"
-        Whether the reals are independent within a cluster, or have a full covariance matrix. The covariance matrices of
-        all clusters have a common prior with learned correlations.
+    covariance_type : {"auto", "full", "diag"}, default="auto"
+        "full": the reals have a covariance matrix in each cluster, and these matrices have a common prior with learned
+        correlations. "diag": the reals are independent within a cluster. "auto": that of the two by which a quarter of
+        the rows, held out, are more probable in a short trial on at most 1,500 rows. It is "diag" in tables of fewer
+        than 20 rows, or too large for "full" (more than 64 reals, or more than 1e8 products n_samples n_reals^2), and
+        if ``feature_params`` or ``feature_grids`` have an entry for single reals; "full" if they have "gaussian". With
+        ``time_limit`` each of the two chains of the trial takes up to a tenth of it.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters
@@ -69,7 +73,7 @@ default="auto"
         period is 2 pi by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those
         of "real" with {"alpha", "atoms", "transform"} ("semicontinuous") or with {"transform"} ("skewed"; "mu" and
         "sigma2" are in the units of transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under
-        covariance_type="full"), {"beta", "base", "repeats"} ("bag-of-words"; see
+        full covariance), {"beta", "base", "repeats"} ("bag-of-words"; see
         :class:`~sklearn_subanneal.columns.BagOfWords`).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.
@@ -124,6 +128,8 @@ default="auto"
 
     Attributes
     ----------
+    covariance_type_ : {"full", "diag"}
+        The covariance of the reals that ``covariance_type`` stands for; not for documents.
     schedule_ : Schedule
         The schedule of the chains.
     labels_ : ndarray of int64, shape (n_samples,)
@@ -142,8 +148,8 @@ default="auto"
         data. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others, and for
         semicontinuous columns that are transformed.
     covariances_ : ndarray of shape (n_clusters, n_features) or (n_clusters, n_features, n_features)
-        Variances, or with covariance_type="full" covariances, of a new row of each cluster, NaN where ``means_`` are.
-        They include the uncertainty of the cluster's mean.
+        Variances, or if ``covariance_type_`` is "full" covariances, of a new row of each cluster, NaN where ``means_``
+        are. They include the uncertainty of the cluster's mean.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)
         Clusters in every draw; numbers of clusters cannot be compared between draws. After a fit to a
         :class:`~sklearn_subanneal.shards.ShardedTable`, and after :meth:`partial_fit`, those of ``posterior_rows_``
@@ -160,8 +166,9 @@ default="auto"
         Log joint density of partition and data.
     chain_weights_ : ndarray of shape (n_chains,)
         Weights of the chains in densities, samples, imputations, ``co_clustering`` and the choice of the representative
-        draw: by these weights training rows are predicted best, each by the others (Yao et al., 2018). Equal if reals
-        with full covariance have missing cells. After ``partial_fit``: the weights of the particles.
+        draw: by these weights training rows are predicted best, each by the others (Yao et al., 2018). Those with
+        missing cells among reals with full covariance are left out; if this leaves none, chains have equal weights.
+        After ``partial_fit``: the weights of the particles.
     convergence_ : Convergence
         Whether the log joint density still rises, and how far the chains agree on the clusters; if there is a problem,
         ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
@@ -214,7 +221,7 @@ default="auto"
         self,
         partition="pitman-yor",
         *,
-        covariance_type: str = "diag",
+        covariance_type: str = "auto",
         moves="default",
         schedule="auto",
         effort: float = 1.0,

@@ -24,9 +24,10 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         Prior of the partition: of a Dirichlet process, a Pitman-Yor process, a normalized generalized gamma process or
         a normalized inverse Gaussian process. A name stands for the object with its default parameters, which are
         learned; see :mod:`sklearn_subanneal.partitions`.
-    covariance_type : {"full", "diag"}, default="full"
-        Whether the reals are independent within a cluster, or have a full covariance matrix. The covariance matrices of
-        all clusters have a common prior with learned correlations.
+    covariance_type : {"auto", "full", "diag"}, default="auto"
+        "full": the reals have a covariance matrix in each cluster, and these matrices have a common prior with learned
+        correlations. "diag": the reals are independent within a cluster. "auto": that of the two by which held-out rows
+        are more probable in a short trial, as in :class:`SubsampleAnnealedDPMM`.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters
@@ -104,6 +105,8 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
 
     Attributes
     ----------
+    covariance_type_ : {"full", "diag"}
+        The covariance of the reals that ``covariance_type`` stands for; not for documents.
     labels_ : ndarray of int64, shape (n_samples,)
         Clusters of the training rows: ``predict(X)``. They are those of the draw that represents the posterior, merged
         as long as this brings them nearer to those of the other draws (variation of information).
@@ -120,8 +123,8 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         Log joint density of partition and data; the auxiliary variable u is integrated out.
     chain_weights_ : ndarray of shape (n_chains,)
         Weights of the chains in densities, samples, imputations, ``co_clustering`` and the choice of the representative
-        draw: by these weights training rows are predicted best, each by the others (Yao et al., 2018). Equal if reals
-        with full covariance have missing cells.
+        draw: by these weights training rows are predicted best, each by the others (Yao et al., 2018). Those with
+        missing cells among reals with full covariance are left out; if this leaves none, chains have equal weights.
     convergence_ : Convergence
         Whether the log joint density still rises, and how far the chains agree on the clusters; if there is a problem,
         ``fit`` warns. See :class:`~sklearn_subanneal.diagnostics.Convergence`.
@@ -168,7 +171,7 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         self,
         partition="nggp",
         *,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         moves="default",
         schedule="anneal",
         effort: float = 1.0,

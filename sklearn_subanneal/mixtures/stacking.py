@@ -49,7 +49,7 @@ def chain_weights_of_mixtures(
 ) -> np.ndarray:
     """Weights of chains of a mixture by which training rows are predicted best, each row by the others.
 
-    They are equal if a block of reals with full covariance has missing cells, whose values the draws do not keep.
+    They are equal if there are no rows. Cells that are part of the state must be known: see :func:`known_rows`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def chain_weights_of_mixtures(
     Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average Bayesian predictive distributions,
     Bayesian Analysis 13, 917-1007 (section 3.1).
     """
-    if len(chains) == 1 or any(model.stateful for model in models):
+    if len(chains) == 1 or not len(counts):
         return np.full(len(chains), 1.0 / len(chains))
     data = [model.data(arrays) for model in models]
     whole = np.empty((len(chains), len(arrays[0])))
@@ -81,6 +81,18 @@ def chain_weights_of_mixtures(
         left_out = (LeaveOneOut(models, draw, None, data, own) for draw, own in zip(draws, labels[chain], strict=True))
         whole[chain] = left_out_scores((Ensemble(models, [[one]]) for one in left_out), arrays)
     return without_failed(stacking_weights(whole, np.zeros_like(whole), counts, PRIOR_DEVIATION))
+
+
+def known_rows(models: list[ColumnModel], arrays: list[np.ndarray]) -> np.ndarray:
+    """Which rows have no cells that are part of the state, (n_rows,) bool: draws do not keep the values of these.
+
+    They are the missing cells of reals with full covariance.
+    """
+    known = np.ones(len(arrays[0]), bool)
+    for model in models:
+        if model.stateful:
+            known &= ~np.isnan(model.values(arrays)).any(axis=1)
+    return known
 
 
 def without_failed(weights: np.ndarray) -> np.ndarray:

@@ -96,9 +96,16 @@ class RowCopies:
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
         return rows[starts], np.diff(np.append(starts, len(rows)))
 
-    def some_distinct(self, arrays: Sequence[np.ndarray | Documents], most: int) -> tuple[np.ndarray, np.ndarray]:
-        """At most so many of the rows that :meth:`distinct` gives, evenly spaced, and how often each is modelled."""
+    def some_distinct(
+        self, arrays: Sequence[np.ndarray | Documents], most: int, among: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """At most so many of the rows that :meth:`distinct` gives, evenly spaced, and how often each is modelled.
+
+        They are drawn from the rows of the table that ``among``, an array of bool, marks; None: from all.
+        """
         rows, counts = self.distinct(arrays)
+        if among is not None:
+            rows, counts = rows[among[rows]], counts[among[rows]]
         some = np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int)
         return rows[some], counts[some]
 

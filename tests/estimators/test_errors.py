@@ -299,7 +299,10 @@ PARAMETERS = [
     ({"feature_types": {"a": "real"}}, "unknown feature 'a'. Features are 'x0', 'x1'"),
     ({"feature_params": {"a": {}}}, "key 'a', which is neither a column nor one of"),
     ({"feature_params": {"count": {}}}, "key 'count', but the table has no such columns"),
-    ({"feature_params": {"gaussian": {}}}, "key 'gaussian', but the table has no such columns"),
+    (
+        {"feature_params": {"gaussian": {}}, "covariance_type": "diag"},
+        "key 'gaussian', but the table has no such columns",
+    ),
     ({"feature_params": {"real": 3}}, r"'real'\] must be a dict with keys among .*'mu'.* got 3"),
     ({"feature_params": {"real": {"m": 3}}}, r"must be a dict with keys among .*'mu'.* unknown: \['m'\]"),
     ({"feature_params": {"real": {"mu": NAN}}}, r"\['real'\]\['mu'\] must be a finite number, got nan"),

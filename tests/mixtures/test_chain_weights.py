@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.special import logsumexp
 
 from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
 from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
-from sklearn_subanneal.mixtures.stacking import chain_weights_of_mixtures, left_out_scores, stacking_weights
+from sklearn_subanneal.mixtures.stacking import known_rows, left_out_scores, stacking_weights
 
 
 def table(rng, n_rows=50):
@@ -135,12 +136,32 @@ def test_bags_are_sampled_by_the_weights_of_the_draws():
     assert shares[0] == pytest.approx(0.1 * shares[1], abs=0.03)
 
 
-def test_equal_weights_where_missing_cells_of_a_block_are_not_known():
-    X = np.random.default_rng(2).normal(size=(40, 3))
+def test_weights_are_found_from_rows_without_missing_cells_of_a_block():
+    X = np.random.default_rng(2).normal(size=(60, 3))
     X[::5, 1] = np.nan
     model = SubsampleAnnealedDPMM(covariance_type="full", n_chains=3, n_draws=2, random_state=0).fit(X)
+    arrays, complete = model._encode(X), ~np.isnan(X).any(axis=1)
+    np.testing.assert_array_equal(known_rows(model._models, arrays), complete)
+    cells, labels = [array[complete] for array in arrays], model.posterior_labels_[:, :, complete]
+    data = [own.data(cells) for own in model._models]
+    scores = [
+        [
+            left_out_scores([Ensemble(model._models, [[LeaveOneOut(model._models, draw, None, data, own)]])], cells)
+            for draw, own in zip(draws, chain, strict=True)
+        ]
+        for draws, chain in zip(model._draws, labels, strict=True)
+    ]
+    whole = -logsumexp(-np.array(scores), axis=1) + np.log(2.0)
+    wanted = stacking_weights(whole, np.zeros_like(whole), np.ones(complete.sum()), 0.5)
+    np.testing.assert_allclose(model.chain_weights_, wanted, atol=1e-6)
+    assert model.chain_weights_.std() > 1e-4
+
+
+def test_weights_are_equal_where_each_row_has_missing_cells_of_a_block():
+    X = np.random.default_rng(2).normal(size=(42, 3))
+    X[np.arange(42), np.arange(42) % 3] = np.nan
+    model = SubsampleAnnealedDPMM(covariance_type="full", n_chains=3, n_draws=2, random_state=0).fit(X)
     np.testing.assert_array_equal(model.chain_weights_, 1.0 / 3.0)
-    assert chain_weights_of_mixtures(model._models, model._draws[:1], None, None, None) == [1.0]
 
 
 def test_rows_of_larger_weight_count_as_often():

@@ -1,0 +1,180 @@
+"""covariance_type="auto" of the mixtures: the type by which held-out rows are more probable."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
+from sklearn_subanneal.columns import joint_real
+from sklearn_subanneal.datasets import make_gaussian_mixture
+from sklearn_subanneal.estimators import _covariance_choice
+from sklearn_subanneal.shards import ShardedTable
+
+# Fits are short.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+SHORT = {"schedule": SequentialGibbs(1), "n_chains": 1, "n_draws": 1, "max_sweeps": 0}
+
+
+def planted(covariance_type, seed=0, n_rows=400, n_columns=4):
+    return make_gaussian_mixture(n_rows, n_columns, 3, covariance_type=covariance_type, random_state=seed)[0]
+
+
+def chosen(X, estimator=SubsampleAnnealedDPMM, **params):
+    model = estimator(**{**SHORT, "random_state": 0, **params}).fit(X)
+    n = X.shape[1]
+    assert model.covariances_.shape[1:] == ((n, n) if model.covariance_type_ == "full" else (n,))
+    return model.covariance_type_
+
+
+@pytest.mark.parametrize("estimator", [SubsampleAnnealedDPMM, TreeGuidedNRMM])
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_planted_covariance_is_chosen(estimator, covariance_type, seed):
+    assert chosen(planted(covariance_type, seed, n_columns=10), estimator) == covariance_type
+
+
+def test_a_table_with_missing_cells_and_other_types():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(planted("full"), columns=list("abcd")).mask(rng.random((400, 4)) < 0.1)
+    assert chosen(X.assign(kind=rng.choice(["a", "b"], 400))) == "full"
+
+
+def test_the_default_predicts_as_the_better_type():
+    X, new = np.split(planted("full", n_rows=800), 2)
+    scores = {
+        name: SubsampleAnnealedDPMM(covariance_type=name, random_state=0).fit(X).score(new)
+        for name in ("auto", "full", "diag")
+    }
+    assert scores["auto"] == scores["full"] > scores["diag"] + 0.1
+
+
+def test_what_is_given_is_taken(monkeypatch):
+    monkeypatch.setattr(_covariance_choice, "run_chains", None)
+    X = planted("full")
+    names = [f"x{j}" for j in range(4)]
+    frame = pd.DataFrame(X, columns=names)
+    assert chosen(X, covariance_type="diag") == "diag"
+    assert chosen(X, covariance_type="full") == "full"
+    assert chosen(X, feature_params={"real": {"nu": 3.0}}) == "diag"
+    assert chosen(frame, feature_params={"x1": {"nu": 3.0}}) == "diag"
+    assert chosen(frame, feature_grids={"x1": {"nu": [3.0, 5.0]}}) == "diag"
+    assert chosen(X, feature_params={"gaussian": {"nu": 6.0}}) == "full"
+    assert chosen(X, feature_grids={"gaussian": {"nu": [6.0, 9.0]}}) == "full"
+
+
+def test_a_column_may_have_the_name_of_a_type(monkeypatch):
+    monkeypatch.setattr(_covariance_choice, "run_chains", None)
+    frame = pd.DataFrame(planted("full"), columns=["gaussian", "b", "c", "d"])
+    kinds = dict.fromkeys(frame.columns, "real")
+    assert chosen(frame, feature_types=kinds, covariance_type="auto", feature_params={"b": {"nu": 3.0}}) == "diag"
+
+
+def test_no_trial_of_what_is_too_large_or_too_small(monkeypatch):
+    monkeypatch.setattr(_covariance_choice, "run_chains", None)
+    rng = np.random.default_rng(0)
+    assert chosen(rng.normal(size=(19, 3))) == "diag"
+    assert chosen(rng.normal(size=(50, 1))) == "diag"
+    assert chosen(rng.normal(size=(30, 65))) == "diag"
+    monkeypatch.setattr(joint_real, "MOST_PRODUCTS", 400 * 4**2 - 1)
+    assert chosen(planted("full")) == "diag"
+
+
+def test_the_choice_depends_on_the_table_alone(monkeypatch):
+    X = planted("full")
+    gains, right = [], _covariance_choice.CovarianceChoice._gain_of_full
+
+    def gain(*args):
+        gains.append(right(*args))
+        return gains[-1]
+
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", gain)
+    labels = np.repeat([0, 1], 200)
+    for params in (
+        {},
+        {"random_state": 1},
+        {"n_jobs": 2},
+        {"schedule": SubsampleAnneal(2), "n_draws": 2},
+        {"subsampling": StratifiedSubsampling(labels=labels)},
+    ):
+        chosen(X, **params)
+    assert len(gains) == 5
+    assert len(set(gains)) == 1
+    chosen(X[::-1].copy())
+    assert gains[-1] != gains[0]
+
+
+def test_equal_rows_and_weights_are_one_table():
+    X, weights = planted("full", n_rows=200), np.random.default_rng(0).integers(1, 4, 200)
+    first = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(X, sample_weight=weights)
+    second = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(np.repeat(X, weights, axis=0))
+    assert first.covariance_type_ == second.covariance_type_ == "full"
+    np.testing.assert_array_equal(first.log_joint_, second.log_joint_)
+
+
+def test_rows_of_the_trial(monkeypatch):
+    specs, scored = [], []
+    run, ensemble = _covariance_choice.run_chains, _covariance_choice.ensemble_of_mixtures
+
+    def runs(function, given, *others):
+        specs.extend(given)
+        return run(function, given, *others)
+
+    def ensembles(models, draws):
+        average = ensemble(models, draws)
+
+        class Scoring:
+            def score(self, arrays):
+                scored.append(np.column_stack(arrays))
+                return average.score(arrays)
+
+        return Scoring()
+
+    monkeypatch.setattr(_covariance_choice, "run_chains", runs)
+    monkeypatch.setattr(_covariance_choice, "ensemble_of_mixtures", ensembles)
+    X = planted("full", n_rows=2000)
+    chosen(X, time_limit=3.0)
+    for spec, held_out in zip(specs, scored, strict=True):
+        seen = np.column_stack(spec.arrays)
+        assert (len(seen), len(held_out), spec.time_limit) == (1125, 375, pytest.approx(0.3))
+        assert len(np.unique(np.vstack([seen, held_out]), axis=0)) == 1500
+
+
+def test_a_warm_start_keeps_the_type(monkeypatch):
+    X = planted("full")
+    model = SubsampleAnnealedDPMM(**SHORT, warm_start=True, random_state=0).fit(X)
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", lambda *args: -1.0)
+    model.set_params(n_draws=3).fit(X)
+    assert (model.covariance_type_, model.log_joint_.shape) == ("full", (1, 3))
+    assert model.set_params(warm_start=False).fit(X).covariance_type_ == "diag"
+
+
+def test_streams_and_shards():
+    X = planted("full", n_rows=600)
+    model = SubsampleAnnealedDPMM(n_chains=2, random_state=0).partial_fit(X[:300]).partial_fit(X[300:])
+    assert model.covariance_type_ == "full"
+    model = SubsampleAnnealedDPMM(n_chains=2, n_draws=2, random_state=0)
+    assert model.fit(ShardedTable(X)).covariance_type_ == "full"
+
+
+def test_a_table_in_shards_counts_with_all_its_rows(monkeypatch):
+    monkeypatch.setattr(_covariance_choice, "run_chains", None)
+    monkeypatch.setattr(joint_real, "MOST_PRODUCTS", 600 * 4**2 - 1)
+    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=2, random_state=0)
+    table = ShardedTable(planted("full", n_rows=600), n_start_rows=200)
+    assert model.fit(table).covariance_type_ == "diag"
+
+
+def test_rows_without_density_do_not_decide(monkeypatch):
+    scores = iter([np.array([-np.inf, -np.inf, 1.0]), np.array([-np.inf, -np.inf, 2.0])])
+    monkeypatch.setattr(
+        _covariance_choice,
+        "ensemble_of_mixtures",
+        lambda *args: SimpleNamespace(score=lambda arrays: next(scores)),
+    )
+    assert chosen(planted("full", n_rows=40)) == "full"
