@@ -2,7 +2,8 @@
 ===================
 
 Unless the text above the code says otherwise, all fits are those of :class:`~sklearn_subanneal.SubsampleAnnealedDPMM`
-with its defaults, except that four chains always run.
+with its defaults, except that four chains always run, and that columns are independent within a cluster
+(``covariance_type="diag"``).
 
 In short, there are four reasons: the table leaves the clusters open, the chains are slow, a chain is stuck, or it has
 not yet arrived at good partitions. A slow chain moves, but not far between two draws; a stuck one stays, in all of its
@@ -57,7 +58,9 @@ tables = {
     "square": rng.uniform(0, 10, (400, 2)),
     "hospitals": hospitals,
 }
-models = {name: SubsampleAnnealedDPMM(n_chains=4, random_state=0).fit(X) for name, X in tables.items()}
+models = {
+    name: SubsampleAnnealedDPMM(covariance_type="diag", n_chains=4, random_state=0).fit(X) for name, X in tables.items()
+}
 
 # %%
 # The pictures show the last draw of the first three chains. Colours are clusters; which colour a cluster has means
@@ -129,7 +132,11 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 
 for name in ("square", "hospitals"):
     for thin in (1, 20):
-        found = SubsampleAnnealedDPMM(n_chains=4, thin=thin, random_state=0).fit(tables[name]).convergence_
+        found = (
+            SubsampleAnnealedDPMM(covariance_type="diag", n_chains=4, thin=thin, random_state=0)
+            .fit(tables[name])
+            .convergence_
+        )
         print(f"{name:10} thin={thin:2}: first and last draw of a chain {found.row_agreement_within:.2f}, ", end="")
         print(f"different chains {found.row_agreement:.2f}; warning: {' '.join(found.problems) or 'none'}")
         disagree = any("disagree" in problem for problem in found.problems)
@@ -154,7 +161,10 @@ for name in ("square", "hospitals"):
 
 new = np.random.default_rng(1).uniform(0, 10, (2000, 2))
 single = np.array(
-    [SubsampleAnnealedDPMM(n_chains=1, random_state=seed).fit(tables["square"]).score(new) for seed in range(6)]
+    [
+        SubsampleAnnealedDPMM(covariance_type="diag", n_chains=1, random_state=seed).fit(tables["square"]).score(new)
+        for seed in range(6)
+    ]
 )
 together = models["square"].score(new)
 print("single chains:", *single.round(3), f"mean {single.mean():.3f}")
@@ -215,8 +225,8 @@ points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(
 train, new = points[:900], points[900:]
 poor = {"schedule": SequentialGibbs(passes=2), "moves": [Gibbs()], "max_sweeps": 0, "thin": 1, "random_state": 5}
 fits = {
-    "too little work": SubsampleAnnealedDPMM(n_chains=4, **poor),
-    "the defaults": SubsampleAnnealedDPMM(n_chains=4, random_state=5),
+    "too little work": SubsampleAnnealedDPMM(covariance_type="diag", n_chains=4, **poor),
+    "the defaults": SubsampleAnnealedDPMM(covariance_type="diag", n_chains=4, random_state=5),
 }
 figure, panels = plt.subplots(2, 4, figsize=(10, 5.4))
 weights = {}
