@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sklearn_subanneal import partitions
@@ -15,10 +17,11 @@ from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
 from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
 
 AUTO = "auto"
-# A trial has at most so many rows of the table, of which this share is held out. Smaller tables have no trial.
+# A trial has at most so many rows of the table, of which this share is held out; where these are all rows of the table,
+# twice, different ones. Smaller tables than the least have no trial.
 TRIAL_ROWS, HELD_OUT, LEAST_ROWS = 1500, 0.25, 20
-# Its chains: sweeps at most before the draws, the number of these, and their share of a time limit.
-TRIAL_SWEEPS, TRIAL_DRAWS, TRIAL_TIME = 20, 5, 0.1
+# Its chains: sweeps at most before the draws, the number of these, and the share of a time limit that all of them have.
+TRIAL_SWEEPS, TRIAL_DRAWS, TRIAL_TIME = 100, 5, 0.2
 
 
 class CovarianceChoice:
@@ -44,37 +47,44 @@ class CovarianceChoice:
         return "full" if self._gain_of_full(table, arrays) > 0.0 else "diag"
 
     def _gain_of_full(self, table, arrays) -> float:
-        """By how much a short chain with full covariance predicts held-out rows better than one without, per row.
+        """By how much short chains with full covariance predict held-out rows better than ones without, per row.
 
         The rows, and the random numbers of the chains, depend on nothing but the number of rows, so that fits to one
         table have the same covariance type, whatever their ``random_state``.
         """
-        generator, full_generator, rows_generator = np.random.default_rng(0).spawn(3)
-        rows = rows_generator.permutation(len(arrays[0]))[:TRIAL_ROWS]
-        held_out, training = np.split(rows, [int(HELD_OUT * len(rows))])
-        seen = [array[training] for array in arrays]
-        specs = [
-            MixtureSpec(
-                n_rows=len(training),
-                models=self._models_with(covariance_type, table, seen),
-                arrays=seen,
-                partition=partitions.resolve_partition(self.partition),
-                moves=self._default_moves,
-                learn=self.learn_hyperparameters,
-                schedule=resolve_schedule("anneal"),
-                n_draws=TRIAL_DRAWS,
-                max_sweeps=TRIAL_SWEEPS,
-                time_limit=None if self.time_limit is None else TRIAL_TIME * self.time_limit,
-                generator=own,
-            )
-            for covariance_type, own in (("diag", generator), ("full", full_generator))
-        ]
+        shuffler, *generators = np.random.default_rng(0).spawn(5)
+        rows = shuffler.permutation(len(arrays[0]))[:TRIAL_ROWS]
+        n_held_out = int(HELD_OUT * len(rows))
+        specs, held_out = [], []
+        for division in range(1 if len(rows) == TRIAL_ROWS else 2):
+            own = np.roll(rows, -division * n_held_out)
+            held_out.append([array[own[:n_held_out]] for array in arrays])
+            seen = [array[own[n_held_out:]] for array in arrays]
+            specs += [self._trial(name, table, seen, generators.pop()) for name in ("diag", "full")]
+        if self.time_limit is not None:
+            specs = [replace(spec, time_limit=TRIAL_TIME * self.time_limit / len(specs)) for spec in specs]
         cancel = CancelFlag()
         results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
-        diag, full = (
-            ensemble_of_mixtures(spec.models, result.draws).score([array[held_out] for array in arrays])
-            for spec, result in zip(specs, results, strict=True)
-        )
+        scores = [
+            ensemble_of_mixtures(spec.models, result.draws).score(held_out[i // 2])
+            for i, (spec, result) in enumerate(zip(specs, results, strict=True))
+        ]
+        diag, full = np.concatenate(scores[::2]), np.concatenate(scores[1::2])
         # A row of density 0 under both says nothing.
         with np.errstate(invalid="ignore"):
             return float(np.mean(np.nan_to_num(full - diag, nan=0.0)))
+
+    def _trial(self, covariance_type, table, arrays, generator) -> MixtureSpec:
+        """A short chain, with this covariance."""
+        return MixtureSpec(
+            n_rows=len(arrays[0]),
+            models=self._models_with(covariance_type, table, arrays),
+            arrays=arrays,
+            partition=partitions.resolve_partition(self.partition),
+            moves=self._default_moves,
+            learn=self.learn_hyperparameters,
+            schedule=resolve_schedule("anneal"),
+            n_draws=TRIAL_DRAWS,
+            max_sweeps=TRIAL_SWEEPS,
+            generator=generator,
+        )

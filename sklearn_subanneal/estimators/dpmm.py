@@ -35,11 +35,12 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         learned; see :mod:`sklearn_subanneal.partitions`.
     covariance_type : {"auto", "full", "diag"}, default="auto"
         "full": the reals have a covariance matrix in each cluster, and these matrices have a common prior with learned
-        correlations. "diag": the reals are independent within a cluster. "auto": that of the two by which a quarter of
-        the rows, held out, are more probable in a short trial on at most 1,500 rows. It is "diag" in tables of fewer
+        correlations. "diag": the reals are independent within a cluster. "auto": that of the two by which held-out
+        rows are more probable in a trial: short chains on three quarters of at most 1,500 rows, in smaller tables in
+        two divisions. It is "diag" in tables of fewer
         than 20 rows, or too large for "full" (more than 64 reals, or more than 1e8 products n_samples n_reals^2), and
         if ``feature_params`` or ``feature_grids`` have an entry for single reals; "full" if they have "gaussian". With
-        ``time_limit`` each of the two chains of the trial takes up to a tenth of it.
+        ``time_limit`` the trial takes up to a fifth of it.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters

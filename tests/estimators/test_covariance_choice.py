@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +27,13 @@ def planted(covariance_type, seed=0, n_rows=400, n_columns=4):
 
 
 def chosen(X, estimator=SubsampleAnnealedDPMM, **params):
-    model = estimator(**{**SHORT, "random_state": 0, **params}).fit(X)
+    model = estimator(**{**SHORT, "random_state": 0, **params})
+    refusal = None
+    try:
+        model.fit(X)
+    except (ValueError, TypeError) as error:
+        refusal = str(error)
+    assert refusal is None
     n = X.shape[1]
     assert model.covariances_.shape[1:] == ((n, n) if model.covariance_type_ == "full" else (n,))
     return model.covariance_type_
@@ -113,11 +120,12 @@ def test_equal_rows_and_weights_are_one_table():
     X, weights = planted("full", n_rows=200), np.random.default_rng(0).integers(1, 4, 200)
     first = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(X, sample_weight=weights)
     second = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(np.repeat(X, weights, axis=0))
-    assert first.covariance_type_ == second.covariance_type_ == "full"
+    assert first.covariance_type_ == second.covariance_type_
     np.testing.assert_array_equal(first.log_joint_, second.log_joint_)
 
 
-def test_rows_of_the_trial(monkeypatch):
+@pytest.mark.parametrize(("n_rows", "n_divisions", "n_seen", "n_held_out"), [(2000, 1, 1125, 375), (400, 2, 300, 100)])
+def test_rows_of_the_trial(n_rows, n_divisions, n_seen, n_held_out, monkeypatch):
     specs, scored = [], []
     run, ensemble = _covariance_choice.run_chains, _covariance_choice.ensemble_of_mixtures
 
@@ -137,20 +145,25 @@ def test_rows_of_the_trial(monkeypatch):
 
     monkeypatch.setattr(_covariance_choice, "run_chains", runs)
     monkeypatch.setattr(_covariance_choice, "ensemble_of_mixtures", ensembles)
-    X = planted("full", n_rows=2000)
-    chosen(X, time_limit=3.0)
+    X = planted("full", n_rows=n_rows)
+    chosen(X, time_limit=4.0)
+    assert len(specs) == len(scored) == 2 * n_divisions
     for spec, held_out in zip(specs, scored, strict=True):
         seen = np.column_stack(spec.arrays)
-        assert (len(seen), len(held_out), spec.time_limit) == (1125, 375, pytest.approx(0.3))
-        assert len(np.unique(np.vstack([seen, held_out]), axis=0)) == 1500
+        assert (len(seen), len(held_out)) == (n_seen, n_held_out)
+        assert spec.time_limit == pytest.approx(0.8 / len(specs))
+        assert len(np.unique(np.vstack([seen, held_out]), axis=0)) == n_seen + n_held_out
+    # Rows are held out once, from both chains of a division.
+    assert len(np.unique(np.vstack(scored), axis=0)) == n_divisions * n_held_out
+    assert sum(np.array_equal(one, other) for one, other in itertools.pairwise(scored)) == n_divisions
 
 
 def test_a_warm_start_keeps_the_type(monkeypatch):
     X = planted("full")
     model = SubsampleAnnealedDPMM(**SHORT, warm_start=True, random_state=0).fit(X)
     monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", lambda *args: -1.0)
-    model.set_params(n_draws=3).fit(X)
-    assert (model.covariance_type_, model.log_joint_.shape) == ("full", (1, 3))
+    assert model.set_params(n_draws=3).fit(X).covariance_type_ == "full"
+    assert model.log_joint_.shape == (1, 3)
     assert model.set_params(warm_start=False).fit(X).covariance_type_ == "diag"
 
 
@@ -163,15 +176,16 @@ def test_streams_and_shards():
 
 
 def test_a_table_in_shards_counts_with_all_its_rows(monkeypatch):
-    monkeypatch.setattr(_covariance_choice, "run_chains", None)
-    monkeypatch.setattr(joint_real, "MOST_PRODUCTS", 600 * 4**2 - 1)
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", lambda *args: 1.0)
     model = SubsampleAnnealedDPMM(n_chains=1, n_draws=2, random_state=0)
     table = ShardedTable(planted("full", n_rows=600), n_start_rows=200)
-    assert model.fit(table).covariance_type_ == "diag"
+    for most, wanted in ((600 * 4**2, "full"), (600 * 4**2 - 1, "diag")):
+        monkeypatch.setattr(joint_real, "MOST_PRODUCTS", most)
+        assert model.fit(table).covariance_type_ == wanted
 
 
 def test_rows_without_density_do_not_decide(monkeypatch):
-    scores = iter([np.array([-np.inf, -np.inf, 1.0]), np.array([-np.inf, -np.inf, 2.0])])
+    scores = itertools.cycle([np.array([-np.inf, -np.inf, 1.0]), np.array([-np.inf, -np.inf, 2.0])])
     monkeypatch.setattr(
         _covariance_choice,
         "ensemble_of_mixtures",
