@@ -159,11 +159,18 @@ def test_rows_of_the_trial(n_rows, n_divisions, n_seen, n_held_out, monkeypatch)
 
 
 def test_a_warm_start_keeps_the_type(monkeypatch):
-    X = planted("full")
+    X, tried = planted("full"), []
+
+    def gain(*args):
+        tried.append(args)
+        return 1.0
+
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", gain)
     model = SubsampleAnnealedDPMM(**SHORT, warm_start=True, random_state=0).fit(X)
-    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", lambda *args: -1.0)
+    assert (model.covariance_type_, len(tried)) == ("full", 1)
     assert model.set_params(n_draws=3).fit(X).covariance_type_ == "full"
-    assert model.log_joint_.shape == (1, 3)
+    assert (model.log_joint_.shape, len(tried)) == ((1, 3), 1)
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", lambda *args: -1.0)
     assert model.set_params(warm_start=False).fit(X).covariance_type_ == "diag"
 
 
@@ -178,8 +185,8 @@ def test_streams_and_shards():
 def test_a_table_in_shards_counts_with_all_its_rows(monkeypatch):
     monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", lambda *args: 1.0)
     model = SubsampleAnnealedDPMM(n_chains=1, n_draws=2, random_state=0)
-    table = ShardedTable(planted("full", n_rows=600), n_start_rows=200)
-    for most, wanted in ((600 * 4**2, "full"), (600 * 4**2 - 1, "diag")):
+    table = ShardedTable(planted("full", n_rows=5000), n_start_rows=200)
+    for most, wanted in ((5000 * 4**2, "full"), (5000 * 4**2 - 1, "diag")):
         monkeypatch.setattr(joint_real, "MOST_PRODUCTS", most)
         assert model.fit(table).covariance_type_ == wanted
 
