@@ -13,6 +13,8 @@ from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.columns.real import Real
+from sklearn_subanneal.columns.tied_values import TiedValues, spread_ties
+from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
 from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
 
@@ -50,9 +52,14 @@ class CovarianceChoice:
         """By how much short chains with full covariance predict held-out rows better than ones without, per row.
 
         The rows, and the random numbers of the chains, depend on nothing but the number of rows, so that fits to one
-        table have the same covariance type, whatever their ``random_state``.
+        table have the same covariance type, whatever their ``random_state``. Where values of reals repeat, cells are
+        jittered: clusters of single values would else decide, which have any density, and predict nothing.
         """
-        shuffler, *generators = np.random.default_rng(0).spawn(5)
+        shuffler, jitter, *generators = np.random.default_rng(0).spawn(6)
+        arrays = [
+            without_ties(array, jitter) if part.kind == Real.kind else array
+            for part, array in zip(table.parts, arrays, strict=True)
+        ]
         rows = shuffler.permutation(len(arrays[0]))[:TRIAL_ROWS]
         n_held_out = int(HELD_OUT * len(rows))
         specs, held_out = [], []
@@ -88,3 +95,9 @@ class CovarianceChoice:
             max_sweeps=TRIAL_SWEEPS,
             generator=generator,
         )
+
+
+def without_ties(cells: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Cells of a real column of which values that repeat are about as dense as the others: see :class:`TiedValues`."""
+    transform = spread_ties(IDENTITY, cells)
+    return transform.jittered(transform.forward(cells), generator) if isinstance(transform, TiedValues) else cells

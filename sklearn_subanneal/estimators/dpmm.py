@@ -37,7 +37,7 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         "full": the reals have a covariance matrix in each cluster, and these matrices have a common prior with learned
         correlations. "diag": the reals are independent within a cluster. "auto": that of the two by which held-out
         rows are more probable in a trial: short chains on three quarters of at most 1,500 rows, in smaller tables in
-        two divisions. It is "diag" in tables of fewer
+        two divisions, and apart from values that repeat. It is "diag" in tables of fewer
         than 20 rows, or too large for "full" (more than 64 reals, or more than 1e8 products n_samples n_reals^2), and
         if ``feature_params`` or ``feature_grids`` have an entry for single reals; "full" if they have "gaussian". With
         ``time_limit`` the trial takes up to a fifth of it.

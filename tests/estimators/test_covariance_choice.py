@@ -192,6 +192,14 @@ def test_a_table_in_shards_counts_with_all_its_rows(monkeypatch):
         assert model.fit(ShardedTable(X, n_start_rows=200)).covariance_type_ == wanted
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_of_single_values_do_not_decide(seed):
+    """Of cells that were rounded: a cluster of equal cells has any density."""
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(300, 1)) + 0.6 * rng.normal(size=(300, 5))).round()
+    assert chosen(X, feature_types=["real"] * 5) == "full"
+
+
 def test_rows_without_density_do_not_decide(monkeypatch):
     scores = itertools.cycle([np.array([-np.inf, -np.inf, 1.0]), np.array([-np.inf, -np.inf, 2.0])])
     monkeypatch.setattr(
