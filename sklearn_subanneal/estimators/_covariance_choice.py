@@ -13,10 +13,8 @@ from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.columns.real import Real
-from sklearn_subanneal.columns.tied_values import TiedValues, spread_ties
-from sklearn_subanneal.columns.transforms import IDENTITY
+from sklearn_subanneal.mixtures.held_out import HeldOut, log_gain
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
-from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
 
 AUTO = "auto"
 # A trial has at most so many rows of the table, of which this share is held out; where these are all rows of the table,
@@ -52,40 +50,35 @@ class CovarianceChoice:
         """By how much short chains with full covariance predict held-out rows better than ones without, per row.
 
         The rows, and the random numbers of the chains, depend on nothing but the number of rows, so that fits to one
-        table have the same covariance type, whatever their ``random_state``. Where values of reals repeat, cells are
-        jittered: clusters of single values would else decide, which have any density, and predict nothing.
+        table have the same covariance type, whatever their ``random_state``.
         """
-        shuffler, jitter, *generators = np.random.default_rng(0).spawn(6)
-        arrays = [
-            without_ties(array, jitter) if part.kind == Real.kind else array
-            for part, array in zip(table.parts, arrays, strict=True)
-        ]
+        shuffler, *generators = np.random.default_rng(0).spawn(5)
         rows = shuffler.permutation(len(arrays[0]))[:TRIAL_ROWS]
         n_held_out = int(HELD_OUT * len(rows))
+        # Bound to all cells, as in the fit: a model may refuse those that it has not seen.
+        models = {name: self._models_with(name, table, arrays) for name in ("full", "diag")}
         specs, held_out = [], []
         for division in range(1 if len(rows) == TRIAL_ROWS else 2):
             own = np.roll(rows, -division * n_held_out)
-            held_out.append([array[own[:n_held_out]] for array in arrays])
             seen = [array[own[n_held_out:]] for array in arrays]
-            specs += [self._trial(name, table, seen, generators.pop()) for name in ("diag", "full")]
+            held_out += 2 * [[array[own[:n_held_out]] for array in arrays]]
+            specs += [self._trial(bound, seen, generators.pop()) for bound in models.values()]
         if self.time_limit is not None:
             specs = [replace(spec, time_limit=TRIAL_TIME * self.time_limit / len(specs)) for spec in specs]
         cancel = CancelFlag()
         results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
-        scores = [
-            ensemble_of_mixtures(spec.models, result.draws).score(held_out[i // 2])
-            for i, (spec, result) in enumerate(zip(specs, results, strict=True))
+        reals = [j for j, part in enumerate(table.parts) if part.kind == Real.kind]
+        found = [
+            HeldOut.of(spec.models, result.draws, cells, reals)
+            for spec, result, cells in zip(specs, results, held_out, strict=True)
         ]
-        diag, full = np.concatenate(scores[::2]), np.concatenate(scores[1::2])
-        # A row of density 0 under both says nothing.
-        with np.errstate(invalid="ignore"):
-            return float(np.mean(np.nan_to_num(full - diag, nan=0.0)))
+        return log_gain(found[::2], found[1::2])
 
-    def _trial(self, covariance_type, table, arrays, generator) -> MixtureSpec:
-        """A short chain, with this covariance."""
+    def _trial(self, models, arrays, generator) -> MixtureSpec:
+        """A short chain."""
         return MixtureSpec(
             n_rows=len(arrays[0]),
-            models=self._models_with(covariance_type, table, arrays),
+            models=models,
             arrays=arrays,
             partition=partitions.resolve_partition(self.partition),
             moves=self._default_moves,
@@ -95,9 +88,3 @@ class CovarianceChoice:
             max_sweeps=TRIAL_SWEEPS,
             generator=generator,
         )
-
-
-def without_ties(cells: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Cells of a real column of which values that repeat are about as dense as the others: see :class:`TiedValues`."""
-    transform = spread_ties(IDENTITY, cells)
-    return transform.jittered(transform.forward(cells), generator) if isinstance(transform, TiedValues) else cells

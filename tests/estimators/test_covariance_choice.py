@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_diabetes
 
 from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
@@ -127,24 +127,18 @@ def test_equal_rows_and_weights_are_one_table():
 @pytest.mark.parametrize(("n_rows", "n_divisions", "n_seen", "n_held_out"), [(2000, 1, 1125, 375), (400, 2, 300, 100)])
 def test_rows_of_the_trial(n_rows, n_divisions, n_seen, n_held_out, monkeypatch):
     specs, scored = [], []
-    run, ensemble = _covariance_choice.run_chains, _covariance_choice.ensemble_of_mixtures
+    run, of = _covariance_choice.run_chains, _covariance_choice.HeldOut.of
 
     def runs(function, given, *others):
         specs.extend(given)
         return run(function, given, *others)
 
-    def ensembles(models, draws):
-        average = ensemble(models, draws)
-
-        class Scoring:
-            def score(self, arrays):
-                scored.append(np.column_stack(arrays))
-                return average.score(arrays)
-
-        return Scoring()
+    def held_out_of(models, draws, arrays, columns):
+        scored.append(np.column_stack(arrays))
+        return of(models, draws, arrays, columns)
 
     monkeypatch.setattr(_covariance_choice, "run_chains", runs)
-    monkeypatch.setattr(_covariance_choice, "ensemble_of_mixtures", ensembles)
+    monkeypatch.setattr(_covariance_choice.HeldOut, "of", held_out_of)
     X = planted("full", n_rows=n_rows)
     chosen(X, time_limit=4.0)
     assert len(specs) == len(scored) == 2 * n_divisions
@@ -194,17 +188,19 @@ def test_a_table_in_shards_counts_with_all_its_rows(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_clusters_of_single_values_do_not_decide(seed):
-    """Of cells that were rounded: a cluster of equal cells has any density."""
-    rng = np.random.default_rng(seed)
-    X = (rng.normal(size=(300, 1)) + 0.6 * rng.normal(size=(300, 5))).round()
-    assert chosen(X, feature_types=["real"] * 5) == "full"
+    """Rounded cells that are correlated: by densities alone, the columns would be independent."""
+    X = load_diabetes(scaled=False).data
+    X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan
+    assert chosen(X) == "full"
 
 
-def test_rows_without_density_do_not_decide(monkeypatch):
-    scores = itertools.cycle([np.array([-np.inf, -np.inf, 1.0]), np.array([-np.inf, -np.inf, 2.0])])
-    monkeypatch.setattr(
-        _covariance_choice,
-        "ensemble_of_mixtures",
-        lambda *args: SimpleNamespace(score=lambda arrays: next(scores)),
-    )
-    assert chosen(planted("full", n_rows=40)) == "full"
+def test_cells_that_the_training_rows_of_a_trial_lack():
+    """A model that was bound to them alone would refuse others, such as the zeros of this column."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(planted("full"), columns=list("abcd"))
+    share = np.where(rng.random(400) < 0.5, 1.0, np.exp(2.0 * rng.normal(size=400)))
+    for row in range(0, 400, 10):
+        changed = share.copy()
+        changed[row : row + 10] = 0.0
+        table = X.assign(share=changed)
+        assert chosen(table, feature_types=dict.fromkeys("abcd", "real") | {"share": "semicontinuous"}) == "full"
