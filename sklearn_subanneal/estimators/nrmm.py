@@ -26,8 +26,8 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         learned; see :mod:`sklearn_subanneal.partitions`.
     covariance_type : {"auto", "full", "diag"}, default="auto"
         "full": the reals have a covariance matrix in each cluster, and these matrices have a common prior with learned
-        correlations. "diag": the reals are independent within a cluster. "auto": that of the two which predicts held-out rows
-        better in a short trial, as in :class:`SubsampleAnnealedDPMM`.
+        correlations. "diag": the reals are independent within a cluster. "auto": that of the two which predicts
+        held-out rows better in a short trial, as in :class:`SubsampleAnnealedDPMM`.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters
