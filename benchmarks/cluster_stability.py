@@ -49,9 +49,9 @@ def tables() -> dict:
         "satellites": (None if satellites is None else satellites.iloc[::3], CrossCat()),
         "planted views": (planted.data, CrossCat()),
         "flow cytometry": (None if gvhd is None else gvhd.iloc[::7], SubsampleAnnealedDPMM(covariance_type="full")),
-        "skewed groups": (skewed_groups(), SubsampleAnnealedDPMM()),
+        "skewed groups": (skewed_groups(), SubsampleAnnealedDPMM(covariance_type="diag")),
         "wheat seeds": (None if seeds is None else seeds.iloc[:, :7], SubsampleAnnealedDPMM(covariance_type="full")),
-        "planted mixture": (mixture[0], TreeGuidedNRMM()),
+        "planted mixture": (mixture[0], TreeGuidedNRMM(covariance_type="full")),
     }
 
 

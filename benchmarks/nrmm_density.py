@@ -42,12 +42,12 @@ def tables(given: str | None) -> dict:
 
 
 def estimators(name: str, seed: int) -> dict:
-    """All estimators, with their defaults except the number of chains and of components."""
-    ours = {"n_chains": 2, "random_state": seed}
+    """All estimators, with their defaults except full covariance, the number of chains and that of components."""
+    ours = {"covariance_type": "full", "n_chains": 2, "random_state": seed}
     return {
         **{f"TreeGuidedNRMM, {partition}": TreeGuidedNRMM(partition, **ours) for partition in ("dp", "nggp", "nig")},
         "TreeGuidedNRMM, trees": TreeGuidedNRMM(moves=["incremental-hierarchy"], **ours),
-        "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(covariance_type="full", **ours),
+        "SubsampleAnnealedDPMM": SubsampleAnnealedDPMM(**ours),
         "BayesianGaussianMixture": BayesianGaussianMixture(
             n_components=N_COMPONENTS[name], max_iter=300, random_state=seed
         ),

@@ -63,7 +63,12 @@ def table(name: str, data: str | None, quick: bool):
 def fitted(X, settings: dict, moves, passes: float, seed: int):
     """The log joint densities of the draws, the number of clusters, and CPU seconds."""
     model = TreeGuidedNRMM(
-        moves=moves, schedule=SubsampleAnneal(passes=passes), n_chains=1, random_state=seed, **settings
+        moves=moves,
+        covariance_type="full",
+        schedule=SubsampleAnneal(passes=passes),
+        n_chains=1,
+        random_state=seed,
+        **settings,
     )
     with Clock() as clock:
         model.fit(X)

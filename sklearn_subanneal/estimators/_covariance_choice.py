@@ -54,14 +54,14 @@ class CovarianceChoice:
         """
         shuffler, *generators = np.random.default_rng(0).spawn(5)
         rows = shuffler.permutation(len(arrays[0]))[:TRIAL_ROWS]
-        n_held_out = int(HELD_OUT * len(rows))
-        # Bound to all cells, as in the fit: a model may refuse those that it has not seen.
+        arrays, n_held_out = [array[rows] for array in arrays], int(HELD_OUT * len(rows))
+        # Bound to the rows that are held out, too: a model may refuse cells that it has not seen.
         models = {name: self._models_with(name, table, arrays) for name in ("full", "diag")}
         specs, held_out = [], []
         for division in range(1 if len(rows) == TRIAL_ROWS else 2):
-            own = np.roll(rows, -division * n_held_out)
-            seen = [array[own[n_held_out:]] for array in arrays]
-            held_out += 2 * [[array[own[:n_held_out]] for array in arrays]]
+            own = [np.roll(array, -division * n_held_out) for array in arrays]
+            seen = [array[n_held_out:] for array in own]
+            held_out += 2 * [[array[:n_held_out] for array in own]]
             specs += [self._trial(bound, seen, generators.pop()) for bound in models.values()]
         if self.time_limit is not None:
             specs = [replace(spec, time_limit=TRIAL_TIME * self.time_limit / len(specs)) for spec in specs]
