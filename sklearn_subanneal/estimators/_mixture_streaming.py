@@ -64,11 +64,11 @@ class MixtureStreaming(Streaming):
 
         While all rows are in the window they are annealed, as :meth:`fit` does it, whenever their number has doubled,
         and when the window is full; ``time_limit`` is for each annealing, and ``moves`` are made in it alone. Types and
-        categories of the columns are those of the first call, units and grids those of the annealed rows: they should
-        be like those to come. With schedule="sequential" all rows enter one after the other, from hyperparameters drawn
-        from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of the evidence. After
-        :meth:`fit` its chains are the particles, from their last draws, and its rows are not moved any more. ``fit``
-        starts anew. The model is valid after every call, with one draw a particle.
+        categories of the columns are those of the first call, units, grids and the covariance of "auto" those of the
+        annealed rows: they should be like those to come. With schedule="sequential" all rows enter one after the other,
+        from hyperparameters drawn from their prior, and ``log_evidence_`` is the logarithm of an unbiased estimate of
+        the evidence. After :meth:`fit` its chains are the particles, from their last draws, and its rows are not moved
+        any more. ``fit`` starts anew. The model is valid after every call, with one draw a particle.
 
         Parameters
         ----------

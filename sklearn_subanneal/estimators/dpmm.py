@@ -40,7 +40,7 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         chains on three quarters of at most 1,500 rows, in smaller tables in two divisions. It is "diag" in tables of
         fewer than 20 rows, or too large for "full" (more than 64 reals, or more than 1e8 products n_samples n_reals^2),
         and if ``feature_params`` or ``feature_grids`` have an entry for single reals; "full" if they have "gaussian".
-        With ``time_limit`` the trial takes up to a fifth of it.
+        With ``time_limit`` the trial takes up to a fifth of it, in addition.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters
