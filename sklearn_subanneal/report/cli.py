@@ -48,5 +48,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"sklearn-subanneal: {error}", file=sys.stderr)
         return WRONG
     except KeyboardInterrupt as interrupt:
-        print(f"sklearn-subanneal: interrupted; {interrupt or 'nothing was written'}", file=sys.stderr)
+        print(f"sklearn-subanneal: interrupted; {str(interrupt) or 'nothing was written'}", file=sys.stderr)
         return INTERRUPTED

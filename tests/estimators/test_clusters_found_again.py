@@ -47,7 +47,7 @@ def test_parts_of_one_group_are_not_certified():
     X = np.random.default_rng(0).random((400, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = SubsampleAnnealedDPMM(random_state=1).fit(X)
+        model = SubsampleAnnealedDPMM(covariance_type="diag", random_state=1).fit(X)
     assert model.n_clusters_ > 2
     stability = model.cluster_stability(X)
     assert (stability.recurrence_ < 0.9).all()
@@ -137,12 +137,15 @@ def test_arguments_are_checked():
 
 @pytest.mark.slow
 def test_certificates_are_calibrated():
-    """Overlapping groups, sizes and numbers of which vary: estimates against the other 11 fits of each table."""
+    """Overlapping groups, sizes and numbers of which vary: estimates against the other 11 fits of each table.
+
+    Of groups that overlap less, nearly all fits have the same clusters, and hardly any estimate is below one half.
+    """
     given, shares = [], []
     for number in range(8):
         rng = np.random.default_rng([7, number])
         group = rng.integers(4 + number // 2, size=200)
-        X = (1.2 + 0.2 * number) * rng.normal(size=(10, 3))[group] + rng.normal(size=(200, 3))
+        X = (0.8 + 0.2 * number) * rng.normal(size=(10, 3))[group] + rng.normal(size=(200, 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             fits = [SubsampleAnnealedDPMM(random_state=seed).fit(X) for seed in range(12)]

@@ -24,7 +24,10 @@ TABLES = {
     "real": (REALS, {}),
     "block": (REALS, {"covariance_type": "full"}),
     "discrete": (COUNTS % 2, {"feature_types": ["categorical", "boolean"]}),
-    "count, cyclic": (COUNTS, {"feature_types": ["count", "cyclic"]}),
+    "count, cyclic": (
+        COUNTS,
+        {"feature_types": ["count", "cyclic"], "feature_params": {"cyclic": {"period": 24.0}}},
+    ),
     "semicontinuous, skewed": (
         COUNTS,
         {"feature_types": ["semicontinuous", "skewed"], "feature_params": {"semicontinuous": {"atoms": [0.0, 1.0]}}},
