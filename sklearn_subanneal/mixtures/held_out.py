@@ -51,8 +51,9 @@ class HeldOut:
             )
             for place in range(group, len(columns), N_GROUPS):
                 j = columns[place]
+                known = arrays[j][~np.isnan(arrays[j])]
                 with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-                    errors[:, place] = np.abs(filled[j] - arrays[j]) / np.nanstd(arrays[j])
+                    errors[:, place] = np.abs(filled[j] - arrays[j]) / (known.std() if len(known) else np.nan)
         return cls(average.score(arrays), errors)
 
 

@@ -37,6 +37,16 @@ def test_errors_are_those_of_cells_hidden_together(predicted, column):
     assert np.isnan(found.errors[10, 2])
 
 
+def test_a_column_without_known_cells_has_no_errors(predicted, recwarn):
+    model, rows, found = predicted
+    rows = rows.copy()
+    rows[:, 3] = np.nan
+    fewer = HeldOut.of(model._models, model._flat_draws(), model._encode(rows), range(6))
+    assert np.isnan(fewer.errors[:, 3]).all()
+    assert log_gain([fewer], [fewer]) == 0.0
+    assert not recwarn.list
+
+
 def test_gain_is_the_sum_over_rows_and_columns():
     ours, others = held_out([1.0, 3.0], [0.1, 0.1], [0.4, np.nan]), held_out([1.0, 2.0], [0.1, 0.3], [0.2, np.nan])
     wanted = 0.5 + np.log(0.201 / 0.101) + np.log(0.201 / 0.401)
