@@ -38,7 +38,7 @@ def test_errors_are_those_of_cells_hidden_together(predicted, column):
 
 
 def test_a_column_without_known_cells_has_no_errors(predicted, recwarn):
-    model, rows, found = predicted
+    model, rows, _ = predicted
     rows = rows.copy()
     rows[:, 3] = np.nan
     fewer = HeldOut.of(model._models, model._flat_draws(), model._encode(rows), range(6))
