@@ -43,7 +43,10 @@ def test_groups_apart_are_certified(estimator):
 
 @pytest.mark.slow
 def test_parts_of_one_group_are_not_certified():
-    """Normal clusters cut a uniform square in many ways."""
+    """Normal clusters cut a uniform square in many ways.
+
+    With full covariance, all fits of this table find one and the same piece, a sixth of the rows.
+    """
     X = np.random.default_rng(0).random((400, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -136,16 +139,14 @@ def test_arguments_are_checked():
 
 
 @pytest.mark.slow
-def test_certificates_are_calibrated():
-    """Overlapping groups, sizes and numbers of which vary: estimates against the other 11 fits of each table.
-
-    Of groups that overlap less, nearly all fits have the same clusters, and hardly any estimate is below one half.
-    """
+@pytest.mark.parametrize("apart", [0.8, 1.2])
+def test_certificates_are_calibrated(apart):
+    """Overlapping groups, sizes and numbers of which vary: estimates against the other 11 fits of each table."""
     given, shares = [], []
     for number in range(8):
         rng = np.random.default_rng([7, number])
         group = rng.integers(4 + number // 2, size=200)
-        X = (0.8 + 0.2 * number) * rng.normal(size=(10, 3))[group] + rng.normal(size=(200, 3))
+        X = (apart + 0.2 * number) * rng.normal(size=(10, 3))[group] + rng.normal(size=(200, 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             fits = [SubsampleAnnealedDPMM(random_state=seed).fit(X) for seed in range(12)]
