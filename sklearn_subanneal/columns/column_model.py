@@ -227,6 +227,10 @@ class ColumnModel:
         slope = self.transform.log_slope(values * self.scale + self.center) - np.log(self.scale)
         return np.where(np.isnan(values), 0.0, slope).sum(axis=1)
 
+    def left_out_log_jacobian(self, values: np.ndarray) -> np.ndarray | float:
+        """``log_jacobian`` of training rows, by transformations in which the cell itself has no part."""
+        return self.log_jacobian(values)
+
     def units(self, arrays: list[np.ndarray]) -> np.ndarray | float:
         """``log_jacobian`` of the rows of a chain, whose missing cells may be part of its state."""
         return 0.0 if self._has_own_units() else self.log_jacobian(self.values(arrays))

@@ -89,6 +89,13 @@ class JointReal(Real):
             return ((spread - self.center) / self.scale)[:, None]
         return values
 
+    def left_out_log_jacobian(self, values):
+        out = self.log_jacobian(values)
+        if isinstance(self.transform, TiedValues):
+            losses = self.transform.left_out_loss(values * self.scale + self.center)
+            out = out + np.where(np.isnan(values), 0.0, losses).sum(axis=1)
+        return out
+
     def units(self, arrays):
         # Missing cells are part of the state, and so of its density: in the units of the transformed data.
         slope = self.transform.log_slope(self.transform.forward(arrays[self.sources[0]]))

@@ -58,6 +58,8 @@ class TiedValues(Transform):
         The function u.
     knots, images : ndarray of shape (n_knots,)
         Values of u, ascending, and T of them; linear in between.
+    losses : ndarray of shape (n_knots - 1,)
+        What log T' between two knots would be less by without one of the cells there, at most 0.
     starts : ndarray of int, shape (n_tied,)
         The interval of a tied value begins at this knot; the next one is the value, and the one after it the end.
     tied : ndarray of shape (n_tied,)
@@ -72,6 +74,7 @@ class TiedValues(Transform):
     base: Transform
     knots: np.ndarray
     images: np.ndarray
+    losses: np.ndarray
     starts: np.ndarray
     tied: np.ndarray
 
@@ -93,6 +96,10 @@ class TiedValues(Transform):
             steps[self.starts + 1] = steps[self.starts]
         slopes = np.concatenate([[0.0], np.log(rises / runs), [0.0]])
         return self.base.log_slope(self._original(values)) + slopes[np.searchsorted(self.images, values)]
+
+    def left_out_loss(self, values: np.ndarray) -> np.ndarray:
+        """What is added to ``log_slope`` at the values of T of training cells, each left out of the others' counts."""
+        return np.concatenate([[0.0], self.losses, [0.0]])[np.searchsorted(self.images, values)]
 
     def _original(self, values):
         """The u of which T is ``values``."""
@@ -202,15 +209,20 @@ def spread_ties(base: Transform, cells: np.ndarray) -> Transform:
     if not (np.diff(images) > 0.0).all():
         return base
     starts = np.searchsorted(knots, begins)
-    if _left_out_gain(values, knots, images, starts) > 0.0:
+    counts, losses = _left_out_losses(values, knots, starts)
+    if counts @ (np.log(np.diff(images) / np.diff(knots)) + losses) > 0.0:
+        # Between regions nothing is stretched.
+        losses[np.searchsorted(knots, edges[1:-1:2])] = 0.0
+        losses = np.insert(losses, starts + 1, losses[starts])
         images = np.insert(images, starts + 1, 0.5 * (images[starts] + images[starts + 1]))
         knots = np.insert(knots, starts + 1, tied)
     else:
         # The value is in the middle of its interval, and nothing is stretched.
         half = np.minimum(tied - begins, stops - tied)
         knots = images = np.unique(np.concatenate([tied - half, tied, tied + half]))
+        losses = np.zeros(len(knots) - 1)
     starts = np.searchsorted(knots, tied) - 1
-    return TiedValues(base, knots, images, starts, seen[middle[is_tied]])
+    return TiedValues(base, knots, images, losses, starts, seen[middle[is_tied]])
 
 
 def _average_distance(values, distinct, rounding):
@@ -253,11 +265,9 @@ def _images(ranks, places, edge_ranks, edges):
     return (1.0 - EVEN) * np.interp(ranks, known_ranks[order], known[order]) + EVEN * even
 
 
-def _left_out_gain(values, knots, images, starts):
-    """Sum over cells of the log slope that the function would have without them."""
+def _left_out_losses(values, knots, starts):
+    """Numbers of cells between knots, and what the log slope there would be less by without one of them."""
     counts = np.diff(np.searchsorted(values, knots))
     total = counts + UNSEEN
     total[starts] -= UNSEEN
-    some = counts > 0
-    slopes = np.log(np.diff(images) / np.diff(knots))[some] + np.log1p(-1.0 / total[some])
-    return counts[some] @ slopes
+    return counts, np.log1p(-1.0 / np.where(counts > 0, total, np.inf))

@@ -37,10 +37,12 @@ class Ensemble:
         The factors of each draw; their ``members`` are a partition of the models.
     weights : ndarray of shape (n_draws,) or None, default=None
         Positive weights of the draws, in any unit; None: all are equal.
+    left_out : bool, default=False
+        Whether the rows are training rows, each judged by the others: the factors are then ``LeaveOneOut``.
     """
 
-    def __init__(self, models: list[ColumnModel], products: list[list], weights: np.ndarray | None = None):
-        self.models, self.products = models, products
+    def __init__(self, models: list[ColumnModel], products: list, weights: np.ndarray | None = None, left_out=False):
+        self.models, self.products, self.left_out = models, products, left_out
         # Their mean is 1.
         self.log_weights = np.zeros(len(products)) if weights is None else np.log(weights / np.mean(weights))
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
@@ -66,12 +68,12 @@ class Ensemble:
 
     def log_densities(self, cells: DistinctRows) -> np.ndarray:
         """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if rows are equal."""
-        total = [sum(factor.log_density(cells) for factor in factors) for factors in self.products]
-        return np.array(total)
+        return np.array([sum(factor.log_density(cells) for factor in factors) for factors in self.products])
 
     def log_jacobians(self, cells: DistinctRows) -> list[np.ndarray | float]:
         """log |dz / dx| of the observed cells of each model, for each row or one for all."""
-        jacobians = [model.log_jacobian(values) for model, values in zip(self.models, cells.values, strict=True)]
+        ways = [model.left_out_log_jacobian if self.left_out else model.log_jacobian for model in self.models]
+        jacobians = [way(values) for way, values in zip(ways, cells.values, strict=True)]
         return [cells.spread(m, part) if np.ndim(part) else part for m, part in enumerate(jacobians)]
 
     def score(self, arrays: list[np.ndarray]) -> np.ndarray:

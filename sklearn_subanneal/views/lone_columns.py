@@ -62,6 +62,7 @@ def score_lone_columns(
 
     out = np.empty((len(arrays[0]), len(groups)))
     for i, group in enumerate(groups):
-        average = Ensemble(models, [list(factors(at, group)) for at in range(len(draws))], weights)
+        products = [list(factors(at, group)) for at in range(len(draws))]
+        average = Ensemble(models, products, weights, left_out=seen is not None)
         out[:, i] = average.score(without(arrays, set(range(len(arrays))) - set(group)))
     return out

@@ -74,6 +74,7 @@ def left_out(
             for draw, own, filled in zip(draws, seen.labels, map(seen.completed, draws), strict=True)
         ],
         np.array([draw.weight for draw in draws]),
+        left_out=True,
     )
 
 

@@ -91,6 +91,29 @@ def test_stretches_predict_cells_that_were_not_seen():
         assert np.mean(transform.log_slope(transform.forward(new))) >= least
 
 
+@pytest.mark.parametrize("seed", [0, 3, 5])
+def test_slopes_without_a_cell_are_those_of_a_column_that_has_not_got_it(seed):
+    """On average over cells: without one, other spans change a little, too."""
+    rng = np.random.default_rng(seed)
+    cells = np.concatenate([rng.integers(10, size=60), 100.0 + rng.integers(10, size=60), rng.normal(50.0, 5.0, 30)])
+    transform = spread_ties(IDENTITY, cells)
+    assert (transform.images != transform.knots).any()
+    images = transform.forward(cells)
+    with_it, losses = transform.log_slope(images), transform.left_out_loss(images)
+    without_it = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        others = spread_ties(IDENTITY, np.delete(cells, row))
+        without_it[row] = others.log_slope(others.forward(np.array([cell])))[0]
+    assert losses.mean() < -0.08
+    assert (with_it + losses).mean() == pytest.approx(without_it.mean(), abs=0.03)
+    assert with_it.mean() > without_it.mean() + 0.06
+
+
+def test_a_column_that_is_not_stretched_loses_nothing():
+    transform = spread_ties(IDENTITY, np.repeat(np.arange(40.0), 6))
+    np.testing.assert_array_equal(transform.left_out_loss(transform.images), 0.0)
+
+
 def test_each_cell_is_nearest_to_its_own_value():
     transform = spread_ties(IDENTITY, GRADES)
     values, spread = np.unique(GRADES), transform.inverse(jittered(transform, GRADES))
