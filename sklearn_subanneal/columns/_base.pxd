@@ -104,7 +104,7 @@ cdef class ColumnStatistics:
     # ... and whether this row has such cells,
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
     # which are drawn here, given that the row goes to cluster k, before it is added.
-    cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil
+    cdef bint complete(self, Py_ssize_t row, Py_ssize_t k, bint enters, bitgen_t* bits) noexcept nogil
     # Slots beyond the present capacity; the only method that needs the GIL.
     cdef int reserve(self, Py_ssize_t capacity) except -1
     cdef void change_row(self, Py_ssize_t row, Py_ssize_t k, bint add) noexcept nogil

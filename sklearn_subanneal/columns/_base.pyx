@@ -157,8 +157,8 @@ cdef class ColumnStatistics:
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
         return False
 
-    cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil:
-        pass
+    cdef bint complete(self, Py_ssize_t row, Py_ssize_t k, bint enters, bitgen_t* bits) noexcept nogil:
+        return True
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
         return 0

@@ -9,6 +9,7 @@ from sklearn_subanneal._core._linalg cimport cholesky, invert_lower
 from sklearn_subanneal._core._math cimport exp_double, log_double, simd_void
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._cluster_parameters cimport ClusterParameters
+from sklearn_subanneal.columns._mvnormal cimport GaussianData
 from sklearn_subanneal.columns._wishart cimport pivot_floor
 
 from sklearn_subanneal.columns._cluster_parameters import padded_rows
@@ -51,6 +52,8 @@ cdef class GaussianParameters(ClusterParameters):
     cdef Py_ssize_t width
     cdef const double[:, ::1] cells         # as they are filled
     cdef const double[:, ::1] observed
+    cdef GaussianData data
+    cdef double[::1] before
     cdef float[:, ::1] mean                 # (width, stride)
     cdef float[:, ::1] whiten               # (width (width + 1) / 2, stride)
     cdef float[::1] constant, difference, projection
@@ -61,7 +64,7 @@ cdef class GaussianParameters(ClusterParameters):
     cdef Py_ssize_t[::1] missing
 
     def place(self, data, filled):
-        self.observed, self.cells = data.array, data.array if filled is None else filled
+        self.data, self.observed, self.cells = data, data.array, data.array if filled is None else filled
 
     def prepare(self):
         factor, location = np.moveaxis(self.arrays["factor"], 2, 0), self.arrays["mean"].T
@@ -74,7 +77,8 @@ cdef class GaussianParameters(ClusterParameters):
         constant = [sum(map(log_double, row)) - 0.5 * d * LOG_TWO_PI for row in diagonals.tolist()]
         self.constant = padded_rows(constant, np.float32)
         self.difference, self.projection = np.zeros(d * self.stride, np.float32), np.zeros(self.stride, np.float32)
-        self.precision, self.residual = np.zeros((d, d)), np.zeros(d)
+        self.precision = np.zeros((d, d))
+        self.residual, self.before = np.zeros((2, d))
         self.missing = np.zeros(d, np.intp)
 
     @classmethod
@@ -133,7 +137,12 @@ cdef class GaussianParameters(ClusterParameters):
             for b in range(a + 1, n):
                 self.residual[a] -= p[b * n + a] * self.residual[b]
             self.residual[a] /= p[a * n + a]
+            self.before[a] = self.cells[row, which[a]]
             (<double*> &self.cells[row, which[a]])[0] = self.location[k, which[a]] + self.residual[a]
+        if not self.data.within(row, &self.cells[row, 0]):
+            # The draw is a proposal from the conditional without limits, which is rejected there.
+            for a in range(n):
+                (<double*> &self.cells[row, which[a]])[0] = self.before[a]
 
 
 cdef inline double entry(const double* w, Py_ssize_t i, Py_ssize_t j, Py_ssize_t d) noexcept nogil:

@@ -9,6 +9,10 @@ cdef class GaussianData(ColumnData):
     cdef const double[:, ::1] cells         # (n_rows, width), NaN is a missing cell
     cdef const int8_t[::1] missing          # (n_rows,), 1 where the row has a missing cell
     cdef readonly bint any_missing
+    # Missing cells are between the first and the second of these, (2, width); without limits if ``limited`` is false.
+    cdef const double[:, ::1] limits
+    cdef readonly bint limited
+    cdef bint within(self, Py_ssize_t row, const double* completed) noexcept nogil
 
 
 cdef class GaussianStatistics(MultivariateT):
@@ -16,6 +20,7 @@ cdef class GaussianStatistics(MultivariateT):
     # The rows with their missing cells filled by the chain; the data themselves where nothing is missing.
     cdef const double[:, ::1] cells
     cdef double[:, ::1] completed
+    cdef double[::1] before                 # fillings of a row, while others are drawn
     cdef float[:, ::1] difference
     cdef float[::1] projection, quadratic
     cdef readonly dict grids

@@ -3,6 +3,10 @@
 A row with missing cells is not conjugate to this prior. Its missing cells are part of the chain's state: the row is
 scored on its observed cells by the marginal t, and once it has a cluster its missing cells are drawn from their
 conditional t, so that row and cells are drawn jointly from their exact conditional.
+
+Missing cells may have limits. In a cluster where a column is missing in all rows, with few degrees of freedom, they
+would else wander off, until sums of squares lose all digits. The posterior is then that given that they are within the
+limits: cluster and cells that are drawn are a proposal, which is accepted if they are.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t
@@ -16,10 +20,14 @@ from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
 from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
 
 from sklearn_subanneal.columns._base import as_grid
+from sklearn_subanneal.columns.slab import placed
 
 # For an upper bound of a row's score, half of its coordinates are whitened, and at most so many.
 cdef enum:
     BOUNDED = 12
+# Of the missing cells of a row that enters, until they are within their limits.
+cdef enum:
+    MOST_TRIALS = 100
 
 
 cdef inlined_void add_squares(
@@ -85,14 +93,32 @@ cdef float multivariate_t(
 
 
 cdef class GaussianData(ColumnData):
-    """A block of real columns, (n_rows, width) float64; NaN is a missing cell."""
+    """A block of real columns, (n_rows, width) float64; NaN is a missing cell.
 
-    def __init__(self, cells):
+    ``limits`` (2, width): the least and the largest value that a missing cell can have; None: any.
+    """
+
+    def __init__(self, cells, limits=None):
         cells = self.keep(np.ascontiguousarray(cells, np.float64))
+        self.limited = limits is not None
+        self.limits = np.ascontiguousarray(limits, np.float64) if self.limited else np.empty((2, 0))
         missing = np.isnan(cells).any(axis=1)
         self.cells = cells
         self.missing = missing.astype(np.int8)
         self.any_missing = missing.any()
+
+    def take(self, order):
+        return type(self)(placed(self.array[order]), np.asarray(self.limits) if self.limited else None)
+
+    cdef bint within(self, Py_ssize_t row, const double* completed) noexcept nogil:
+        """Whether the missing cells of a row are filled by values within the limits."""
+        cdef Py_ssize_t i
+        for i in range(self.width if self.limited else 0):
+            if self.cells[row, i] != self.cells[row, i] and not (
+                self.limits[0, i] <= completed[i] <= self.limits[1, i]
+            ):
+                return False
+        return True
 
 
 cdef class GaussianStatistics(MultivariateT):
@@ -117,7 +143,7 @@ cdef class GaussianStatistics(MultivariateT):
         if data is not None:
             self.cells = self.data.cells
             if self.data.any_missing:
-                self.completed = np.array(self.data.cells)
+                self.completed, self.before = np.array(self.data.cells), np.empty(self.data.width)
                 self.cells = self.completed
         super().__init__(parameters, capacity)
         if self.stateful():
@@ -175,12 +201,25 @@ cdef class GaussianStatistics(MultivariateT):
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
         return self.data.missing[row]
 
-    cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil:
-        cdef Py_ssize_t i
-        if self.data.missing[row]:
+    cdef bint complete(self, Py_ssize_t row, Py_ssize_t k, bint enters, bitgen_t* bits) noexcept nogil:
+        cdef Py_ssize_t i, trial
+        cdef double* cells
+        if not self.data.missing[row]:
+            return True
+        cells = &self.completed[row, 0]
+        for i in range(self.width):
+            self.before[i] = cells[i]
+        for trial in range(MOST_TRIALS if enters else 1):
             for i in range(self.width):
-                self.completed[row, i] = self.data.cells[row, i]
-            self.draw(k, bits, &self.completed[row, 0])
+                cells[i] = self.data.cells[row, i]
+            self.draw(k, bits, cells)
+            if self.data.within(row, cells):
+                return True
+        for i in range(self.width):
+            cells[i] = min(max(cells[i], self.data.limits[0, i]), self.data.limits[1, i]) if enters else self.before[i]
+            if self.data.cells[row, i] == self.data.cells[row, i]:
+                cells[i] = self.data.cells[row, i]
+        return enters
 
     def redrawn(self, completed, const int32_t[::1] rows, const int32_t[::1] slots, generator):
         """The cells of all rows after a Gibbs sweep over the missing ones, of which the statistics have ``completed``.
@@ -199,7 +238,7 @@ cdef class GaussianStatistics(MultivariateT):
         with generator.bit_generator.lock, nogil:
             for i in range(rows.shape[0]):
                 self.change(&self.cells[rows[i], 0], slots[i], -1.0)
-                self.complete(rows[i], slots[i], bits)
+                self.complete(rows[i], slots[i], False, bits)
                 self.change(&self.cells[rows[i], 0], slots[i], 1.0)
         return np.array(self.cells)
 

@@ -24,6 +24,9 @@ cdef class RealTable:
     cdef const int8_t[:, ::1] gaps          # 1: missing
     cdef int8_t[::1] has_gaps               # of each column
     cdef double[:, ::1] completed           # the cells, with the present fillings of missing ones
+    cdef readonly object limits             # (2, width), least and largest value of missing cells; None: any
+    cdef const double[:, ::1] ends          # the same, infinite without limits
+    cdef double[::1] before                 # fillings of a column, while others are drawn
     cdef double[::1] mu, sigma2
     cdef double[:, ::1] scale               # sqrt(sigma2_i sigma2_j) R_ij
     cdef double[:, ::1] vectors
@@ -48,7 +51,7 @@ cdef class RealTable:
     cdef void scale_matrix(
         self, const double* sums, const int32_t* order, Py_ssize_t d, double kappa, double nu, double* out
     ) noexcept nogil
-    cdef void fill(
+    cdef bint fill(
         self, const double* sums, const int32_t* order, Py_ssize_t d, double kappa, double nu, Rows* of,
         double* matrix, double* coefficients, bitgen_t* bits
     ) noexcept nogil

@@ -36,9 +36,11 @@ cdef class RealTable:
         before they are learned. With n_shared = 0 there are no correlations.
     grids : dict
         "mu", "sigma2" (width, n_grid), "kappa", "nu", "spread" (n_grid,); empty if nothing is learned.
+    limits : ndarray of shape (2, width) or None, default=None
+        The least and the largest value that a missing cell can have, see `_mvnormal`.
     """
 
-    def __init__(self, places, cells, parameters, grids=None):
+    def __init__(self, places, cells, parameters, grids=None, limits=None):
         cells = np.ascontiguousarray(cells, np.float64)
         gaps = np.isnan(cells)
         self.places = np.asarray(places, np.int32)
@@ -47,7 +49,9 @@ cdef class RealTable:
         self.grids = {name: as_grid(grid) for name, grid in (grids or {}).items()}
         self.kappa, self.nu = parameters["kappa"], parameters["nu"]
         self.parameters = parameters
-        self.completed = np.where(gaps, self.mu, cells)
+        self.limits = None if limits is None else np.array(limits, np.float64)
+        self.ends = np.tile([[-np.inf], [np.inf]], self.width) if limits is None else self.limits
+        self.completed, self.before = np.where(gaps, np.clip(self.mu, *self.ends), cells), np.empty(self.n_rows)
         size = np.abs(observed_correlation(cells))
         np.fill_diagonal(size, 2.0)
         self.nearest = np.argsort(-size, axis=1, kind="stable").astype(np.int32)
@@ -287,11 +291,13 @@ cdef class RealTable:
                 total += log_gamma(0.5 * (nu + i + n)) + 0.5 * (log_double(kappa / (kappa + n)) - n * LOG_PI)
                 out[i + 1] += total - 0.5 * (nu + i + n) * log_det
 
-    cdef void fill(
+    cdef bint fill(
         self, const double* sums, const int32_t* order, Py_ssize_t d, double kappa, double nu, Rows* of,
         double* matrix, double* coefficients, bitgen_t* bits
     ) noexcept nogil:
         """Draw the missing cells of the last column of ``order`` given the others, from the regression of each cluster.
+
+        False: one of them was beyond its limits, and all are as they were.
 
         ``sums`` are over the rows in which it is observed. ``matrix`` holds d * d values, ``coefficients`` d + 1 for
         each cluster: the intercept, the standard deviation, and the slopes.
@@ -299,6 +305,7 @@ cdef class RealTable:
         cdef Py_ssize_t i, c, k, which, b = d - 1, size = size_of_sums(d)
         cdef int32_t j = order[b]
         cdef double x, n, deviation
+        cdef bint within = True
         cdef double* own
         cdef double* slopes
         cdef const double* cells
@@ -327,4 +334,10 @@ cdef class RealTable:
                 x = self.mu[j] + own[0] + own[1] * standard_normal(bits)
                 for i in range(b):
                     x += own[2 + i] * (cells[order[i]] - self.mu[order[i]])
-                self.completed[of.row[which], j] = x
+                self.before[which], self.completed[of.row[which], j] = self.completed[of.row[which], j], x
+                within = within and self.ends[0, j] <= x <= self.ends[1, j]
+        if not within:
+            for which in range(of.n):
+                if self.gaps[of.row[which], j]:
+                    self.completed[of.row[which], j] = self.before[which]
+        return within

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,10 +26,21 @@ N_SHARED, N_OWN = 12, 2
 SPREAD_GRID = geometric_grid(0.25, 20.0, 12)
 # As in the kernel: correlations of the prior are at most this.
 SHRINKAGE = 1.0 - 1e-4
+# Missing cells are at most so many times the range of their column beyond it.
+MOST_RANGES = 10.0
 
 
+@dataclass(frozen=True)
 class Gaussian(ColumnModel):
-    """All reals of a table as one block, in standard units as single reals are."""
+    """All reals of a table as one block, in standard units as single reals are.
+
+    Attributes
+    ----------
+    limits : ndarray of shape (2, n_columns) or None
+        The least and the largest value that a missing cell can have; None: any.
+    """
+
+    limits: np.ndarray | None = None
 
     kind, declared, single, has_moments = "gaussian", False, False, True
     hyperparameters = {
@@ -61,12 +72,13 @@ class Gaussian(ColumnModel):
         if "psi" in given:
             start["psi"] = start["psi"] / scale / scale[:, None]
         check_reach("the block of reals", z, start["mu"], np.diag(start["psi"]), MOST_DISTANCE)
-        axes = {}
+        axes, limits = {}, None
         if learn:
             start |= _factored(start["psi"], None if "psi" in given else _start_correlation(z))
             n_mu = 20
             if grids == "data":
-                mu = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T
+                ends = np.nanmin(z, axis=0), np.nanmax(z, axis=0)
+                mu, limits = np.linspace(*ends, n_mu).T, limits_of_missing(*ends)
                 sigma2 = np.stack([_variance_grid(column) for column in z.T])
             else:
                 mu, sigma2 = np.tile(np.linspace(-3.0, 3.0, n_mu), (d, 1)), np.tile(SIGMA2_GRID, (d, 1))
@@ -77,7 +89,7 @@ class Gaussian(ColumnModel):
                 "nu": d - 1 + geometric_grid(0.5, 100.0 + 5 * d, 20),
                 "spread": SPREAD_GRID,
             }
-        return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()))
+        return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()), limits=limits)
 
     def with_grids(self, given, cells):
         if not given:
@@ -132,7 +144,7 @@ class Gaussian(ColumnModel):
         return {"parameters": parameters | {"psi": factored["psi"]}, **vectors}
 
     def data(self, arrays):
-        return GaussianData(self.values(arrays))
+        return GaussianData(self.values(arrays), self.limits)
 
     def units(self, arrays):
         # The block's missing cells are part of the state, and so of its density.
@@ -151,6 +163,19 @@ class Gaussian(ColumnModel):
 
     def expectations(self, column, values, weights):
         return column.mixed_moments(values, np.ascontiguousarray(weights))
+
+
+def limits_of_missing(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The least and the largest value that missing cells can have, (2, ...), given the ends of the range of a column.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.columns.gaussian import limits_of_missing
+    >>> limits_of_missing(-1.0, 2.0)
+    array([-31.,  32.])
+    """
+    room = MOST_RANGES * np.maximum(high - low, 1.0)
+    return np.array([low - room, high + room])
 
 
 def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._normal import NormalData
 from sklearn_subanneal.columns._reals import RealTable
-from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
+from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors, limits_of_missing
 from sklearn_subanneal.columns.parameters import draw_on_grid
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.skewed import Skewed
@@ -39,6 +39,8 @@ class JointReal(Real):
         Standard deviation of the other coordinates.
     low, high : float
         Range of the training cells, in standard units of the transformed data; at least one unit wide.
+    limits : ndarray of shape (2,) or None
+        The least and the largest value that a missing cell can have, in these units; None: any.
     """
 
     joint = True
@@ -48,6 +50,7 @@ class JointReal(Real):
     spread: float = 1.0
     low: float = -np.inf
     high: float = np.inf
+    limits: np.ndarray | None = None
 
     def limited(self, first, second, weight):
         # The regression within a cluster of few rows may predict cells far from any that were seen.
@@ -181,11 +184,14 @@ def bind_joint_reals(
             axes["spread"] = block.grids["spread"]
             more = {key: block.parameters[key] for key in ("n_shared", "spread")}
             more["vector"] = block.parameters["vectors"][i]
+        ends = np.zeros(2)
         if not np.isnan(cells[:, i]).all():
             ends = (np.array([np.nanmin(cells[:, i]), np.nanmax(cells[:, i])]) - model.center[0]) / model.scale[0]
             # A single value says nothing of the range.
             room = max(0.5 * (1.0 - np.ptp(ends)), 0.0)
             more["low"], more["high"] = (ends + [-room, room]).tolist()
+        if learn and grids == "data":
+            more["limits"] = limits_of_missing(*ends)
         out.append(
             JOINT[model.kind][1](
                 model.name,
@@ -267,7 +273,8 @@ def real_table(models: list[JointReal], places: list[int], arrays: list[np.ndarr
     if first.grids:
         grids = {key: np.array([model.grids[key] for model in models]) for key in ("mu", "sigma2")}
         grids |= {key: first.grids[key] for key in ("kappa", "nu", "spread")}
-    return RealTable(places, modelled_cells(models, arrays)[order], parameters, grids)
+    limits = None if first.limits is None else np.column_stack([model.limits for model in models])
+    return RealTable(places, modelled_cells(models, arrays)[order], parameters, grids, limits)
 
 
 def single_reals(reals: RealTable) -> list[NormalData]:

@@ -61,5 +61,5 @@ cdef double enter_row(Mixture mixture, Py_ssize_t row, bitgen_t* bits) except? -
         out = log_double(weight / whole) - log_double(mixture.scores[k] / total)
     for j in range(mixture.n_columns):
         out += (<ColumnStatistics> mixture.column[j]).log_observed(row, k)
-    mixture.assign(row, k, bits)
+    mixture.assign(row, k, -1, bits)
     return out

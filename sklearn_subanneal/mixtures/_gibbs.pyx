@@ -40,17 +40,23 @@ cdef Py_ssize_t churn_rows(
 cdef Py_ssize_t exchange_rows(
     Mixture mixture, const int32_t[::1] leaving, const int32_t[::1] entering, float beta, bitgen_t* bits
 ) except -1 nogil:
-    cdef Py_ssize_t move, row, old, new, n_moved = 0
+    cdef Py_ssize_t move, row, old, new, back, n_moved = 0
+    cdef int32_t name
+    cdef bint returns
     cdef float top, total
     cdef Rounds rounds
     rounds.n_skipped = rounds.n_tried = rounds.n_crowded = 0
     for move in range(leaving.shape[0]):
         row = entering[move]
-        old = -1
+        old = back = -1
         if leaving[move] >= 0:
-            old = mixture.slot_of[mixture.names[leaving[move]]]
-            if leaving[move] != row or mixture.counts[old] == 1 or mixture.incomplete(row):
+            name = mixture.names[leaving[move]]
+            old = mixture.slot_of[name]
+            returns = leaving[move] == row and mixture.incomplete(row)
+            if leaving[move] != row or mixture.counts[old] == 1 or returns:
+                back = 0 if mixture.counts[old] == 1 else 1
                 mixture.remove(leaving[move])
+                back = -1 if not returns else mixture.slot_of[name] if back else mixture.n_clusters
                 old = -1
         if row < 0:
             continue
@@ -67,7 +73,7 @@ cdef Py_ssize_t exchange_rows(
                 continue
             mixture.remove(row)
         n_moved += 1
-        mixture.assign(row, new, bits)
+        mixture.assign(row, new, back, bits)
         # An auxiliary variable of the prior follows the subsample as it grows, at each power of two.
         if leaving[move] < 0 and mixture.n_assigned & (mixture.n_assigned - 1) == 0:
             mixture.refresh_prior(bits)

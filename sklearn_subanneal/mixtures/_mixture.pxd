@@ -26,7 +26,8 @@ cdef class Mixture(RowPartition):
     cdef int open_slot(self) except -1 nogil
     cdef void weigh(self) noexcept nogil
     cdef float new_weight(self, Py_ssize_t n_clusters) noexcept nogil
-    cdef int assign(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil
+    cdef int assign(self, Py_ssize_t row, Py_ssize_t k, Py_ssize_t back, bitgen_t* bits) except -1 nogil
+    cdef bint complete(self, Py_ssize_t row, Py_ssize_t k, bint enters, bitgen_t* bits) noexcept nogil
     cdef int add(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil
     cdef int assign_as_filled(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil
     cdef void change_columns(self, Py_ssize_t row, Py_ssize_t k, double sign) noexcept nogil

@@ -140,15 +140,19 @@ cdef class Mixture(RowPartition):
         self.log_weight[self.n_clusters] = self.new_weight(self.n_clusters)
         return 0
 
-    cdef int assign(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) except -1 nogil:
-        cdef Py_ssize_t j
-        if self.n_stateful:
-            for j in range(self.n_columns):
-                (<ColumnStatistics> self.column[j]).complete(row, k, bits)
-        return self.assign_as_filled(row, k)
+    cdef int assign(self, Py_ssize_t row, Py_ssize_t k, Py_ssize_t back, bitgen_t* bits) except -1 nogil:
+        # If a missing cell is drawn beyond its limits, the row goes ``back`` as it was; -1: it enters, and has to come in.
+        return self.assign_as_filled(row, k if self.complete(row, k, back < 0, bits) else back)
+
+    cdef bint complete(self, Py_ssize_t row, Py_ssize_t k, bint enters, bitgen_t* bits) noexcept nogil:
+        # At most one column, a block, has missing cells as part of the state.
+        cdef Py_ssize_t j, within = True
+        for j in range(self.n_columns if self.n_stateful else 0):
+            within &= (<ColumnStatistics> self.column[j]).complete(row, k, enters, bits)
+        return within
 
     cdef int assign_as_filled(self, Py_ssize_t row, Py_ssize_t k) except -1 nogil:
-        # As ``put``, with the present fillings of missing cells.
+        # As ``assign``, with the present fillings of missing cells.
         self.names[row] = self.name_of[k]
         self.n_assigned += 1
         return self.add(row, k)
@@ -169,8 +173,7 @@ cdef class Mixture(RowPartition):
             change_each(self.column, self.n_columns, row, k, sign, &self.logs)
 
     cdef void remove(self, Py_ssize_t row) noexcept nogil:
-        cdef Py_ssize_t j, last
-        cdef Py_ssize_t k = self.slot_of[self.names[row]]
+        cdef Py_ssize_t j, last, k = self.slot_of[self.names[row]]
         self.names[row] = -1
         self.counts[k] -= 1
         self.n_assigned -= 1
@@ -198,10 +201,9 @@ cdef class Mixture(RowPartition):
 
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t j
-        if self.n_stateful:
-            for j in range(self.n_columns):
-                if (<ColumnStatistics> self.column[j]).incomplete(row):
-                    return True
+        for j in range(self.n_columns if self.n_stateful else 0):
+            if (<ColumnStatistics> self.column[j]).incomplete(row):
+                return True
         return False
 
     cdef void score(self, Py_ssize_t row) noexcept nogil:
@@ -234,9 +236,7 @@ cdef class Mixture(RowPartition):
         self.scores[k] = own + <float> log_double(ratio)
         self.weigh_slot(k, self.counts[k] - 1)
 
-    cdef Py_ssize_t draw_slot(
-        self, float inverse_temperature, bitgen_t* bits, float* top, float* total
-    ) noexcept nogil:
+    cdef Py_ssize_t draw_slot(self, float inverse_temperature, bitgen_t* bits, float* top, float* total) noexcept nogil:
         # The weights of the slots, prior times likelihood, sum to exp(top) * total.
         cdef Py_ssize_t n = padded(self.n_clusters + 1)
         cdef double u = bits.next_double(bits.state)
@@ -291,7 +291,7 @@ cdef class Mixture(RowPartition):
                 if self.names[row] >= 0 and self.incomplete(row):
                     k = self.slot_of[self.names[row]]
                     for j in range(self.n_columns):
-                        (<ColumnStatistics> self.column[j]).complete(row, k, bits)
+                        (<ColumnStatistics> self.column[j]).complete(row, k, True, bits)
                         (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
                     flush_logs(&self.logs)
 

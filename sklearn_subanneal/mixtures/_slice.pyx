@@ -130,13 +130,13 @@ cdef class SliceKernel(MoveKernel):
 
     cdef Py_ssize_t move_row(self, Mixture mixture, Py_ssize_t row, float beta, bitgen_t* bits) except -1 nogil:
         cdef int32_t name = mixture.names[row]
-        cdef Py_ssize_t old = mixture.slot_of[name], k, new, first
+        cdef Py_ssize_t old = mixture.slot_of[name], back = -1, k, new, first
         cdef double threshold = self.threshold[row]
         cdef float top, total
         cdef bint alone = mixture.counts[old] == 1
         if alone or mixture.incomplete(row):
             mixture.remove(row)
-            old = -1
+            old, back = -1, mixture.n_clusters if alone else mixture.slot_of[name]
             if alone:
                 self.insert(self.mass[name])
         mixture.score(row)
@@ -153,6 +153,10 @@ cdef class SliceKernel(MoveKernel):
         if new == mixture.n_clusters:
             # One of the empty atoms, whichever it is.
             first += integer_below(bits, self.n_atoms - first)
+        if not mixture.complete(row, new, False, bits):
+            # A missing cell is beyond its limits: the row goes back, if it was alone with its atom.
+            new, first = back, self.first_above(self.mass[name]) if alone else first
+        if new == mixture.n_clusters:
             if mixture.capacity > self.mass.shape[0]:
                 with gil:
                     self.make_room(mixture)
@@ -161,7 +165,7 @@ cdef class SliceKernel(MoveKernel):
             memmove(&self.atoms[0] + first, &self.atoms[0] + first + 1, (self.n_atoms - first) * sizeof(double))
         if old >= 0:
             mixture.remove(row)
-        mixture.assign(row, new, bits)
+        mixture.assign_as_filled(row, new)
         return 1
 
 

@@ -50,7 +50,6 @@ cdef class ColumnBlocksKernel(MoveKernel):
                 for sweep in range(self.n_sweeps):
                     for i in range(views.n_columns):
                         n_moved += redraw_from_pool(views, columns[sweep, i], self.n_pool, bits)
-                        views.settle(columns[sweep, i], bits)
             views.finish()
         self.n_proposed += n_proposals * self.n_sweeps * views.n_columns
         self.n_accepted += n_moved
@@ -77,6 +76,10 @@ cdef int redraw_from_pool(Views views, Py_ssize_t j, Py_ssize_t n_pool, bitgen_t
         views.logs[v] += views.evidence_of(j, number)
     v = categorical(&views.logs[0], &views.work[0], views.n_views + n_pool, 1.0, bits)
     number = views.order[v]
+    if not views.settle(j, number, bits):
+        number, v = old, 0
+        while views.order[v] != old:
+            v += 1
     if v >= views.n_views:
         views.open_view(number)
         if views.order.shape[0] < views.n_views + n_pool + 1:

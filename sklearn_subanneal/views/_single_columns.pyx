@@ -45,7 +45,6 @@ cdef class ColumnGibbsKernel(MoveKernel):
         with generator.bit_generator.lock, nogil:
             for i in range(n_proposals):
                 n_moved += redraw_view(views, columns[i], self.n_auxiliary, self.from_data, bits)
-                views.settle(columns[i], bits)
         views.finish()
         self.n_proposed += n_proposals
         self.n_accepted += n_moved
@@ -64,6 +63,7 @@ cdef int redraw_view(Views views, int32_t j, Py_ssize_t n_auxiliary, bint from_d
         elif from_data:
             logs[v] = new + views.allocate(views.order[n_views], &j, 1, old, bits)
             if logs[v] == -INFINITY:
+                views.settle(j, old, bits)
                 return 0
         else:
             logs[v] = new + views.evidence_of(j, old)
@@ -77,7 +77,7 @@ cdef int redraw_view(Views views, int32_t j, Py_ssize_t n_auxiliary, bint from_d
             logs[v] = new + views.evidence_of(j, number)
     v = categorical(&logs[0], &views.work[0], n_views + n_auxiliary - alone, 1.0, bits)
     number = views.order[v if v < n_views else v + alone]
-    if number == old:
+    if not views.settle(j, number, bits) or number == old:
         return 0
     if v >= n_views:
         views.open_view(number)
@@ -133,7 +133,7 @@ cdef int propose_birth_or_death(
             views.logs[v] = views.log_weight(views.sizes[v], n_views) if views.order[v] != old else -1e300
         number = views.order[categorical(&views.logs[0], &views.work[0], n_views, 1.0, bits)]
         ratio = views.evidence_of(j, number) - views.evidence_of(j, old) - ratio
-    accepted = log_double(open_uniform(bits)) < ratio
+    accepted = log_double(open_uniform(bits)) < ratio and views.settle(j, number, bits)
     kernel.count(ratio, accepted)
     if not accepted:
         return 0
@@ -145,5 +145,4 @@ cdef int propose_birth_or_death(
     elif views.order.shape[0] < views.n_views + 1:
         with gil:
             views.reserve(1)
-    views.settle(j, bits)
     return 1

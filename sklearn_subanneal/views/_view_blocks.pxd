@@ -32,4 +32,4 @@ cdef class ViewBlocks:
         self, const int32_t* group, Py_ssize_t n_group, Py_ssize_t number, bint alone, Rows* of) except? -1.0 nogil
     cdef Py_ssize_t rank(self, Py_ssize_t founder, Py_ssize_t number, Py_ssize_t other) noexcept nogil
     cdef int weigh_splits(self, Py_ssize_t n, Py_ssize_t number, Rows* of, double* out) except -1 nogil
-    cdef int fill(self, Py_ssize_t j, Rows* of, bitgen_t* bits) except -1 nogil
+    cdef int fill(self, Py_ssize_t j, Py_ssize_t number, Rows* of, bitgen_t* bits) except -1 nogil

@@ -185,22 +185,22 @@ cdef class ViewBlocks:
             out[i] = first[i] + last[n - i] - first[n]
         return 0
 
-    cdef int fill(self, Py_ssize_t j, Rows* of, bitgen_t* bits) except -1 nogil:
-        """Redraw the missing cells of joint real j, given its view."""
-        cdef Py_ssize_t number = self.home[j], b, d
+    cdef int fill(self, Py_ssize_t j, Py_ssize_t number, Rows* of, bitgen_t* bits) except -1 nogil:
+        """Redraw the missing cells of joint real j as in the view of a mixture; 0: one is beyond its limits, all stay."""
+        cdef Py_ssize_t b, d
         cdef double* room
         cdef double* matrix
-        if not self.reals.has_gaps[j]:
-            return 0
         self.add_up(number, of)
         b = self.n_members[number]
         room = self.reals.work(of.n_clusters * (size_of_sums(b + 1) + b + 2) + (b + 1) * (b + 1))
         d = self.reals.join(self.sums[number], &self.members[number, 0], b, <int32_t> j, of, &self.joined[0], room)
         matrix = room + of.n_clusters * size_of_sums(d)
-        self.reals.fill(room, &self.joined[0], d, self.kappa[number], self.nu[number], of, matrix, matrix + d * d, bits)
-        self.forget(number)
-        self.stale[number] = 1
-        return 0
+        if not self.reals.fill(room, &self.joined[0], d, self.kappa[number], self.nu[number], of, matrix, matrix + d * d,
+                               bits):
+            return 0
+        self.forget(self.home[j])
+        self.stale[self.home[j]] = 1
+        return 1
 
     def members_of(self, Py_ssize_t number):
         """The joint reals of a mixture."""
@@ -289,7 +289,8 @@ cdef class ViewBlocks:
             if block.data.any_missing:
                 np.asarray(block.completed)[:] = self.reals.filled[:, members]
             return block
-        data = GaussianData(np.asarray(self.reals.cells)[:, members])
+        limits = None if self.reals.limits is None else self.reals.limits[:, members]
+        data = GaussianData(np.asarray(self.reals.cells)[:, members], limits)
         parameters = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
         block = GaussianStatistics(data, parameters, self.reals.block_grids(members), capacity)
         if data.any_missing:

@@ -13,7 +13,7 @@ cdef class ViewSteps(ViewPool):
     cdef double evidence_alone(self, Py_ssize_t j, Py_ssize_t number) except? -1.0 nogil
     cdef double evidence_of_group(self, Py_ssize_t n_group, Py_ssize_t number) except? -1.0 nogil
     cdef Py_ssize_t find_reals(self, const int32_t* members, Py_ssize_t n_members) noexcept nogil
-    cdef int settle(self, Py_ssize_t j, bitgen_t* bits) except -1 nogil
+    cdef int settle(self, Py_ssize_t j, Py_ssize_t number, bitgen_t* bits) except -1 nogil
     cdef double allocate(
         self, Py_ssize_t number, const int32_t* members, Py_ssize_t n_members, Py_ssize_t like, bitgen_t* bits
     ) except? -1.0 nogil

@@ -102,18 +102,22 @@ cdef class ViewSteps(ViewPool):
                 &self.blocks.group[0], n_reals, number, False, &rows)
         return out
 
-    cdef int settle(self, Py_ssize_t j, bitgen_t* bits) except -1 nogil:
-        """After the view of a column was drawn: draw its missing cells, if they are part of the state."""
+    cdef int settle(self, Py_ssize_t j, Py_ssize_t number, bitgen_t* bits) except -1 nogil:
+        """Before a column goes to the view that was drawn: draw its missing cells, if they are part of the state.
+
+        0: one of them is beyond its limits. All are as they were, and the column has to stay where it is.
+        """
         cdef Py_ssize_t i, real = self.real_of[j]
         cdef Rows rows
         if real < 0 or not self.blocks.reals.has_gaps[real]:
+            return 1
+        rows = self.rows_in(number)
+        if not self.blocks.fill(real, number, &rows, bits):
             return 0
-        rows = self.rows_in(self.home[j])
-        self.blocks.fill(real, &rows, bits)
         for i in range(self.n_columns):
             if self.real_of[i] >= 0 and i != j:
                 self.evidence[self.home[j], i] = NAN
-        return 0
+        return 1
 
     cdef double log_share(self, Py_ssize_t j, double difference) noexcept nogil:
         # Log probability with which a column joins a proposed view. ``difference``: the log evidence of the column

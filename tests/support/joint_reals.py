@@ -9,12 +9,12 @@ from sklearn_subanneal.columns._reals import RealTable
 from sklearn_subanneal.views._views import Views
 
 
-def real_table(places, cells, params, grids=None):
+def real_table(places, cells, params, grids=None, limits=None):
     """A `RealTable` whose columns have no correlations, unless `params` has vectors."""
     cells = np.asarray(cells, dtype=float)
     none = {"vectors": np.ones((len(places), 1)), "n_shared": 0, "spread": 1.0}
     grids = {name: np.asarray(grid, dtype=float) for name, grid in (grids or {}).items()}
-    return RealTable(np.asarray(places, np.int32), cells, none | params, grids)
+    return RealTable(np.asarray(places, np.int32), cells, none | params, grids, limits)
 
 
 def views_of(others, reals, column_prior, row_prior):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -61,7 +61,10 @@ TABLES = {
     "mixed": ((0, 2), [], None),
     "mixed-missing": ((0, 2), [(1, 0), (3, 1)], VECTORS[:2]),
     "mixed-gap": ((0, 2), [(1, 0)], None),
+    "limited": ((0, 2), [(1, 0)], None),
 }
+# The missing cell of the last table is between these, which few of its clusters make likely.
+LIMITS = [[1.2, -9.0], [1.6, 9.0]]
 N_SHARED = 2
 
 
@@ -108,7 +111,30 @@ def exact_of(table, prior, learned, beta):
 
 
 def exact_for(case):
-    return exact_of(case.table, case.prior, case.learned, case.beta)
+    exact = exact_of(case.table, case.prior, case.learned, case.beta)
+    return Limited(exact) if case.table == "limited" else exact
+
+
+class Limited:
+    """The posterior given that the missing cell is within the limits, by Gauss-Legendre quadrature over its values."""
+
+    def __init__(self, exact):
+        self.n_columns, self.n_rows = exact.n_columns, exact.n_rows
+        (low, _), (high, _) = LIMITS
+        nodes, weights = np.polynomial.legendre.leggauss(6)
+        self.parts = []
+        for node, weight in zip(nodes, weights, strict=True):
+            cells = exact.reals.cells.copy()
+            cells[1, 0] = (low + high + (high - low) * node) / 2
+            own = replace(exact, reals=replace(exact.reals, cells=cells))
+            self.parts.append((weight * np.exp(own.log_evidence), own))
+
+    def law(self):
+        whole, out = sum(weight for weight, _ in self.parts), {}
+        for weight, own in self.parts:
+            for key, p in own.law().items():
+                out[key] = out.get(key, 0.0) + weight / whole * p
+        return out
 
 
 class BlocksChain(ViewsChain):
@@ -120,7 +146,8 @@ class BlocksChain(ViewsChain):
         params |= {name: case.grids[name][0] for name in ("kappa", "nu")}
         if vectors is not None:
             params |= {"vectors": vectors, "n_shared": N_SHARED, "spread": 1.0}
-        self.reals = real_table(places, cells_of(case.table), params, case.grids if case.learned else None)
+        limits = LIMITS if case.table == "limited" else None
+        self.reals = real_table(places, cells_of(case.table), params, case.grids if case.learned else None, limits)
         others = {j: FLAGS.statistics(learn=case.learned) for j in range(N_COLUMNS) if j not in places}
         if case.learned:
             grids = [PitmanYor(concentration_grid=g["alpha"], discount_grid=g["d"]) for g in case.prior_grids]
@@ -201,6 +228,27 @@ def test_views_follow_the_posterior_further(case):
 @pytest.mark.parametrize("case", MATRIX, ids=str)
 def test_views_follow_the_posterior_complete(case):
     check(case, MANY)
+
+
+def test_limits_matter():
+    """By more than the distance that the chains may have."""
+    limited, free = (exact_for(Case("default", table)).law() for table in ("limited", "mixed-gap"))
+    assert 0.5 * sum(abs(limited[state] - free[state]) for state in free) > 0.15
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        "data-driven-1",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("prior-2", "birth-death", "block-2", "default")),
+    ],
+)
+def test_missing_cells_have_limits(moves):
+    case = Case(moves, "limited")
+    chain = BlocksChain(case)
+    check_views(chain, exact_for(case), FEW if moves == "data-driven-1" else MANY)
+    drawn = chain.views.get_state_of_reals()["filled"]
+    assert LIMITS[0][0] <= drawn[0] <= LIMITS[1][0]
 
 
 def bins_of_cell(exact, row, i, edges):
