@@ -14,7 +14,9 @@ X = np.array([[0.0, 7.0], [np.nan, 7.0], [4.0, np.nan], [10.0, 7.0]])
 
 def models_of(in_views, **kw):
     arrays = list(X.T.copy())
-    return bind_columns(["x", "y"], ["real"] * 2, [0, 0], arrays, covariance_type="full", in_views=in_views, **kw), arrays
+    return bind_columns(
+        ["x", "y"], ["real"] * 2, [0, 0], arrays, covariance_type="full", in_views=in_views, **kw
+    ), arrays
 
 
 def limits_of(in_views, **kw):

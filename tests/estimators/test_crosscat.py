@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from sklearn_subanneal.annealing import (
     SubsampleAnneal,
     TemperedAccelerating,
 )
+from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.mixtures import Gibbs, SplitMerge
 from sklearn_subanneal.partitions import CRP, PitmanYor
 from sklearn_subanneal.posterior import expected_loss, relabel
@@ -564,6 +566,23 @@ def test_chains_have_several_annealings_or_one_or_none(options, n_rows, expected
         found = "none" if grows == 0.0 else "one" if grows > 0.5 else "several"
         assert found == ways, (number, grows)
         assert ways == "several" or (own["inverse_temperature"] == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_reals", "options", "share"),
+    [
+        (900, 1, {}, 0.3),
+        (1001, 1, {}, 0.2),
+        (900, 2, {}, 0.2),
+        (900, 1, {"time_limit": 60.0}, 0.2),
+    ],
+)
+def test_short_annealings_are_longer_in_small_tables_of_few_reals(n_rows, n_reals, options, share):
+    model = CrossCat(feature_types=["real"] * n_reals + ["categorical"] * (4 - n_reals), **options)
+    models = [SimpleNamespace(joint=j < n_reals, n_values=2) for j in range(4)]
+    schedule = resolve_schedule(model._chosen_schedule(models, n_rows))
+    assert isinstance(schedule, TemperedAccelerating)
+    assert schedule.start_share == share
 
 
 def test_effort_stretches_every_chain():

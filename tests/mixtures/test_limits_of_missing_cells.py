@@ -1,4 +1,4 @@
-"""Missing cells of a block within limits: the posterior given that they are there, and numbers that keep their digits."""
+"""Missing cells of a block that have limits: chains follow the posterior given that they are within these."""
 
 from __future__ import annotations
 
