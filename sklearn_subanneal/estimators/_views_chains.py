@@ -11,8 +11,8 @@ from sklearn_subanneal.annealing.schedules import Accelerating, PriorGibbs, Temp
 MANY_LEVELS = 16
 # One annealing of as much work as the several ones of TemperedAccelerating().
 UNTEMPERED = Accelerating(passes=60.0, n_small=1000)
-# In small tables with few reals, short annealings are twice as long as those of TemperedAccelerating(). After these, none
-# of 400 chains of the Titanic ended with a column in a view of its own, after the shorter ones 13 of 960.
+# In small tables with few reals, short annealings are twice as long as those of TemperedAccelerating(). None of 400
+# chains of the Titanic then ended with a column in a view of its own, after shorter ones 13 of 960.
 PATIENT = TemperedAccelerating(passes=90.0, start_share=0.3)
 # A chain that does not anneal does as much work as the others; where that is not more passes over all rows than these,
 # in larger tables, it would end far from the posterior.
