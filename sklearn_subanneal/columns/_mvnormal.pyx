@@ -202,14 +202,14 @@ cdef class GaussianStatistics(MultivariateT):
         return self.data.missing[row]
 
     cdef bint complete(self, Py_ssize_t row, Py_ssize_t k, bint enters, bitgen_t* bits) noexcept nogil:
-        cdef Py_ssize_t i, trial
+        cdef Py_ssize_t i
         cdef double* cells
         if not self.data.missing[row]:
             return True
         cells = &self.completed[row, 0]
         for i in range(self.width):
             self.before[i] = cells[i]
-        for trial in range(MOST_TRIALS if enters else 1):
+        for _ in range(MOST_TRIALS if enters else 1):
             for i in range(self.width):
                 cells[i] = self.data.cells[row, i]
             self.draw(k, bits, cells)

@@ -141,7 +141,7 @@ cdef class Mixture(RowPartition):
         return 0
 
     cdef int assign(self, Py_ssize_t row, Py_ssize_t k, Py_ssize_t back, bitgen_t* bits) except -1 nogil:
-        # If a missing cell is drawn beyond its limits, the row goes ``back`` as it was; -1: it enters, and has to come in.
+        # If a missing cell is drawn beyond its limits, the row goes ``back`` as it was; -1: it enters, and has to stay.
         return self.assign_as_filled(row, k if self.complete(row, k, back < 0, bits) else back)
 
     cdef bint complete(self, Py_ssize_t row, Py_ssize_t k, bint enters, bitgen_t* bits) noexcept nogil:

@@ -186,7 +186,7 @@ cdef class ViewBlocks:
         return 0
 
     cdef int fill(self, Py_ssize_t j, Py_ssize_t number, Rows* of, bitgen_t* bits) except -1 nogil:
-        """Redraw the missing cells of joint real j as in the view of a mixture; 0: one is beyond its limits, all stay."""
+        """Redraw the missing cells of joint real j as in the view of a mixture; 0: one was beyond its limits, all stay."""
         cdef Py_ssize_t b, d
         cdef double* room
         cdef double* matrix
@@ -195,8 +195,8 @@ cdef class ViewBlocks:
         room = self.reals.work(of.n_clusters * (size_of_sums(b + 1) + b + 2) + (b + 1) * (b + 1))
         d = self.reals.join(self.sums[number], &self.members[number, 0], b, <int32_t> j, of, &self.joined[0], room)
         matrix = room + of.n_clusters * size_of_sums(d)
-        if not self.reals.fill(room, &self.joined[0], d, self.kappa[number], self.nu[number], of, matrix, matrix + d * d,
-                               bits):
+        if not self.reals.fill(room, &self.joined[0], d, self.kappa[number], self.nu[number], of, matrix,
+                               matrix + d * d, bits):
             return 0
         self.forget(self.home[j])
         self.stale[self.home[j]] = 1
