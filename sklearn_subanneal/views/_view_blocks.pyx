@@ -186,7 +186,7 @@ cdef class ViewBlocks:
         return 0
 
     cdef int fill(self, Py_ssize_t j, Py_ssize_t number, Rows* of, bitgen_t* bits) except -1 nogil:
-        """Redraw the missing cells of joint real j as in the view of a mixture; 0: one is beyond its limits: all stay."""
+        """Redraw the missing cells of joint real j as in the view of a mixture; 0: one is beyond a limit, all stay."""
         cdef Py_ssize_t b, d
         cdef double* room
         cdef double* matrix
