@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2_contingency, ks_2samp, ttest_ind
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
@@ -34,6 +35,35 @@ class ColumnDrift(NamedTuple):
     p_cells: float
     p_missing: float
     p_given_others: float
+
+
+class DriftQueries:
+    """The method that compares a new table with the training table: a mixin for a fitted detector.
+
+    It reads ``crosscat_``, ``_compared``, typed training cells and their surprisal, and ``_surprisal(arrays)``.
+    """
+
+    def drift(self, X) -> list[ColumnDrift]:
+        """Whether a new table differs from the training table, column by column.
+
+        Three tests of each column compare the new rows with training rows: their cells, the share of missing cells, and
+        the surprisal of cells given the others of their rows, which differs where the dependence on other columns does.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        drifts : list of ColumnDrift
+            With ``column``, ``p_value`` (for the three tests together), ``p_cells``, ``p_missing`` and
+            ``p_given_others``, the columns that differ most first; ``pandas.DataFrame(drifts)`` is a table. With many
+            columns, multiply the p-values by their number.
+        """
+        check_is_fitted(self)
+        arrays = self.crosscat_._encode(X, scored=True)
+        training, surprisal = self._compared
+        return column_drifts(self.crosscat_._table, training, arrays, surprisal, self._surprisal(arrays))
 
 
 def column_drifts(table: Table, training, new, surprisal, new_surprisal) -> list[ColumnDrift]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Self
 
 import numpy as np
@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
-from sklearn_subanneal._core.random_states import RANDOM_STATE
+from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal.estimators._cell_errors import MISSING, CellErrors
-from sklearn_subanneal.estimators._drift import MOST_COMPARED, ColumnDrift, column_drifts
+from sklearn_subanneal.estimators._drift import MOST_COMPARED, DriftQueries
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
+from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration, scores_of_left_out_rows
 from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
@@ -37,7 +38,7 @@ LEAST_UNIT = 1e-6
 RARE_ROWS, MOST_RARE = 2.0, 0.5
 
 
-class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
+class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
     """Outliers of a table of mixed types: rows that are improbable given the others, and the cells that make them so.
 
     A row is odd if it is improbable as a whole, or if one of its cells is, given the others. As a whole, it is compared
@@ -45,7 +46,8 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
     together at most twice the share ``contamination`` of the rows and at most half of them, so that rare groups are
     odd, too. A cell is judged by how much more probable it is as an error, a cell of another row or any value of the
     column, than given the rest of its row. A row that has the cells of a training row is judged by the other training
-    rows, so that training rows and new ones can be compared.
+    rows. New rows are somewhat odder than these in small tables, since they have had no part in clusters and
+    hyperparameters; by how much is learned from training rows that are left out of other models.
 
     Parameters
     ----------
@@ -54,7 +56,12 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
         taken as it is: ``fit`` must then be given its training table, without weights or strata.
     contamination : float, default=0.1
         Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
-        rows, the same share are outliers.
+        rows, about the same share are outliers.
+    n_calibration : int, default=400
+        About so many training rows are left out of other models of one chain, a quarter of the table at a time, so that
+        scores of new rows can be compared with those of training rows: one more model in tables of 1,600 rows or more,
+        at most four. 0: none, and new rows like the training rows are outliers too often. With a time limit, such a
+        model has a quarter of it.
     random_state : int, RandomState instance, Generator or None, default=None
         Of the fit, in place of that of ``estimator``.
 
@@ -96,12 +103,14 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["fit", "novelty", "surprisal"]), None],
         "contamination": [NumberRange(Real, 0, 0.5, closed="right")],
+        "n_calibration": [NumberRange(Integral, 0, None, closed="left")],
         "random_state": RANDOM_STATE,
     }
 
-    def __init__(self, estimator=None, *, contamination: float = 0.1, random_state=None):
+    def __init__(self, estimator=None, *, contamination: float = 0.1, n_calibration: int = 400, random_state=None):
         self.estimator = estimator
         self.contamination = contamination
+        self.n_calibration = n_calibration
         self.random_state = random_state
 
     @property
@@ -160,6 +169,9 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
             some = copies[:: -(-len(copies) // MOST_COMPARED)]
             self._compared = [array[some] for array in arrays], surprisal[some]
             self.offset_ = float(np.quantile(self._sorted_scores, self.contamination))
+            seed = int(seeded_generator(self.random_state).integers(2**31))
+            left_out = scores_of_left_out_rows(self, X, of_rows, self.n_calibration, self._sorted_scores, seed)
+            self._calibration = ScoreCalibration.of(left_out, self._sorted_scores)
         return self
 
     def score_samples(self, X) -> np.ndarray:
@@ -167,7 +179,7 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
 
         Minus the larger of two measures, the row's improbability (-log density under the common clusters) and the
         largest ``excess`` of its cells (see :meth:`reasons`). Each is given in units in which 0 is the median of the
-        training rows and 1 their 80 % quantile.
+        training rows and 1 their 80 % quantile. A new row gets the score of training rows that are as odd.
 
         Parameters
         ----------
@@ -178,12 +190,8 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        arrays = self.crosscat_._encode(X, scored=True)
-        places = self._known.places(arrays)
-        scores, is_new = self.training_scores_[places], places < 0
-        if is_new.any():
-            cells = [array[is_new] for array in arrays]
-            scores[is_new] = self._scores(self._improbabilities(cells, self._excess(cells)))
+        scores, is_new = self._scores_of(X)
+        scores[is_new] = self._calibration(scores[is_new])
         return scores
 
     def decision_function(self, X) -> np.ndarray:
@@ -288,27 +296,15 @@ class CrossCatDetector(OutlierMixin, Presentation, BaseEstimator):
         evidence = self.crosscat_._encode(X)
         return reasons_of_cells(self.crosscat_, X, evidence, self._known, rows[at[0]], at[1], surprisal[at], excess[at])
 
-    def drift(self, X) -> list[ColumnDrift]:
-        """Whether a new table differs from the training table, column by column.
-
-        Three tests of each column compare the new rows with training rows: their cells, the share of missing cells, and
-        the surprisal of cells given the others of their rows, which differs where the dependence on other columns does.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        drifts : list of ColumnDrift
-            With ``column``, ``p_value`` (for the three tests together), ``p_cells``, ``p_missing`` and
-            ``p_given_others``, the columns that differ most first; ``pandas.DataFrame(drifts)`` is a table. With many
-            columns, multiply the p-values by their number.
-        """
-        check_is_fitted(self)
+    def _scores_of(self, X):
+        """Scores, of new rows before they are calibrated, and which rows are new."""
         arrays = self.crosscat_._encode(X, scored=True)
-        training, surprisal = self._compared
-        return column_drifts(self.crosscat_._table, training, arrays, surprisal, self._surprisal(arrays))
+        places = self._known.places(arrays)
+        scores, is_new = self.training_scores_[places], places < 0
+        if is_new.any():
+            cells = [array[is_new] for array in arrays]
+            scores[is_new] = self._scores(self._improbabilities(cells, self._excess(cells)))
+        return scores, is_new
 
     def _scores(self, parts) -> np.ndarray:
         """Scores from the improbabilities of rows as wholes and of their oddest cells, (n_rows, 2)."""

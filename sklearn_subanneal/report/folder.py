@@ -150,7 +150,8 @@ def write_report(
 
 
 def _save_detector(model: CrossCat, source: Source, path: Path) -> None:
-    fitted = CrossCatDetector(FrozenEstimator(model)).fit(source.X)
+    # Further models, by which scores of new rows are calibrated, would take as long as the report in small tables.
+    fitted = CrossCatDetector(FrozenEstimator(model), n_calibration=0).fit(source.X)
     # The model is in the fitted attributes, and a file holds no object of another package.
     save(fitted.set_params(estimator=None), path)
 
