@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_subanneal.annealing.subsampling import resolve_subsampling
 from sklearn_subanneal.tables.row_weights import repeated_rows
 
 # A model of the other rows is made without so large a part of the table. In smaller tables nothing is calibrated.
@@ -60,23 +61,24 @@ class ScoreCalibration:
 
 
 def scores_of_left_out_rows(
-    detector, X, of_rows: dict, n_wanted: int, sorted_scores: np.ndarray, random_state: int
+    detector, X, of_rows: dict, groups: np.ndarray, sorted_scores: np.ndarray, random_state: int
 ) -> np.ndarray:
     """Scores of training rows that models of the other rows give, in terms of the model of all rows.
 
-    A quarter of the rows at a time is left out of a model of one chain, until there are ``n_wanted`` rows, or each row
-    was left out. The score of such a row is the quantile of the training scores of the model of all rows that has the
-    rank of the row among the training scores of its own model; for a row that is odder than all of these, it is as much
-    lower than the lowest.
+    A quarter of the rows at a time is left out of a model of one chain, until there are ``detector.n_calibration``
+    rows, or each row was left out. The score of such a row is the quantile of the training scores of the model of all
+    rows that has the rank of the row among the training scores of its own model; for a row that is odder than all of
+    these, it is as much lower than the lowest. Equal rows are left out together.
 
     Parameters
     ----------
     detector : CrossCatDetector
-        With its parameters; that of all rows.
+        That of all rows.
     X : array-like or DataFrame of shape (n_samples, n_features)
     of_rows : dict of str to ndarray of shape (n_samples,)
         Weights and strata.
-    n_wanted : int
+    groups : ndarray of int, shape (n_samples,)
+        The first row that has the cells of each row.
     sorted_scores : ndarray of shape (n_training,)
         Those of the training rows of the model of all rows, ascending.
     random_state : int
@@ -85,33 +87,40 @@ def scores_of_left_out_rows(
     Returns
     -------
     scores : ndarray of shape (n_left_out,)
-        Without rows that equal rows of their own models.
+        Of rows that are equal, as many as there are, by their weights.
     """
-    n_rows = len(X)
-    if not n_wanted or n_rows < FEWEST_ROWS:
+    distinct = np.unique(groups)
+    if not detector.n_calibration or len(distinct) < FEWEST_ROWS:
         return np.empty(0)
     generator = np.random.default_rng(random_state)
-    parts = np.array_split(generator.permutation(n_rows), N_PARTS)
-    parts = parts[: min(-(-N_PARTS * n_wanted // n_rows), N_PARTS)]
+    parts = np.array_split(generator.permutation(distinct), N_PARTS)
+    parts = parts[: min(-(-N_PARTS * detector.n_calibration // len(distinct)), N_PARTS)]
     seeds = generator.integers(np.iinfo(np.int32).max, size=len(parts)).tolist()
     with warnings.catch_warnings():
         # What there is to say was said of the model of all rows.
         warnings.simplefilter("ignore")
-        own = [_ranks_of_a_part(detector, X, of_rows, part, seed) for part, seed in zip(parts, seeds, strict=True)]
+        own = [
+            _ranks_of_a_part(detector, X, of_rows, ~np.isin(groups, part), seed)
+            for part, seed in zip(parts, seeds, strict=True)
+        ]
     return np.concatenate([np.quantile(sorted_scores, ranks) + lower for ranks, lower in own])
 
 
-def _ranks_of_a_part(detector, X, of_rows, part, seed):
-    """Of new rows that were left out: ranks, from 0 to 1, and by how much they are below the lowest training score."""
+def _ranks_of_a_part(detector, X, of_rows, kept, seed):
+    """Of rows that were left out: ranks, from 0 to 1, and by how much they are below the lowest training score."""
     model = detector.estimator.estimator if isinstance(detector.estimator, FrozenEstimator) else detector.estimator
     model = clone(detector.crosscat_ if model is None else model)
-    limit = model.time_limit
-    model.set_params(n_chains=1, warm_start=False, time_limit=None if limit is None else limit / N_PARTS)
+    limit, strata = model.time_limit, resolve_subsampling(model.subsampling)
+    model.set_params(
+        n_chains=1,
+        warm_start=False,
+        time_limit=None if limit is None else limit / N_PARTS,
+        subsampling=strata.of_copies(np.flatnonzero(kept), len(kept)),
+    )
     own = type(detector)(model, contamination=detector.contamination, n_calibration=0, random_state=seed)
-    kept = np.ones(len(X), bool)
-    kept[part] = False
     own.fit(repeated_rows(X, kept), **{name: values[kept] for name, values in of_rows.items()})
+    # A row may be equal to others by the types that their model has found.
     scores, is_new = own._scores_of(repeated_rows(X, ~kept))
-    training, scores = own._sorted_scores, scores[is_new]
-    places = np.arange(len(training)) / (len(training) - 1)
-    return np.interp(scores, training, places), np.minimum(scores - training[0], 0.0)
+    scores = np.repeat(scores, is_new * of_rows.get("sample_weight", np.ones(len(kept), int))[~kept])
+    places = np.arange(len(own._sorted_scores)) / (len(own._sorted_scores) - 1)
+    return np.interp(scores, own._sorted_scores, places), np.minimum(scores - own._sorted_scores[0], 0.0)

@@ -169,8 +169,10 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
             some = copies[:: -(-len(copies) // MOST_COMPARED)]
             self._compared = [array[some] for array in arrays], surprisal[some]
             self.offset_ = float(np.quantile(self._sorted_scores, self.contamination))
-            seed = int(seeded_generator(self.random_state).integers(2**31))
-            left_out = scores_of_left_out_rows(self, X, of_rows, self.n_calibration, self._sorted_scores, seed)
+            source = model.random_state if self.random_state is None else self.random_state
+            seed = int(seeded_generator(source).integers(2**31))
+            groups = self._known.places(arrays)
+            left_out = scores_of_left_out_rows(self, X, of_rows, groups, self._sorted_scores, seed)
             self._calibration = ScoreCalibration.of(left_out, self._sorted_scores)
         return self
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sklearn_subanneal import CrossCat, CrossCatDetector
-from sklearn_subanneal.annealing import SubsampleAnneal
+from sklearn_subanneal.annealing import StratifiedSubsampling, SubsampleAnneal
 from sklearn_subanneal.estimators import _left_out_scores
 from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration
 
@@ -26,9 +26,9 @@ def fits(monkeypatch):
     """The tables and parameters of the models of other rows."""
     found, inner = [], _left_out_scores._ranks_of_a_part
 
-    def noted(detector, X, of_rows, part, seed):
-        out = inner(detector, X, of_rows, part, seed)
-        found.append((part, seed, out))
+    def noted(detector, X, of_rows, kept, seed):
+        out = inner(detector, X, of_rows, kept, seed)
+        found.append((np.flatnonzero(~kept), seed, out))
         return out
 
     monkeypatch.setattr(_left_out_scores, "_ranks_of_a_part", noted)
@@ -89,6 +89,28 @@ def test_rows_that_are_left_out_have_no_part_in_their_models(monkeypatch):
         np.testing.assert_array_equal(kwargs["sample_weight"], np.full(30, 3))
 
 
+def test_equal_rows_are_left_out_together(fits):
+    """A table with rows repeated gives the scores of one with their weights, and no row is judged with its copies."""
+    table, weights = heavy_tailed(40, 0), np.r_[np.full(20, 1), np.full(20, 3)]
+    weighted = CrossCatDetector(BRIEF, random_state=0).fit(table, sample_weight=weights)
+    repeated = CrossCatDetector(BRIEF, random_state=0).fit(np.repeat(table, weights, axis=0))
+    new = heavy_tailed(30, 1)
+    np.testing.assert_array_equal(weighted.score_samples(new), repeated.score_samples(new))
+    assert sum(len(ranks) for _, _, (ranks, _) in fits[:4]) == sum(len(ranks) for _, _, (ranks, _) in fits[4:]) == 80
+
+
+def test_strata_of_the_estimator_are_those_of_the_rows():
+    labels = np.arange(60) % 3
+    model = CrossCat(subsampling=StratifiedSubsampling(labels=labels), n_chains=2, n_draws=3, max_sweeps=5)
+    with_labels = CrossCatDetector(model, random_state=0).fit(heavy_tailed(60, 0))
+    plain = CrossCat(n_chains=2, n_draws=3, max_sweeps=5)
+    given = CrossCatDetector(plain, random_state=0).fit(heavy_tailed(60, 0), strata=labels)
+    np.testing.assert_array_equal(with_labels.training_scores_, given.training_scores_)
+    np.testing.assert_array_equal(
+        with_labels.score_samples(heavy_tailed(9, 1)), given.score_samples(heavy_tailed(9, 1))
+    )
+
+
 def test_a_time_limit_is_divided(monkeypatch):
     limits, fit = [], CrossCat.fit
 
@@ -128,5 +150,4 @@ def test_the_same_rows_again_have_their_ranks(fits):
         assert ((0.0 <= ranks) & (ranks <= 1.0)).all() and (lower <= 0.0).all()
         assert (ranks[lower < 0.0] == 0.0).all()
         if 0 in part:
-            at = int(np.flatnonzero(np.sort(part) == 0)[0])
-            assert ranks[at] == 0.0 and lower[at] < -5.0
+            assert ranks[0] == 0.0 and lower[0] < -5.0

@@ -264,7 +264,7 @@ FLAGS = (
 ).split()
 WHOLE = (
     "n_chains n_draws thin learn_from max_sweeps n_jobs max_rows n_samples n_rows n_groups view n_imputations "
-    "n_reasons n_refits n_words n_sweeps n_init batch_size max_iter max_doc_update_iter evaluate_every "
+    "n_reasons n_refits n_calibration n_words n_sweeps n_init batch_size max_iter max_doc_update_iter evaluate_every "
     "max_components n_levels n_warmup n_averaged n_inducing n_parameters verbose window"
 ).split()
 REAL = (
