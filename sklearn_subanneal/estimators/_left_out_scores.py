@@ -87,7 +87,8 @@ def scores_of_left_out_rows(
     Returns
     -------
     scores : ndarray of shape (n_left_out,)
-        Of rows that are equal, as many as there are, by their weights.
+        Of rows that are equal, as many as there are, by their weights. Without parts that a model of the other rows
+        cannot judge.
     """
     distinct = np.unique(groups)
     if not detector.n_calibration or len(distinct) < FEWEST_ROWS:
@@ -118,9 +119,13 @@ def _ranks_of_a_part(detector, X, of_rows, kept, seed):
         subsampling=strata.of_copies(np.flatnonzero(kept), len(kept)),
     )
     own = type(detector)(model, contamination=detector.contamination, n_calibration=0, random_state=seed)
-    own.fit(repeated_rows(X, kept), **{name: values[kept] for name, values in of_rows.items()})
-    # A row may be equal to others by the types that their model has found.
-    scores, is_new = own._scores_of(repeated_rows(X, ~kept))
+    try:
+        own.fit(repeated_rows(X, kept), **{name: values[kept] for name, values in of_rows.items()})
+        # A row may be equal to others by the types that their model has found.
+        scores, is_new = own._scores_of(repeated_rows(X, ~kept))
+    except ValueError:
+        # The other rows have other types: where they are above 0, a column may be modelled by its logarithm.
+        return np.empty(0), np.empty(0)
     scores = np.repeat(scores, is_new * of_rows.get("sample_weight", np.ones(len(kept), int))[~kept])
     places = np.arange(len(own._sorted_scores)) / (len(own._sorted_scores) - 1)
     return np.interp(scores, own._sorted_scores, places), np.minimum(scores - own._sorted_scores[0], 0.0)

@@ -111,6 +111,20 @@ def test_strata_of_the_estimator_are_those_of_the_rows():
     )
 
 
+def test_a_part_that_the_others_cannot_judge_is_left_alone(fits):
+    """The column is positive but for one cell, without which it is modelled by its logarithm."""
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.lognormal(3.0, 1.5, size=200), rng.normal(size=200)])
+    table[60, 0] = 0.0
+    with pytest.raises(ValueError, match="is modelled on a logarithmic scale"):
+        CrossCatDetector(BRIEF, n_calibration=0, random_state=0).fit(np.delete(table, 60, axis=0)).score_samples(table)
+    detector = CrossCatDetector(BRIEF, random_state=0).fit(table)
+    counts = [len(ranks) for _, _, (ranks, _) in fits]
+    assert sorted(counts) == [0, 50, 50, 50]
+    assert 60 in fits[counts.index(0)][0]
+    assert np.isfinite(detector.score_samples(table + 0.1)).all()
+
+
 def test_a_time_limit_is_divided(monkeypatch):
     limits, fit = [], CrossCat.fit
 
