@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_subanneal.annealing.subsampling import resolve_subsampling
 from sklearn_subanneal.tables.row_weights import repeated_rows
 
-# A model of the other rows is made without so large a part of the table. In smaller tables nothing is calibrated.
+# Parts of the table, one of which is left out of each model; tables of fewer rows are not calibrated.
 N_PARTS, FEWEST_ROWS = 4, 20
 
 

@@ -154,7 +154,7 @@ cdef class SliceKernel(MoveKernel):
             # One of the empty atoms, whichever it is.
             first += integer_below(bits, self.n_atoms - first)
         if not mixture.complete(row, new, False, bits):
-            # A missing cell is beyond its limits: the row goes back, if it was alone with its atom.
+            # A missing cell is beyond its limits: the row goes back; if it was alone, its cluster has its atom again.
             new, first = back, self.first_above(self.mass[name]) if alone else first
         if new == mixture.n_clusters:
             if mixture.capacity > self.mass.shape[0]:
