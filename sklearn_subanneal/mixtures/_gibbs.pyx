@@ -42,7 +42,7 @@ cdef Py_ssize_t exchange_rows(
 ) except -1 nogil:
     cdef Py_ssize_t move, row, old, new, back, n_moved = 0
     cdef int32_t name
-    cdef bint returns
+    cdef bint returns, alone
     cdef float top, total
     cdef Rounds rounds
     rounds.n_skipped = rounds.n_tried = rounds.n_crowded = 0
@@ -53,10 +53,12 @@ cdef Py_ssize_t exchange_rows(
             name = mixture.names[leaving[move]]
             old = mixture.slot_of[name]
             returns = leaving[move] == row and mixture.incomplete(row)
-            if leaving[move] != row or mixture.counts[old] == 1 or returns:
-                back = 0 if mixture.counts[old] == 1 else 1
+            alone = mixture.counts[old] == 1
+            if leaving[move] != row or alone or returns:
                 mixture.remove(leaving[move])
-                back = -1 if not returns else mixture.slot_of[name] if back else mixture.n_clusters
+                if returns:
+                    # Where the row was: the cluster of a row that was alone is gone, and becomes the empty slot.
+                    back = mixture.n_clusters if alone else mixture.slot_of[name]
                 old = -1
         if row < 0:
             continue
