@@ -10,15 +10,17 @@ import numpy as np
 from sklearn_subanneal.columns.bag_of_words import BagOfWords
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.column_transforms import ColumnTransforms
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.columns.cyclic import Cyclic
 from sklearn_subanneal.columns.gaussian import Gaussian
-from sklearn_subanneal.columns.joint_real import bind_joint_reals, require_common_grids
+from sklearn_subanneal.columns.joint_real import JOINT, bind_joint_reals, require_common_grids
 from sklearn_subanneal.columns.ordinal import Ordinal
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import Semicontinuous
-from sklearn_subanneal.columns.skewed import Skewed
+from sklearn_subanneal.columns.skewed import Skewed, checked_transform
+from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.column import grids_of_parts, params_of_parts
 from sklearn_subanneal.tables.datetimes import Datetime
@@ -60,7 +62,7 @@ def bind_columns(
     arrays : list of ndarray
         Typed columns: reals float64 with NaN, codes and counts as integers with -1 for a missing cell.
     covariance_type : {"diag", "full"}
-        "full": all reals are one block, or the real and skewed columns of each view are.
+        "full": the real and skewed columns, all or those of each view, are one block.
     in_views : bool
         Whether the columns are those of a cross-categorization: each has a model of its own then.
     feature_params : dict or None
@@ -79,8 +81,7 @@ def bind_columns(
     form = "diag" if in_views else covariance_type
     given = checked_params(feature_params, names, kinds, form)
     own_grids = checked_grids(feature_grids, names, kinds, form)
-    coupled = () if covariance_type == "diag" else ("real", "skewed") if in_views else ("real",)
-    block = tuple(j for j, kind in enumerate(kinds) if kind in coupled)
+    block = () if covariance_type == "diag" else tuple(j for j, kind in enumerate(kinds) if kind in JOINT)
     cells = np.column_stack([arrays[j] for j in block]) if block else None
     if block and in_views:
         own = [{**given.get(kinds[j], {}), **given.get(names[j], {})} for j in block]
@@ -95,8 +96,13 @@ def bind_columns(
         elif in_views:
             models.append(joint[block.index(j)])
     if block and not in_views:
-        chosen = given.get("gaussian", {})
-        models.append(Gaussian.bind("gaussian", block, cells, chosen, n_categories=0, learn=learn, grids=grids))
+        chosen, each = given.get("gaussian", {}), []
+        for j in block:
+            wanted = {**given.get(kinds[j], {}), **given.get(names[j], {})}.get("transform")
+            each.append(checked_transform(names[j], arrays[j], wanted) if kinds[j] == Skewed.kind else IDENTITY)
+        transform = ColumnTransforms.of([names[j] for j in block], each)
+        settings = {"n_categories": 0, "learn": learn, "grids": grids, "transform": transform}
+        models.append(Gaussian.bind("gaussian", block, cells, chosen, **settings))
     models = [
         model.with_grids(
             {**own_grids.get(model.kind, {}), **own_grids.get(model.name, {})} if learn else {},
@@ -186,7 +192,7 @@ def _entries(
 ) -> Iterator[tuple[str, str, Any, Hyperparameter]]:
     """(key, name, value, domain) of each entry of ``feature_params`` or ``feature_grids``, whose keys are checked."""
     present = set(kinds)
-    if covariance_type == "full" and "real" in present:
+    if covariance_type == "full" and not present.isdisjoint(JOINT):
         present = (present - {"real"}) | {"gaussian"}
     kind_of = dict(zip(names, kinds, strict=True))
     for key, values in (given or {}).items():
@@ -196,10 +202,12 @@ def _entries(
                 f"{parameter} has the key {key!r}, which is neither a column nor one of {sorted(KINDS)}; remove it, or "
                 "correct its name"
             )
-        if kind == "real" and covariance_type == "full":
+        of_block = covariance_type == "full" and kind in JOINT
+        # The transformation of a skewed column is its own.
+        if of_block and not (kind == Skewed.kind and isinstance(values, dict) and set(values) == {"transform"}):
             raise ValueError(
-                f"{parameter} has the key {key!r}, but with covariance_type='full' the reals are one block; "
-                "use the key 'gaussian'"
+                f"{parameter} has the key {key!r}, but with covariance_type='full' the real and skewed columns are one "
+                "block; use the key 'gaussian'"
             )
         if key in KINDS and key not in present:
             raise ValueError(f"{parameter} has the key {key!r}, but the table has no such columns; leave it out")

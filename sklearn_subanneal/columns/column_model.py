@@ -174,6 +174,11 @@ class ColumnModel:
         return {"parameters": parameters}
 
     @property
+    def with_moments(self) -> np.ndarray:
+        """Which of its columns have moments, as ``has_moments`` says."""
+        return np.full(len(self.sources), self.has_moments)
+
+    @property
     def n_values(self) -> int:
         """How many values a discrete column can take; 0 for the others."""
         return 0

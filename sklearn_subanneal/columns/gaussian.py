@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sklearn_subanneal._core.rounding import geometric_grid, rounded
 from sklearn_subanneal.columns._gaussian_parameters import GaussianParameters
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
+from sklearn_subanneal.columns.cell_ranges import cell_range, limited_moments, limits_of_missing, restored_moments
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 from sklearn_subanneal.columns.real import KAPPA_GRID, NARROW, SIGMA2_GRID, sigma2_grid
+from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 from sklearn_subanneal.columns.units import check_reach, standard_units
 
 # In standard deviations of the prior: a matrix must not lose its rank in float64.
@@ -26,20 +28,24 @@ N_SHARED, N_OWN = 12, 2
 SPREAD_GRID = geometric_grid(0.25, 20.0, 12)
 # As in the kernel: correlations of the prior are at most this.
 SHRINKAGE = 1.0 - 1e-4
-# Missing cells are at most so many times the range of their column beyond it.
-MOST_RANGES = 10.0
 
 
 @dataclass(frozen=True)
 class Gaussian(ColumnModel):
-    """All reals of a table as one block, in standard units as single reals are.
+    """All real and skewed columns of a table as one block, in standard units as single ones are.
+
+    Skewed columns are modelled after their transformations, as :class:`~sklearn_subanneal.columns.skewed.Skewed` does.
+    Predictions and imputations are those of the transformed data, transformed back.
 
     Attributes
     ----------
+    ends : ndarray of shape (2, n_columns)
+        Range of the training cells of each column, in standard units; at least one unit wide.
     limits : ndarray of shape (2, n_columns) or None
         The least and the largest value that a missing cell can have; None: any.
     """
 
+    ends: np.ndarray = field(default_factory=lambda: np.array([[-np.inf], [np.inf]]))
     limits: np.ndarray | None = None
 
     kind, declared, single, has_moments = "gaussian", False, False, True
@@ -54,8 +60,8 @@ class Gaussian(ColumnModel):
     parameters_class = GaussianParameters
 
     @classmethod
-    def bind(cls, name, sources, cells, given, *, n_categories, learn, grids):
-        d = len(sources)
+    def bind(cls, name, sources, cells, given, *, n_categories, learn, grids, transform: Transform = IDENTITY):
+        d, cells = len(sources), transform.forward(cells)
         center, scale = standard_units(cells, learn, grids)
         z = (cells - center) / scale
         start = {"mu": np.zeros(d), "kappa": 0.1, "psi": START_NU * _start_share(d) * np.eye(d), "nu": d - 1 + START_NU}
@@ -77,8 +83,7 @@ class Gaussian(ColumnModel):
             start |= _factored(start["psi"], None if "psi" in given else _start_correlation(z))
             n_mu = 20
             if grids == "data":
-                ends = np.nanmin(z, axis=0), np.nanmax(z, axis=0)
-                mu, limits = np.linspace(*ends, n_mu).T, limits_of_missing(*ends)
+                mu, limits = np.linspace(np.nanmin(z, axis=0), np.nanmax(z, axis=0), n_mu).T, limits_of_missing(z)
                 sigma2 = np.stack([_variance_grid(column) for column in z.T])
             else:
                 mu, sigma2 = np.tile(np.linspace(-3.0, 3.0, n_mu), (d, 1)), np.tile(SIGMA2_GRID, (d, 1))
@@ -89,7 +94,9 @@ class Gaussian(ColumnModel):
                 "nu": d - 1 + geometric_grid(0.5, 100.0 + 5 * d, 20),
                 "spread": SPREAD_GRID,
             }
-        return cls(name, sources, start, axes, center, scale, stateful=bool(np.isnan(z).any()), limits=limits)
+        stateful = bool(np.isnan(z).any())
+        settings = {"stateful": stateful, "transform": transform, "ends": cell_range(z), "limits": limits}
+        return cls(name, sources, start, axes, center, scale, **settings)
 
     def with_grids(self, given, cells):
         if not given:
@@ -100,7 +107,7 @@ class Gaussian(ColumnModel):
         }
         if grids["nu"][0] <= d - 1:
             raise ValueError(f"feature_grids['gaussian']['nu'] must be above {d - 1}, got {given['nu']!r}")
-        start, z = dict(self.parameters), (cells - self.center) / self.scale
+        start, z = dict(self.parameters), (self.transform.forward(cells) - self.center) / self.scale
         unit = start["nu"] - d + 1
         sigma2 = np.diag(start["psi"]) / unit
         correlation = start["psi"] / unit / np.sqrt(np.outer(sigma2, sigma2))
@@ -146,9 +153,19 @@ class Gaussian(ColumnModel):
     def data(self, arrays):
         return GaussianData(self.values(arrays), self.limits)
 
+    @property
+    def with_moments(self):
+        if self.transform == IDENTITY:
+            return super().with_moments
+        return self.transform.is_identity
+
     def units(self, arrays):
-        # The block's missing cells are part of the state, and so of its density.
-        return -np.log(self.scale).sum()
+        # The block's missing cells are part of the state, and so of its density: in the units of the transformed data.
+        own = -np.log(self.scale).sum()
+        if self.transform == IDENTITY:
+            return own
+        slopes = self.transform.log_slope(self.transform.forward(self._cells(arrays)))
+        return own + np.nan_to_num(slopes).sum(axis=1)
 
     def report(self, parameters):
         # A covariance in squares of huge units is infinite.
@@ -164,18 +181,14 @@ class Gaussian(ColumnModel):
     def expectations(self, column, values, weights):
         return column.mixed_moments(values, np.ascontiguousarray(weights))
 
+    def limited(self, first, second, weight):
+        return limited_moments(first, second, weight, *self.ends)
 
-def limits_of_missing(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The least and the largest value that missing cells can have, (2, ...), given the ends of the range of a column.
-
-    Examples
-    --------
-    >>> from sklearn_subanneal.columns.gaussian import limits_of_missing
-    >>> limits_of_missing(-1.0, 2.0)
-    array([-31.,  32.])
-    """
-    room = MOST_RANGES * np.maximum(high - low, 1.0)
-    return np.array([low - room, high + room])
+    def summary(self, first, second):
+        if self.transform == IDENTITY:
+            return super().summary(first, second)
+        low, high = np.where(self.transform.is_identity, [[-np.inf], [np.inf]], self.ends)
+        return restored_moments(self.restore, first, second, low, high)
 
 
 def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:

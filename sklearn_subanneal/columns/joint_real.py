@@ -8,7 +8,8 @@ import numpy as np
 
 from sklearn_subanneal.columns._normal import NormalData
 from sklearn_subanneal.columns._reals import RealTable
-from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors, limits_of_missing
+from sklearn_subanneal.columns.cell_ranges import cell_range, limited_moments, limits_of_missing, restored_moments
+from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
 from sklearn_subanneal.columns.parameters import draw_on_grid
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.skewed import Skewed
@@ -53,16 +54,10 @@ class JointReal(Real):
     limits: np.ndarray | None = None
 
     def limited(self, first, second, weight):
-        # The regression within a cluster of few rows may predict cells far from any that were seen.
-        unit = np.where(weight > 0.0, weight, 1.0)
-        mean, variance = first / unit, (second - first**2 / unit) / unit
-        mean = np.clip(mean, self.low, self.high)
-        variance = np.clip(variance, 0.0, (self.high - self.low) ** 2)
-        return mean * weight, (variance + mean**2) * weight
+        return limited_moments(first, second, weight, self.low, self.high)
 
     def summary(self, first, second):
-        deviation = np.sqrt(np.maximum(second - first**2, 0.0))
-        return self.restore(first), 0.5 * self.restore(first + deviation) - 0.5 * self.restore(first - deviation)
+        return restored_moments(self.restore, first, second)
 
     def typed(self, values):
         (cells,) = super().typed(values)
@@ -119,11 +114,7 @@ class JointSkewed(JointReal):
     hyperparameters = Skewed.hyperparameters
 
     def summary(self, first, second):
-        deviation = np.sqrt(np.maximum(second - first**2, 0.0))
-        # A little beyond the range, the transformation back can be many times the largest cell.
-        upper = np.minimum(first + deviation, np.maximum(self.high, first))
-        lower = np.maximum(first - deviation, np.minimum(self.low, first))
-        return self.restore(first), 0.5 * self.restore(upper) - 0.5 * self.restore(lower)
+        return restored_moments(self.restore, first, second, self.low, self.high)
 
 
 JOINT = {"real": (Real, JointReal), "skewed": (Skewed, JointSkewed)}
@@ -184,14 +175,10 @@ def bind_joint_reals(
             axes["spread"] = block.grids["spread"]
             more = {key: block.parameters[key] for key in ("n_shared", "spread")}
             more["vector"] = block.parameters["vectors"][i]
-        ends = np.zeros(2)
-        if not np.isnan(cells[:, i]).all():
-            ends = (np.array([np.nanmin(cells[:, i]), np.nanmax(cells[:, i])]) - model.center[0]) / model.scale[0]
-            # A single value says nothing of the range.
-            room = max(0.5 * (1.0 - np.ptp(ends)), 0.0)
-            more["low"], more["high"] = (ends + [-room, room]).tolist()
+        z = (cells[:, [i]] - model.center) / model.scale
+        more["low"], more["high"] = cell_range(z)[:, 0].tolist()
         if learn and grids == "data":
-            more["limits"] = limits_of_missing(*ends)
+            more["limits"] = limits_of_missing(z)[:, 0]
         out.append(
             JOINT[model.kind][1](
                 model.name,

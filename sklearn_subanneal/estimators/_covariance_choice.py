@@ -11,12 +11,15 @@ from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_cha
 from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.columns.gaussian import Gaussian
-from sklearn_subanneal.columns.joint_real import affordable_covariance
+from sklearn_subanneal.columns.joint_real import JOINT, affordable_covariance
+from sklearn_subanneal.columns.joint_types import revised_types
+from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.mixtures.held_out import HeldOut, log_gain
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
+from sklearn_subanneal.tables.row_copies import RowCopies
 
-AUTO = "auto"
+AUTO, NAMED = "auto", ("full", "diag")
 # A trial has at most so many rows of the table, of which this share is held out; where these are all rows of the table,
 # twice, different ones. Smaller tables than the least have no trial.
 TRIAL_ROWS, HELD_OUT, LEAST_ROWS = 1500, 0.25, 20
@@ -25,54 +28,86 @@ TRIAL_SWEEPS, TRIAL_DRAWS, TRIAL_TIME = 100, 5, 0.2
 
 
 class CovarianceChoice:
-    """The parameter ``covariance_type``, and what "auto" stands for in a table.
+    """The parameter ``covariance_type``, what "auto" stands for in a table, and the types of columns that suit it.
 
     It reads ``_models_with(covariance_type, table, arrays)``, ``_default_moves`` and the parameters of the estimator.
     """
 
-    def _choose_covariance(self, table, arrays, n_rows: int) -> str:
-        """The covariance type for a table of so many rows, of which these are all or a sample."""
-        if self.covariance_type != AUTO:
-            return self.covariance_type
-        if self.warm_start and self._fitted_identity is not None:
-            return self.covariance_type_
-        names = {part.name for part in table.parts if part.kind == Real.kind}
+    def _with_covariance(self, table, arrays, n_rows: int):
+        """The schema and the typed columns as they are modelled; it sets ``covariance_type_``.
+
+        Parameters
+        ----------
+        table : Table
+            As read.
+        arrays : list of ndarray
+            Its typed columns.
+        n_rows : int
+            Number of rows of the whole table, of which these are all or a sample.
+        """
+        given = self.covariance_type
+        if given == AUTO and self.warm_start and self._fitted_identity is not None:
+            given = self.covariance_type_
+        tables = {"diag": (table, arrays)}
+        if given != "diag":
+            tables["full"] = revised_types(table, arrays)
+        self.covariance_type_ = self._choose_covariance(tables, n_rows) if given == AUTO else given
+        return tables[self.covariance_type_]
+
+    def _choose_covariance_again(self, table, arrays) -> None:
+        """What "auto" stands for with these rows, the types of whose columns stay."""
+        if self.covariance_type == AUTO:
+            self.covariance_type_ = self._choose_covariance(dict.fromkeys(NAMED, (table, arrays)), len(arrays[0]))
+
+    def _choose_covariance(self, tables: dict, n_rows: int) -> str:
+        """The covariance type for a table of so many rows, whose schema and typed columns with each type are given."""
+        table, arrays = tables["full"]
+        names = {part.name for part in table.parts if part.kind in JOINT}
         given = {*(self.feature_params or {}), *(self.feature_grids or {})}
         if Gaussian.kind in given - names:
             return "full"
-        if given & {Real.kind, *names} or len(names) < 2 or len(arrays[0]) < LEAST_ROWS:
+        if any(not _is_transform(key, self.feature_params) for key in given & {*JOINT, *names}):
+            return "diag"
+        if len(names) < 2 or len(arrays[0]) < LEAST_ROWS:
             return "diag"
         if affordable_covariance(n_rows, [Real.kind] * len(names)) == "diag":
             return "diag"
-        return "full" if self._gain_of_full(table, arrays) > 0.0 else "diag"
+        return "full" if self._gain_of_full(tables) > 0.0 else "diag"
 
-    def _gain_of_full(self, table, arrays) -> float:
+    def _gain_of_full(self, tables: dict) -> float:
         """By how much short chains with full covariance predict held-out rows better than ones without, per row.
 
         The rows, and the random numbers of the chains, depend on nothing but the number of rows, so that fits to one
         table have the same covariance type, whatever their ``random_state``.
         """
         shuffler, *generators = np.random.default_rng(0).spawn(5)
-        rows = shuffler.permutation(len(arrays[0]))[:TRIAL_ROWS]
-        arrays, n_held_out = [array[rows] for array in arrays], int(HELD_OUT * len(rows))
+        _, arrays = tables["diag"]
+        rows = np.arange(len(arrays[0]))[RowCopies.of(arrays).rows]
+        rows = rows[shuffler.permutation(len(rows))[:TRIAL_ROWS]]
+        tables = {name: (table, [array[rows] for array in arrays]) for name, (table, arrays) in tables.items()}
+        n_held_out, reals = int(HELD_OUT * len(rows)), _reals_of_both(tables)
         # Bound to the rows that are held out, too: a model may refuse cells that it has not seen.
-        models = {name: self._models_with(name, table, arrays) for name in ("full", "diag")}
+        models = {name: self._models_with(name, *tables[name]) for name in NAMED}
         specs, held_out = [], []
         for division in range(1 if len(rows) == TRIAL_ROWS else 2):
-            own = [np.roll(array, -division * n_held_out) for array in arrays]
-            seen = [array[n_held_out:] for array in own]
-            held_out += 2 * [[array[:n_held_out] for array in own]]
-            specs += [self._trial(bound, seen, generators.pop()) for bound in models.values()]
+            for name in NAMED:
+                own = [np.roll(array, -division * n_held_out) for array in tables[name][1]]
+                held_out.append([array[:n_held_out] for array in own])
+                specs.append(self._trial(models[name], [array[n_held_out:] for array in own], generators.pop()))
         if self.time_limit is not None:
             specs = [replace(spec, time_limit=TRIAL_TIME * self.time_limit / len(specs)) for spec in specs]
         cancel = CancelFlag()
         results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
-        reals = [j for j, part in enumerate(table.parts) if part.kind == Real.kind]
         found = [
             HeldOut.of(spec.models, result.draws, cells, reals)
             for spec, result, cells in zip(specs, results, held_out, strict=True)
         ]
-        return log_gain(found[::2], found[1::2])
+        steps = _log_steps(tables)
+        full = [
+            replace(own, log_densities=own.log_densities + _log_units(cells, steps))
+            for own, cells in zip(found[::2], held_out[::2], strict=True)
+        ]
+        return log_gain(full, found[1::2])
 
     def _trial(self, models, arrays, generator) -> MixtureSpec:
         """A short chain."""
@@ -88,3 +123,31 @@ class CovarianceChoice:
             max_sweeps=TRIAL_SWEEPS,
             generator=generator,
         )
+
+
+def _is_transform(key: str, feature_params: dict | None) -> bool:
+    """Whether nothing is given under this key but the transformation of a column, which either covariance type has."""
+    own = (feature_params or {}).get(key)
+    return isinstance(own, dict) and set(own) == {"transform"}
+
+
+def _reals_of_both(tables: dict) -> list[int]:
+    """Places of the columns that are real or skewed with either covariance type."""
+    parts = zip(*(tables[name][0].parts for name in NAMED), strict=True)
+    return [j for j, (one, other) in enumerate(parts) if one.kind in JOINT and other.kind in JOINT]
+
+
+def _log_steps(tables: dict) -> dict[int, float]:
+    """Of the columns that are real with full covariance alone, the logarithm of the step of their values, by place."""
+    return {
+        j: np.log(NumberValues.of(array).resolution)
+        for j, (array, one, other) in enumerate(
+            zip(tables["full"][1], tables["full"][0].parts, tables["diag"][0].parts, strict=True)
+        )
+        if one.kind in JOINT and other.kind not in JOINT
+    }
+
+
+def _log_units(arrays: list[np.ndarray], log_steps: dict[int, float]) -> np.ndarray:
+    """What turns the log densities of rows into log probabilities where cells have such steps."""
+    return sum((np.where(np.isnan(arrays[j]), 0.0, own) for j, own in log_steps.items()), np.zeros(len(arrays[0])))

@@ -198,8 +198,11 @@ class MCMCEstimator(
         """The specification of one of the chains, which may get to the posterior in different ways."""
         return template
 
-    def _read(self, X):
-        """The schema of the data given to ``fit``, and their typed columns."""
+    def _read(self, X, n_rows=None):
+        """The schema of the data given to ``fit``, a table of ``n_rows`` rows of which X is a sample, or X itself.
+
+        And its typed columns.
+        """
         return read_table(
             self,
             X,
@@ -221,8 +224,8 @@ class MCMCEstimator(
         table, repeated = read(repeated_rows(X, weights))
         return table, repeated, table.encode(self, X, as_evidence(self.unseen))
 
-    def _bind(self, table, arrays, n_rows=None):
-        """The models of the columns of a table of ``n_rows`` rows, of which these are a sample; None: all of them."""
+    def _bind(self, table, arrays):
+        """The models of the columns of a table."""
         raise TypeError(f"{type(self).__name__} must say how its columns are modelled")
 
     def _spec(self, models, arrays, **settings) -> ChainSpec:

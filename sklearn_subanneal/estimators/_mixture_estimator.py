@@ -124,7 +124,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
     def _resolved_moves(self) -> tuple[Move, ...]:
         return resolve_moves(self.moves, self._default_moves, NAMED)
 
-    def _read(self, X):
+    def _read(self, X, n_rows=None):
         if self._has_documents:
             if self.missing_indicator is not None:
                 raise ValueError(
@@ -132,13 +132,13 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
                     "missing: set it to None."
                 )
             return DocumentTable(), read_documents(self, X, reset=True)
-        return super()._read(X)
+        table, arrays = super()._read(X)
+        return self._with_covariance(table, arrays, n_rows or len(arrays[0]))
 
-    def _bind(self, table, arrays, n_rows=None):
+    def _bind(self, table, arrays):
         if self._has_documents:
             given = {"feature_params": self.feature_params, "feature_grids": self.feature_grids}
             return bind_bags(self.n_features_in_, arrays[0], learn=self.learn_hyperparameters, **given)
-        self.covariance_type_ = self._choose_covariance(table, arrays, n_rows or len(arrays[0]))
         return self._models_with(self.covariance_type_, table, arrays)
 
     def _models_with(self, covariance_type: str, table, arrays):

@@ -109,6 +109,10 @@ class MixtureStreaming(Streaming):
         """
         return self._partial_fit(X, sample_weight)
 
+    def _choose_again(self, table, arrays):
+        if not self._has_documents:
+            self._choose_covariance_again(table, arrays)
+
     def _particle_maker(self):
         return MixtureParticles(partitions.resolve_partition(self.partition).for_streams(), self.learn_hyperparameters)
 

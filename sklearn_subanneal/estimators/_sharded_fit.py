@@ -51,8 +51,8 @@ class ShardedFit:
         self._check_shards()
         *generators, chooser = spawn_generators(self.random_state, most_chains(self.n_chains) + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
-        table, arrays = self._read_start(sample)
-        models = self._bind(table, arrays, X.n_rows)
+        table, arrays = self._read_start(sample, X.n_rows)
+        models = self._bind(table, arrays)
         start = replace(
             self._template(table, models, arrays, subsampling.resolve_subsampling(self.subsampling)),
             n_draws=1,
@@ -120,9 +120,9 @@ class ShardedFit:
                 "the table itself"
             )
 
-    def _read_start(self, sample):
-        """The schema of the rows on which the chains start, and their typed columns."""
-        return self._read(sample)
+    def _read_start(self, sample, n_rows=None):
+        """The schema of the rows on which the chains start, of so many rows or of all, and their typed columns."""
+        return self._read(sample, n_rows)
 
     def _label_blocks(self, blocks: TableBlocks) -> None:
         """Labels of all rows by the representative draw."""
@@ -149,7 +149,7 @@ class ShardedViewsFit(ShardedFit):
                 "clusters of a view are not moved in blocks; take 'diag' or 'auto', or give fit the table itself"
             )
 
-    def _read_start(self, sample):
+    def _read_start(self, sample, n_rows=None):
         self.covariance_type_ = "diag"
         # Not as in fit, which with full covariance makes other types of columns.
         return super()._read(sample)

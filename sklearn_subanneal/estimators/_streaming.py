@@ -71,6 +71,9 @@ class Streaming:
         """Number of the rows of a draw."""
         raise TypeError(f"{type(self).__name__} must say how many rows a draw has")
 
+    def _choose_again(self, table, arrays) -> None:
+        """What the first rows decided, and more rows may decide in another way, with this table."""
+
     def _label_rows(self, arrays) -> None:
         """Set the labels of these rows by the representative draw; number clusters that no late row has."""
         raise TypeError(f"{type(self).__name__} must say which labels its rows have")
@@ -123,6 +126,7 @@ class Streaming:
             n_head = min(len(rows[0]), self.window - stream.n_rows)
             if stream.n_rows + n_head >= min(self.window, MORE_ROWS * stream.n_annealed):
                 every = stream.at_hand([array[:n_head] for array in rows])
+                self._choose_again(table, every)
                 begun = self._annealed(table, self._bind(table, every), every, deepcopy(stream.generators))
                 if n_head == len(rows[0]):
                     return begun

@@ -302,7 +302,7 @@ class CrossCat(
         names = "row_partition", "column_partition"
         return tuple(partitions.resolve_partition(getattr(self, name), name) for name in names)
 
-    def _read(self, X):
+    def _read(self, X, n_rows=None):
         table, arrays = super()._read(X)
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
@@ -311,7 +311,7 @@ class CrossCat(
             return table, arrays
         return split_atoms(*revised_types(table, arrays), self.feature_params or {})
 
-    def _bind(self, table, arrays, n_rows=None):
+    def _bind(self, table, arrays):
         return bind_table(
             table,
             arrays,

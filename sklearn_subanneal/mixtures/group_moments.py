@@ -77,7 +77,7 @@ def component_moments(
     for part in predictive.parts:
         (m,) = part.members
         model = models[m]
-        if not model.has_moments:
+        if not model.with_moments.any():
             continue
         columns, width = list(model.sources), len(model.sources)
         first, second = part.expectations(list(models), np.full((n, width), np.nan), each)[m]
@@ -88,6 +88,9 @@ def component_moments(
         with np.errstate(over="ignore"):
             means[:, columns] = np.clip(first * model.scale + model.center, -LARGEST_CELL, LARGEST_CELL)
             variances[:, columns] = np.maximum(second - first**2, 0.0) * model.scale**2
+        # Of transformed cells, they are none of the data.
+        without = np.array(columns)[~model.with_moments]
+        means[:, without] = variances[:, without] = np.nan
         if full and width > 1:
             scales = part.scale_matrices(n)
             # A t distribution has the correlations of its scale matrix.

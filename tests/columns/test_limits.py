@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_subanneal.columns.binding import bind_columns
-from sklearn_subanneal.columns.gaussian import MOST_RANGES
+from sklearn_subanneal.columns.cell_ranges import MOST_RANGES
 from sklearn_subanneal.columns.joint_real import real_table
 
 X = np.array([[0.0, 7.0], [np.nan, 7.0], [4.0, np.nan], [10.0, 7.0]])

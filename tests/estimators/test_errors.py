@@ -325,7 +325,10 @@ PARAMETERS = [
     ({"feature_params": {"x1": {"sigma2": 1e-300}}}, "'x1' has values too far from the prior"),
 ]
 BLOCK = [
-    ({"real": {"mu": 1.0}}, "with covariance_type='full' the reals are one block; use the key 'gaussian'"),
+    (
+        {"real": {"mu": 1.0}},
+        "with covariance_type='full' the real and skewed columns are one block; use the key 'gaussian'",
+    ),
     ({"x0": {"mu": 1.0}}, "use the key 'gaussian'"),
     ({"gaussian": {"sigma2": 1.0}}, "must be a dict with keys among .*'psi'"),
     ({"gaussian": {"mu": [1, 2, 3]}}, r"\['mu'\] must have shape \(2,\), got \(3,\)"),
