@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.columns.atom_split import AtomSplit
 from sklearn_subanneal.mixtures.group_moments import group_moments, group_shares
 
 # A column of these is modelled by several, none of which has its units.
@@ -54,8 +55,13 @@ class ClusterMoments:
         if self._has_documents:
             raise AttributeError(f"{name} are those of tables; feature_types='bag-of-words' has documents")
         table = self._table
-        means, covariances = group_moments(self._models, self._representative, self._groups, len(table.parts), full)
+        n_parts, atoms = len(table.parts), {}
         at = np.array([places[0] for places in table.places])
+        for j, (column, places) in enumerate(zip(table.columns, table.places, strict=True)):
+            if isinstance(column.split, AtomSplit):
+                which, at[j] = places[:2]
+                atoms[int(at[j])] = int(which), column.split.atoms
+        means, covariances = group_moments(self._models, self._representative, self._groups, n_parts, full, atoms)
         means, covariances = means[:, at], covariances[:, at][:, :, at] if full else covariances[:, at]
         composed = np.array([kind == NOT_OF_ONE_PART for kind in table.kinds])
         means[:, composed] = covariances[:, composed] = np.nan

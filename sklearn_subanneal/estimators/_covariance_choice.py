@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
 from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
+from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.gaussian import Gaussian
 from sklearn_subanneal.columns.joint_real import JOINT, affordable_covariance
 from sklearn_subanneal.columns.joint_types import revised_types
@@ -17,6 +19,7 @@ from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.mixtures.held_out import HeldOut, log_gain
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
+from sklearn_subanneal.tables.column import grids_of_parts
 from sklearn_subanneal.tables.row_copies import RowCopies
 
 AUTO, NAMED = "auto", ("full", "diag")
@@ -50,7 +53,7 @@ class CovarianceChoice:
             given = self.covariance_type_
         tables = {"diag": (table, arrays)}
         if given != "diag":
-            tables["full"] = revised_types(table, arrays)
+            tables["full"] = split_atoms(*revised_types(table, arrays), self.feature_params or {})
         self.covariance_type_ = self._choose_covariance(tables, n_rows) if given == AUTO else given
         return tables[self.covariance_type_]
 
@@ -63,10 +66,11 @@ class CovarianceChoice:
         """The covariance type for a table of so many rows, whose schema and typed columns with each type are given."""
         table, arrays = tables["full"]
         names = {part.name for part in table.parts if part.kind in JOINT}
-        given = {*(self.feature_params or {}), *(self.feature_grids or {})}
+        params = grids_of_parts(table.columns, self.feature_params)
+        given = {*params, *grids_of_parts(table.columns, self.feature_grids)}
         if Gaussian.kind in given - names:
             return "full"
-        if any(not _is_transform(key, self.feature_params) for key in given & {*JOINT, *names}):
+        if any(not _is_transform(params.get(key)) for key in given & {*JOINT, *names}):
             return "diag"
         if len(names) < 2 or len(arrays[0]) < LEAST_ROWS:
             return "diag"
@@ -85,7 +89,7 @@ class CovarianceChoice:
         rows = np.arange(len(arrays[0]))[RowCopies.of(arrays).rows]
         rows = rows[shuffler.permutation(len(rows))[:TRIAL_ROWS]]
         tables = {name: (table, [array[rows] for array in arrays]) for name, (table, arrays) in tables.items()}
-        n_held_out, reals = int(HELD_OUT * len(rows)), _reals_of_both(tables)
+        n_held_out, reals = int(HELD_OUT * len(rows)), {name: _reals_of_both(tables, name) for name in NAMED}
         # Bound to the rows that are held out, too: a model may refuse cells that it has not seen.
         models = {name: self._models_with(name, *tables[name]) for name in NAMED}
         specs, held_out = [], []
@@ -99,8 +103,8 @@ class CovarianceChoice:
         cancel = CancelFlag()
         results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
         found = [
-            HeldOut.of(spec.models, result.draws, cells, reals)
-            for spec, result, cells in zip(specs, results, held_out, strict=True)
+            HeldOut.of(spec.models, result.draws, cells, reals[name])
+            for name, spec, result, cells in zip(cycle(NAMED), specs, results, held_out, strict=False)
         ]
         steps = _log_steps(tables)
         full = [
@@ -125,26 +129,27 @@ class CovarianceChoice:
         )
 
 
-def _is_transform(key: str, feature_params: dict | None) -> bool:
-    """Whether nothing is given under this key but the transformation of a column, which either covariance type has."""
-    own = (feature_params or {}).get(key)
-    return isinstance(own, dict) and set(own) == {"transform"}
+def _is_transform(given) -> bool:
+    """Whether these hyperparameters are but the transformation of a column, which either covariance type has."""
+    return isinstance(given, dict) and set(given) == {"transform"}
 
 
-def _reals_of_both(tables: dict) -> list[int]:
-    """Places of the columns that are real or skewed with either covariance type."""
-    parts = zip(*(tables[name][0].parts for name in NAMED), strict=True)
-    return [j for j, (one, other) in enumerate(parts) if one.kind in JOINT and other.kind in JOINT]
+def _reals_of_both(tables: dict, name: str) -> list[int]:
+    """Places of the columns that are real or skewed with either covariance type, in the table of one."""
+    both = set.intersection(
+        *({part.name for part in table.parts if part.kind in JOINT} for table, _ in tables.values())
+    )
+    return [j for j, part in enumerate(tables[name][0].parts) if part.name in both]
 
 
 def _log_steps(tables: dict) -> dict[int, float]:
     """Of the columns that are real with full covariance alone, the logarithm of the step of their values, by place."""
+    discrete = {part.name for part in tables["diag"][0].parts if part.type.largest is not None}
+    full, arrays = tables["full"]
     return {
         j: np.log(NumberValues.of(array).resolution)
-        for j, (array, one, other) in enumerate(
-            zip(tables["full"][1], tables["full"][0].parts, tables["diag"][0].parts, strict=True)
-        )
-        if one.kind in JOINT and other.kind not in JOINT
+        for j, (array, part) in enumerate(zip(arrays, full.parts, strict=True))
+        if part.kind in JOINT and part.name in discrete
     }
 
 

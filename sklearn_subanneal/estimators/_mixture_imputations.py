@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sklearn_subanneal._core.arguments import checked_flag
-from sklearn_subanneal.estimators._parts import uncertainty_of_columns
+from sklearn_subanneal.estimators._parts import filled_parts, uncertainty_of_columns
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
@@ -44,7 +44,7 @@ class MixtureImputations:
         return_uncertainty = checked_flag("return_uncertainty", return_uncertainty)
         arrays = self._encode(X)
         with self._average() as average:
-            filled, uncertainty = average.impute(arrays)
+            filled, uncertainty = filled_parts(self._table, average, arrays)
         filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         return (filled, uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
 

@@ -55,9 +55,9 @@ def filled_parts(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """What :meth:`Ensemble.impute` gives, but such that the parts of a cell suit one another."""
     firsts = {
-        at[0]: np.empty((len(arrays[0]), average.models[at[0]].n_values))
+        at[0]: np.empty((len(arrays[0]), model.n_values))
         for column, at in zip(table.columns, table.places, strict=True)
-        if column.split is not None and average.models[at[0]].discrete
+        if column.split is not None and (model := average.model_at(at[0])[1]).discrete
     }
     filled, spreads = average.impute(arrays, seen, columns, firsts)
     for column, at in zip(table.columns, table.places, strict=True):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import softmax
 
 from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
 from sklearn_subanneal.columns.column_model import ColumnModel
@@ -54,6 +55,10 @@ class Ensemble:
         out = copy(self)
         out.log_weights = np.log(weights / np.mean(weights))
         return out
+
+    def model_at(self, place: int) -> tuple[int, ColumnModel]:
+        """The model of the column at a place, and its index."""
+        return next((m, model) for m, model in enumerate(self.models) if place in model.sources)
 
     def cells(
         self, arrays: list[np.ndarray], n_terms: int, rows: np.ndarray | None = None, most: int = CELLS_PER_CHUNK
@@ -114,7 +119,7 @@ class Ensemble:
         return out
 
     def _log_mass(self, factor, cells: DistinctRows) -> np.ndarray:
-        log_joint = factor.log_shares(cells)
+        log_joint = factor.logsoftmax(cells)
         for part in factor.parts:
             if not part.is_block:
                 (m,) = part.members
@@ -137,7 +142,7 @@ class Ensemble:
             Of the draws, by their weights and the densities that they give to these cells.
         """
         if given is None:
-            return self._nothing, _shares(self._log_nothing.sum(axis=1) + self.log_weights)
+            return self._nothing, softmax(self._log_nothing.sum(axis=1) + self.log_weights)
         cells = self._admissible(DistinctRows.of(self.models, given))
         observed = {m for m, model in enumerate(self.models) if not missing([given[j] for j in model.sources]).all()}
         logs = self._log_nothing.copy()
@@ -145,7 +150,7 @@ class Ensemble:
             for number, factor in enumerate(factors):
                 if not observed.isdisjoint(factor.members):
                     logs[draw, number] = factor.log_marginal(cells)[0]
-        return cells, _shares(logs.sum(axis=1) + self.log_weights)
+        return cells, softmax(logs.sum(axis=1) + self.log_weights)
 
     def _admissible(self, cells):
         values = [model.admissible(own) for model, own in zip(self.models, cells.values, strict=True)]
@@ -192,7 +197,7 @@ class Ensemble:
         for index in np.unique(chosen):
             rows = np.flatnonzero(chosen == index)
             for factor in self.products[index]:
-                shares = _shares(factor.log_joint(evidence)[0])
+                shares = softmax(factor.log_joint(evidence)[0])
                 clusters = generator.choice(len(shares), len(rows), p=shares).astype(np.int32)
                 for part in factor.parts:
                     drawn = part.side_by_side({m: values[m][rows] for m in part.members})
@@ -263,13 +268,13 @@ class Ensemble:
         limited: bool = False,
         rows: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """One model given the observed cells of each row, its own among them.
+        """One column given the observed cells of each row, its own among them.
 
         Parameters
         ----------
         arrays : list of ndarray of shape (n_rows,)
         target : int
-            Index of the model.
+            Its place.
         seen, limited : bool, default=False
             See :meth:`expectations`.
         rows : ndarray of int, shape (n_rows,), or None
@@ -280,17 +285,16 @@ class Ensemble:
         mean, deviation : ndarray of shape (n_rows,)
             Mean of a real or a count, in the units of the data; median of a skewed column.
         probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
-            Of a category, given that it is not unseen; the uncertainty is the probability that it is not the most
-            probable one.
+            Of a category, given that it is not unseen; the uncertainty is the probability of another one than the likeliest.
         """
-        model = self.models[target]
+        m, model = self.model_at(target)
         n_rows, n_values = len(arrays[0]), model.n_values or 1
         value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
         for part, cells in self.cells(arrays, self.most_terms + n_values, rows):
-            one, two = self.expectations(cells, [target], seen, limited)[target]
-            mode_or_mean, deviation = model.summary(one, two)
-            value[part] = model.probabilities(one) if model.discrete else mode_or_mean
-            spread[part] = deviation[:, 0]
+            one, two = self.expectations(cells, [m], seen, limited)[m]
+            own, (mode_or_mean, deviation) = [model.sources.index(target)], model.summary(one, two)
+            value[part] = model.probabilities(one) if model.discrete else mode_or_mean[:, own]
+            spread[part] = deviation[:, own[0]]
         return (value if model.discrete else value[:, 0]), spread
 
     def impute(
@@ -307,7 +311,7 @@ class Ensemble:
         rounded, and standard deviation. Categories: the most probable one, and the probability that it is another.
         Observed cells stay, with uncertainty 0. The expectations of each draw are limited by
         :meth:`ColumnModel.limited`. For ``seen`` see :meth:`expectations`; ``columns`` are those to be filled, None:
-        all. ``shares`` takes the probabilities of some discrete models, of which it has arrays (n_rows, n_categories):
+        all. ``shares`` takes the probabilities of some discrete columns, of which it has arrays (n_rows, n_categories):
         in the rows in which they are filled.
 
         Returns
@@ -331,8 +335,8 @@ class Ensemble:
                 model = self.models[m]
                 value, spread = model.summary(one, two)
                 value = model.imputed(value, one)
-                if shares and m in shares:
-                    shares[m][rows] = model.probabilities(one)
+                if shares and model.sources[0] in shares:
+                    shares[model.sources[0]][rows] = model.probabilities(one)
                 for i, j in enumerate(model.sources):
                     at = gaps[rows, j]
                     filled[j][rows[at]] = np.broadcast_to(value, (len(rows), value.shape[1]))[at, i]
@@ -343,8 +347,3 @@ class Ensemble:
 def missing(arrays: list[np.ndarray]) -> np.ndarray:
     """Which cells of typed columns are missing, bool (n_rows, n_columns)."""
     return np.column_stack([is_missing(a) for a in arrays])
-
-
-def _shares(log_weights):
-    shares = np.exp(log_weights - log_weights.max())
-    return shares / shares.sum()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from sklearn_subanneal.columns.column_model import LARGEST_CELL, ColumnModel
+from sklearn_subanneal.columns.semicontinuous import mixed_moments
 from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import Predictive
 
@@ -30,7 +31,12 @@ def group_shares(draw: Draw, groups: np.ndarray) -> np.ndarray:
 
 
 def group_moments(
-    models: list[ColumnModel], draw: Draw, groups: np.ndarray, n_parts: int, full: bool
+    models: list[ColumnModel],
+    draw: Draw,
+    groups: np.ndarray,
+    n_parts: int,
+    full: bool,
+    atoms: Mapping[int, tuple[int, np.ndarray]] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of the cells of a new row in each group, in the units of the data.
 
@@ -44,6 +50,9 @@ def group_moments(
         Number of modelled columns.
     full : bool
         Whether covariances of different columns are wanted.
+    atoms : mapping of int to (int, ndarray of shape (n_atoms,)), or None
+        For the place of each modelled column that has but those cells that are no atoms: the place of the one that says
+        which cells are, and the atoms. Its moments are then those of all cells.
 
     Returns
     -------
@@ -53,7 +62,7 @@ def group_moments(
     """
     shares = group_shares(draw, groups)
     shares /= shares.sum(axis=1, keepdims=True)
-    means, within = component_moments(models, draw, n_parts, full)
+    means, within = component_moments(models, draw, n_parts, full, atoms or {})
     centres = shares @ means
     out = np.empty((len(shares), *within.shape[1:]))
     for group, own in enumerate(shares):
@@ -68,7 +77,11 @@ def group_moments(
 
 
 def component_moments(
-    models: Sequence[ColumnModel], draw: Draw, n_parts: int, full: bool
+    models: Sequence[ColumnModel],
+    draw: Draw,
+    n_parts: int,
+    full: bool,
+    atoms: Mapping[int, tuple[int, np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same of each component: within a component, parts are independent."""
     predictive = Predictive(list(models), draw)
@@ -96,14 +109,27 @@ def component_moments(
             # A t distribution has the correlations of its scale matrix.
             deviations = np.sqrt(np.diagonal(scales, axis1=1, axis2=2))
             blocks.append((columns, scales / (deviations[:, :, None] * deviations[:, None, :])))
+    # Of the cells that are no atoms, times their probability: covariances of different columns are products of these.
+    deviations = np.sqrt(variances)
+    for rest, (which, values) in atoms.items():
+        shares = _probabilities(predictive, models, which)
+        means[:, rest], own = mixed_moments(shares, values, means[:, rest], deviations[:, rest])
+        variances[:, rest] = own**2
+        deviations[:, rest] *= shares[:, 0]
     if not full:
         return means, variances
-    known = ~np.isnan(means[0])
+    known, diagonal = ~np.isnan(means[0]), np.arange(n_parts)
     covariances = np.where(known[:, None] & known, 0.0, np.full((n, n_parts, n_parts), np.nan))
-    covariances[:, np.arange(n_parts), np.arange(n_parts)] = variances
     for columns, correlations in blocks:
-        deviations = np.sqrt(variances[:, columns])
+        own = deviations[:, columns]
         with np.errstate(over="ignore", invalid="ignore"):
-            own = correlations * deviations[:, :, None] * deviations[:, None, :]
-        covariances[np.ix_(np.arange(n), columns, columns)] = own
+            covariances[np.ix_(np.arange(n), columns, columns)] = correlations * own[:, :, None] * own[:, None, :]
+    covariances[:, diagonal, diagonal] = variances
     return means, covariances
+
+
+def _probabilities(predictive, models, place):
+    """Probabilities (n_components, n_values) of the values of the discrete column at this place, none unseen."""
+    m = next(m for m, model in enumerate(models) if place in model.sources)
+    statistics = next(part.statistics for part in predictive.parts if m in part.members)
+    return models[m].probabilities(statistics.probabilities(predictive.n_clusters))
