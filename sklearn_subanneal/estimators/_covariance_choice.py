@@ -52,10 +52,17 @@ class CovarianceChoice:
         if given == AUTO and self.warm_start and self._fitted_identity is not None:
             given = self.covariance_type_
         tables = {"diag": (table, arrays)}
-        if given != "diag":
+        if given == "full" or (given == AUTO and self._may_be_full(table, n_rows)):
             tables["full"] = split_atoms(*revised_types(table, arrays), self.feature_params or {})
-        self.covariance_type_ = self._choose_covariance(tables, n_rows) if given == AUTO else given
-        return tables[self.covariance_type_]
+        if given == AUTO:
+            given = self._choose_covariance(tables, n_rows) if "full" in tables else "diag"
+        self.covariance_type_ = given
+        return tables[given]
+
+    def _may_be_full(self, table, n_rows: int) -> bool:
+        """Whether "auto" may stand for "full" in a table of so many rows, as far as can be seen before it is typed."""
+        is_given = Gaussian.kind in {*(self.feature_params or ()), *(self.feature_grids or ())}
+        return is_given or affordable_covariance(n_rows, [part.kind for part in table.parts]) == "full"
 
     def _choose_covariance_again(self, table, arrays) -> None:
         """What "auto" stands for with these rows, the types of whose columns stay."""

@@ -285,7 +285,7 @@ class Ensemble:
         mean, deviation : ndarray of shape (n_rows,)
             Mean of a real or a count, in the units of the data; median of a skewed column.
         probabilities, uncertainty : ndarray of shape (n_rows, n_categories) and (n_rows,)
-            Of a category, given that it is not unseen; the uncertainty is the probability of another one than the likeliest.
+            Of a category, given that it is not unseen; the uncertainty is the probability that it is another one.
         """
         m, model = self.model_at(target)
         n_rows, n_values = len(arrays[0]), model.n_values or 1

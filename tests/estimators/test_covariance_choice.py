@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
-from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
 from sklearn_subanneal.columns import joint_real
 from sklearn_subanneal.datasets import make_gaussian_mixture
@@ -204,3 +204,72 @@ def test_cells_that_the_training_rows_of_a_trial_lack():
         changed[row] = 0.0
         table = X.assign(share=changed)
         assert chosen(table, feature_types=dict.fromkeys("abcd", "real") | {"share": "semicontinuous"}) == "full"
+
+
+def test_columns_are_real_that_depend_linearly_on_others():
+    """As in a cross-categorization with full covariance: sums of skewed columns, and graded levels."""
+    rng = np.random.default_rng(0)
+    parts = np.exp(rng.normal(size=(400, 3)))
+    X = pd.DataFrame(parts, columns=list("abc")).assign(
+        total=parts.sum(axis=1), grade=np.clip(np.round(2.0 * np.log(parts[:, 0]) + 5.0), 0, 10).astype(int)
+    )
+    full = SubsampleAnnealedDPMM(**SHORT, covariance_type="full", random_state=0).fit(X)
+    views = CrossCat(**SHORT, covariance_type="full", random_state=0).fit(X)
+    assert full.feature_types_ == views.feature_types_
+    alone = SubsampleAnnealedDPMM(**SHORT, covariance_type="diag", random_state=0).fit(X)
+    assert [model.feature_types_["total"] for model in (full, alone)] == ["real", "skewed"]
+    auto = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(X)
+    assert auto.covariance_type_ == "full"
+    np.testing.assert_array_equal(auto.score_samples(X), full.score_samples(X))
+
+
+def test_probabilities_of_levels_are_compared_with_those_of_their_intervals(monkeypatch):
+    """A grade is a real column with full covariance alone: its unit must not matter."""
+    gains, right = [], _covariance_choice.CovarianceChoice._gain_of_full
+
+    def gain(self, tables):
+        gains.append(right(self, tables))
+        kinds = [[part.kind for part in tables[name][0].parts] for name in ("diag", "full")]
+        assert kinds == [["real", "real", "ordinal", "skewed"], ["real", "real", "real", "skewed"]]
+        return gains[-1]
+
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", gain)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    grade = np.clip(np.round(3.0 * x + 0.5 * rng.normal(size=300)) + 10.0, 0, 20).astype(int)
+    for unit in (10, 1000):
+        columns = {"x": x, "y": x + 0.3 * rng.normal(size=300) if not gains else columns["y"]}
+        chosen(pd.DataFrame(columns | {"grade": unit * grade, "income": np.exp(x[::-1])}))
+    assert gains[0] == pytest.approx(gains[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [SubsampleAnnealedDPMM, TreeGuidedNRMM])
+def test_skewed_columns_that_are_correlated(estimator):
+    X = np.exp(planted("full", n_columns=6))
+    assert chosen(X, estimator) == "full"
+    assert chosen(np.exp(planted("diag", n_columns=6)), estimator) == "diag"
+
+
+def test_the_transformation_of_a_column_may_be_given():
+    X = pd.DataFrame(np.exp(planted("full")), columns=list("abcd"))
+    kinds = {"feature_types": ["skewed"] * 4}
+    assert chosen(X, **kinds, feature_params={"skewed": {"transform": "log"}}) == "full"
+    assert chosen(X, **kinds, feature_params={"a": {"transform": "log"}}) == "full"
+    assert chosen(X, **kinds, feature_params={"a": {"transform": "log", "nu": 4.0}}) == "diag"
+    assert chosen(X, **kinds, feature_params={"skewed": {"nu": 4.0}}) == "diag"
+    assert chosen(X, **kinds, feature_grids={"skewed": {"nu": [4.0, 5.0]}}) == "diag"
+
+
+def test_tables_that_are_too_large_are_not_typed_anew(monkeypatch):
+    monkeypatch.setattr(_covariance_choice, "revised_types", None)
+    monkeypatch.setattr(joint_real, "MOST_PRODUCTS", 400 * 4**2 - 1)
+    assert chosen(planted("full")) == "diag"
+
+
+def test_a_stream_that_begins_with_few_rows_chooses_again():
+    X = np.exp(planted("full", n_rows=600))
+    model = SubsampleAnnealedDPMM(n_chains=2, feature_types=["skewed"] * 4, random_state=0).partial_fit(X[:15])
+    assert model.covariance_type_ == "diag"
+    for start in range(15, 600, 195):
+        model.partial_fit(X[start : start + 195])
+    assert model.covariance_type_ == "full"
