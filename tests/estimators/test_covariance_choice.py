@@ -217,7 +217,7 @@ def test_columns_are_real_that_depend_linearly_on_others():
     views = CrossCat(**SHORT, covariance_type="full", random_state=0).fit(X)
     assert full.feature_types_ == views.feature_types_
     alone = SubsampleAnnealedDPMM(**SHORT, covariance_type="diag", random_state=0).fit(X)
-    assert [model.feature_types_["total"] for model in (full, alone)] == ["real", "skewed"]
+    assert [model.feature_types_["grade"] for model in (full, alone)] == ["real", "ordinal"]
     auto = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(X)
     assert auto.covariance_type_ == "full"
     np.testing.assert_array_equal(auto.score_samples(X), full.score_samples(X))
@@ -237,8 +237,8 @@ def test_probabilities_of_levels_are_compared_with_those_of_their_intervals(monk
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     grade = np.clip(np.round(3.0 * x + 0.5 * rng.normal(size=300)) + 10.0, 0, 20).astype(int)
+    columns = {"x": x, "y": x + 0.3 * rng.normal(size=300)}
     for unit in (10, 1000):
-        columns = {"x": x, "y": x + 0.3 * rng.normal(size=300) if not gains else columns["y"]}
         chosen(pd.DataFrame(columns | {"grade": unit * grade, "income": np.exp(x[::-1])}))
     assert gains[0] == pytest.approx(gains[1], rel=1e-9)
 
