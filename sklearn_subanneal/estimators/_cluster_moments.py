@@ -35,7 +35,7 @@ class ClusterMoments:
 
         The posterior mean of the cluster's mean, given the clusters and the hyperparameters of the draw that represents
         the posterior. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others, and
-        for semicontinuous columns that are transformed.
+        for columns that are transformed.
         """
         return self._group_moments("means_", full=False)[0]
 

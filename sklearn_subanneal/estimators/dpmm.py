@@ -34,13 +34,15 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         a normalized inverse Gaussian process. A name stands for the object with its default parameters, which are
         learned; see :mod:`sklearn_subanneal.partitions`.
     covariance_type : {"auto", "full", "diag"}, default="auto"
-        "full": the reals have a covariance matrix in each cluster, and these matrices have a common prior with learned
-        correlations. "diag": the reals are independent within a cluster. "auto": that of the two which predicts
-        held-out rows better in a trial, in the sum of their log densities and of the log errors of their cells: short
-        chains on three quarters of at most 1,500 rows, in smaller tables in two divisions. It is "diag" in tables of
-        fewer than 20 rows, or too large for "full" (more than 64 reals, or more than 1e8 products n_samples n_reals^2),
-        and if ``feature_params`` or ``feature_grids`` have an entry for single reals; "full" if they have "gaussian".
-        With ``time_limit`` the trial takes up to a fifth of it, in addition.
+        "full": the real and skewed columns have a covariance matrix in each cluster, and these matrices have a common
+        prior with learned correlations; columns that depend linearly on others become real, and the rests of
+        semicontinuous ones join them. "diag": all columns are independent within a cluster. "auto": that of the two
+        which predicts held-out rows better in a trial, in the sum of their log densities and of the log errors of their
+        cells: short chains on three quarters of at most 1,500 rows, in smaller tables in two divisions. It is "diag" in
+        tables of fewer than 20 rows, or too large for "full" (more than 64 real, skewed and semicontinuous columns, or
+        more than 1e8 products n_samples n_columns^2 of these), and if ``feature_params`` or ``feature_grids`` have an
+        entry for single ones; "full" if they have "gaussian". With ``time_limit`` the trial takes up to a fifth of it,
+        in addition.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters
@@ -73,8 +75,8 @@ default="auto"
         "beta"} ("boolean"), {"shape", "rate", "dispersion"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the
         period is 2 pi by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those
         of "real" with {"alpha", "atoms", "transform"} ("semicontinuous") or with {"transform"} ("skewed"; "mu" and
-        "sigma2" are in the units of transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under
-        full covariance), {"beta", "base", "repeats"} ("bag-of-words"; see
+        "sigma2" are in the units of transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the columns
+        with full covariance), {"beta", "base", "repeats"} ("bag-of-words"; see
         :class:`~sklearn_subanneal.columns.BagOfWords`).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.

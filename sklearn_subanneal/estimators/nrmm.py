@@ -25,9 +25,9 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         a normalized inverse Gaussian process. A name stands for the object with its default parameters, which are
         learned; see :mod:`sklearn_subanneal.partitions`.
     covariance_type : {"auto", "full", "diag"}, default="auto"
-        "full": the reals have a covariance matrix in each cluster, and these matrices have a common prior with learned
-        correlations. "diag": the reals are independent within a cluster. "auto": that of the two which predicts
-        held-out rows better in a short trial, as in :class:`SubsampleAnnealedDPMM`.
+        "full": the real and skewed columns have a covariance matrix in each cluster, and these matrices have a common
+        prior with learned correlations. "diag": all columns are independent within a cluster. "auto": that of the two
+        which predicts held-out rows better in a short trial, as in :class:`SubsampleAnnealedDPMM`.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters
@@ -56,7 +56,7 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         "beta"} ("boolean"), {"shape", "rate", "dispersion"} ("count"), {"period", "mu", "kappa", "r"} ("cyclic"; the
         period is 2 pi by default), {"location", "spread", "free", "mass", "cuts"} ("ordinal", in levels from 0), those
         of "real" with {"alpha", "atoms", "transform"} ("semicontinuous") or with {"transform"} ("skewed"; "mu" and
-        "sigma2" are in the units of transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the reals under "full"
+        "sigma2" are in the units of transformed data), {"mu", "kappa", "psi", "nu"} ("gaussian": the columns with full
         covariance), {"beta", "base", "repeats"} (see :class:`~sklearn_subanneal.columns.BagOfWords`).
     grids : {"data", "fixed"}, default="data"
         Whether the grids of the hyperparameters are in units of the training data, or absolute.

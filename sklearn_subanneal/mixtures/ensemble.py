@@ -119,7 +119,7 @@ class Ensemble:
         return out
 
     def _log_mass(self, factor, cells: DistinctRows) -> np.ndarray:
-        log_joint = factor.logsoftmax(cells)
+        log_joint = factor.log_shares(cells)
         for part in factor.parts:
             if not part.is_block:
                 (m,) = part.members
