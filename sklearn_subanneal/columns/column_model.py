@@ -81,6 +81,9 @@ class ColumnModel:
     transform : Transform
         An increasing function of the cells, learned from the training data alone; by default u(x) = x. Its slope enters
         every density.
+    limits : ndarray of shape (2, len(sources)) or None
+        The least and the largest value, in standard units, that a missing cell can have that is part of a chain's
+        state; None: any.
     """
 
     kind: ClassVar[str]
@@ -110,6 +113,7 @@ class ColumnModel:
     scale: np.ndarray = field(default_factory=lambda: np.ones(1))
     stateful: bool = False
     transform: Transform = IDENTITY
+    limits: np.ndarray | None = None
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:

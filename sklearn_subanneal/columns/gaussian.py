@@ -41,12 +41,9 @@ class Gaussian(ColumnModel):
     ----------
     ends : ndarray of shape (2, n_columns)
         Range of the training cells of each column, in standard units; at least one unit wide.
-    limits : ndarray of shape (2, n_columns) or None
-        The least and the largest value that a missing cell can have; None: any.
     """
 
     ends: np.ndarray = field(default_factory=lambda: np.array([[-np.inf], [np.inf]]))
-    limits: np.ndarray | None = None
 
     kind, declared, single, has_moments = "gaussian", False, False, True
     hyperparameters = {

@@ -40,8 +40,6 @@ class JointReal(Real):
         Standard deviation of the other coordinates.
     low, high : float
         Range of the training cells, in standard units of the transformed data; at least one unit wide.
-    limits : ndarray of shape (2,) or None
-        The least and the largest value that a missing cell can have, in these units; None: any.
     """
 
     joint = True
@@ -51,7 +49,6 @@ class JointReal(Real):
     spread: float = 1.0
     low: float = -np.inf
     high: float = np.inf
-    limits: np.ndarray | None = None
 
     def limited(self, first, second, weight):
         return limited_moments(first, second, weight, self.low, self.high)
@@ -178,7 +175,7 @@ def bind_joint_reals(
         z = (cells[:, [i]] - model.center) / model.scale
         more["low"], more["high"] = cell_range(z)[:, 0].tolist()
         if learn and grids == "data":
-            more["limits"] = limits_of_missing(z)[:, 0]
+            more["limits"] = limits_of_missing(z)
         out.append(
             JOINT[model.kind][1](
                 model.name,

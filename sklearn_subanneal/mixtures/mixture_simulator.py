@@ -22,8 +22,8 @@ from sklearn_subanneal.mixtures.table_simulator import TableSimulator
 class MixtureSimulator(TableSimulator):
     """The joint distribution of a mixture and of tables like a given one, for ``diagnostics.calibrate``.
 
-    The parameters are a pair: a draw of the mixture, and the clusters of the rows. The data are the typed columns of a
-    table.
+    The parameters are a pair: a draw of the mixture, a ``Draw``, and the clusters of the rows, an array (n_rows,). The
+    data are the typed columns of a table.
 
     Attributes
     ----------
@@ -32,18 +32,7 @@ class MixtureSimulator(TableSimulator):
 
     spec: MixtureSpec
 
-    def draw_prior(self, generator: np.random.Generator) -> tuple[tuple[Draw, np.ndarray], list[np.ndarray]]:
-        """Hyperparameters, a partition and a table, from the prior.
-
-        Parameters
-        ----------
-        generator : numpy.random.Generator
-
-        Returns
-        -------
-        parameters : tuple of Draw and ndarray of shape (n_rows,)
-        arrays : list of ndarray of shape (n_rows,)
-        """
+    def _drawn(self, generator):
         spec, complete = self.spec, list(self.spec.arrays)
         prior = spec.partition.bind(spec.learn)
         prior.draw(generator)
@@ -63,7 +52,7 @@ class MixtureSimulator(TableSimulator):
                 column["completed"] = model.values(complete)[np.isnan(model.values(arrays)).any(axis=1)]
         chain.set_state(state)
         chain.mixture.redraw_auxiliary(generator)
-        return (chain.state(), labels), arrays
+        return (chain.state(), labels), arrays, complete
 
     def statistics(self, parameters: tuple[Draw, np.ndarray], arrays: list[np.ndarray]) -> dict[str, float]:
         """Clusters, hyperparameters that are learned, and densities.

@@ -27,6 +27,31 @@ class TableSimulator:
     spec: ChainSpec
     n_chains: int = 1
 
+    def draw_prior(self, generator: np.random.Generator) -> tuple[tuple[Any, np.ndarray], list[np.ndarray]]:
+        """Hyperparameters, partitions and a table, from the prior.
+
+        Where missing cells have limits, those of the model are part of its prior: what has a cell beyond them is drawn
+        anew.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+
+        Returns
+        -------
+        parameters : tuple of a draw and ndarray of int
+            With the clusters of the rows.
+        arrays : list of ndarray of shape (n_rows,)
+        """
+        while True:
+            parameters, arrays, complete = self._drawn(generator)
+            if all(_are_possible(model, arrays, complete) for model in self.spec.models):
+                return parameters, arrays
+
+    def _drawn(self, generator):
+        """Parameters and a table, as of ``draw_prior``, and the table before cells were hidden; of any values."""
+        raise NotImplementedError(f"{type(self).__name__} must draw its parameters and its table")
+
     def draw_posterior(self, arrays: list[np.ndarray], generator: np.random.Generator) -> list[tuple[Any, np.ndarray]]:
         """All draws of all chains given a table.
 
@@ -46,3 +71,11 @@ class TableSimulator:
             result = replace(self.spec, arrays=arrays, generator=own).run(ChainContext())
             out += zip(result.draws, result.labels, strict=True)
         return out
+
+
+def _are_possible(model, arrays, complete):
+    """Whether the missing cells of the columns of a model are within their limits."""
+    if model.limits is None:
+        return True
+    values, (low, high) = model.values(complete), model.limits
+    return bool(((low <= values) & (values <= high))[np.isnan(model.values(arrays))].all())

@@ -27,8 +27,8 @@ from sklearn_subanneal.views.views_spec import ViewsSpec
 class ViewsSimulator(TableSimulator):
     """The joint distribution of a cross-categorization and of tables like a given one, for ``diagnostics.calibrate``.
 
-    The parameters are a pair: a draw of the views, and the clusters of the rows in each of them. The data are the typed
-    columns of a table.
+    The parameters are a pair: a draw of the views, a ``ViewsDraw``, and the clusters of the rows in each of them, an
+    array (n_views, n_rows). The data are the typed columns of a table.
 
     Attributes
     ----------
@@ -37,18 +37,7 @@ class ViewsSimulator(TableSimulator):
 
     spec: ViewsSpec
 
-    def draw_prior(self, generator: np.random.Generator) -> tuple[tuple[ViewsDraw, np.ndarray], list[np.ndarray]]:
-        """Hyperparameters, partitions and a table, from the prior.
-
-        Parameters
-        ----------
-        generator : numpy.random.Generator
-
-        Returns
-        -------
-        parameters : tuple of ViewsDraw and ndarray of shape (n_views, n_rows)
-        arrays : list of ndarray of shape (n_rows,)
-        """
+    def _drawn(self, generator):
         spec, models = self.spec, self.spec.models
         chain = self._chain(spec.arrays, generator)
         views, complete = chain.views, list(spec.arrays)
@@ -92,7 +81,7 @@ class ViewsSimulator(TableSimulator):
         }
         chain = self._chain(arrays, generator)
         chain.set_state(state)
-        return (chain.state(), chain.labels_of_rows()), arrays
+        return (chain.state(), chain.labels_of_rows()), arrays, complete
 
     def _chain(self, arrays, generator):
         spec = replace(self.spec, arrays=arrays, generator=generator)

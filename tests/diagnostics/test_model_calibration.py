@@ -200,3 +200,34 @@ def test_an_estimator_is_not_fitted_by_its_simulator():
     model, table = mixture_of_all_types()
     model.simulator(table)
     assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("name", ["blocks-missing", "crosscat-missing"])
+def test_tables_with_missing_cells_beyond_their_limits_are_drawn_anew(name, monkeypatch):
+    """These limits are part of the prior: chains never have such cells."""
+    simulator, drawn = simulator_of(name), []
+    # Of few degrees of freedom, which have heavy tails.
+    models = [
+        model if model.limits is None else replace(model, grids=model.grids | {"nu": model.grids["nu"][:1]})
+        for model in simulator.spec.models
+    ]
+    simulator = replace(simulator, spec=replace(simulator.spec, models=models))
+
+    def farthest(arrays, complete):
+        """The distance of a missing cell from the middle of its limits, as a share of that of these."""
+        shares = [0.0]
+        for model in (model for model in models if model.limits is not None):
+            middle, room = model.limits.mean(axis=0), np.ptp(model.limits, axis=0) / 2.0
+            off = np.abs(model.values(complete) - middle) / room
+            shares.append(off[np.isnan(model.values(arrays))].max(initial=0.0))
+        return max(shares)
+
+    right = type(simulator)._drawn
+    monkeypatch.setattr(type(simulator), "_drawn", lambda self, rng: drawn.append(right(self, rng)) or drawn[-1])
+    rng, kept = np.random.default_rng(0), []
+    for _ in range(150):
+        assert simulator.draw_prior(rng)[1] is drawn[-1][1]
+        kept.append(len(drawn) - 1)
+    found = np.array([farthest(arrays, complete) for _, arrays, complete in drawn])
+    assert np.flatnonzero(found <= 1.0).tolist() == kept
+    assert len(drawn) > len(kept)
