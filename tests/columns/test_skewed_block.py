@@ -70,6 +70,18 @@ def test_imputations_are_transformed_back(pair):
         assert (spread[np.isnan(X[:, j]), j] > 0.0).all()
 
 
+def test_uncertainties_end_where_the_range_ends(pair):
+    """A little beyond it, exponentials may be many times the largest cell."""
+    (model,) = pair[0]._models
+    first = model.ends[1][None] - 0.1
+    value, spread = model.summary(first, first**2 + 9.0)
+    mean = first[0] * model.scale + model.center
+    high, low = model.ends[1] * model.scale + model.center, mean - 3.0 * model.scale
+    assert_allclose(value[0], np.where([1, 0, 1], np.exp(mean), mean), rtol=1e-9)
+    assert_allclose(spread[0, [0, 2]], 0.5 * (np.exp(high) - np.exp(low))[[0, 2]], rtol=1e-9)
+    assert spread[0, 1] == pytest.approx(3.0 * model.scale[1])
+
+
 def test_columns_that_are_transformed_have_no_moments(pair):
     skewed, logs = pair
     means, covariances = skewed.means_, skewed.covariances_

@@ -116,12 +116,21 @@ def test_the_choice_depends_on_the_table_alone(monkeypatch):
     assert gains[-1] != gains[0]
 
 
-def test_equal_rows_and_weights_are_one_table():
+def test_equal_rows_and_weights_are_one_table(monkeypatch):
+    gains, right = [], _covariance_choice.CovarianceChoice._gain_of_full
+
+    def gain(*args):
+        gains.append(right(*args))
+        return gains[-1]
+
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", gain)
     X, weights = planted("full", n_rows=200), np.random.default_rng(0).integers(1, 4, 200)
     first = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(X, sample_weight=weights)
     second = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(np.repeat(X, weights, axis=0))
     assert first.covariance_type_ == second.covariance_type_
     np.testing.assert_array_equal(first.log_joint_, second.log_joint_)
+    SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(np.repeat(X, weights, axis=0)[::-1])
+    assert gains[0] == gains[1] == gains[2]
 
 
 @pytest.mark.parametrize(("n_rows", "n_divisions", "n_seen", "n_held_out"), [(2000, 1, 1125, 375), (400, 2, 300, 100)])
