@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.random_states import seeded_generator
 from sklearn_subanneal.estimators._evidence import checked_view
+from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.mixtures.predictive import nearest_groups, own_groups
 from sklearn_subanneal.posterior.cluster_stability import ClusterStability
 from sklearn_subanneal.posterior.jaccard import jaccard_indices
@@ -38,9 +39,9 @@ class ClusterStabilityQueries:
         A cluster is found again by a fit with another ``random_state`` if one of the clusters of this fit has a Jaccard
         index of at least 0.75 with it: the training rows that both have are at least three quarters of those that one
         of them has. The probability of this is estimated from the draws of all chains, each taken as a fit of its own:
-        its clusters are merged as those of ``labels_`` are, by the draws of its chain. It is the posterior mean of a
-        beta distribution, whose prior was learned from fits of other tables: four chains that all find a cluster give
-        0.97, and a single chain cannot give 0.9.
+        its clusters are merged as those of ``labels_`` are, by the draws of its chain. How probable a cluster is that
+        some chains have was learned from fits of other tables: four chains that all have a cluster give 0.99, two 0.95,
+        and a single chain gives 0.82 at most.
 
         Other fits have the same rows. Whether a cluster would be found in a new sample of rows is another question, and
         so is whether it means anything.
@@ -137,8 +138,10 @@ def judge_clusters(
         best = jaccard_indices(labels, others, weights).max(axis=1)
         return np.append(best, np.zeros(n_clusters - len(best)))
 
-    of_draws, likeness = [], []
-    for chain in model._mixtures_like(view):
+    of_draws, likeness, own, representative = [], [], None, model._mixture_of_view(view)[1]
+    for number, chain in enumerate(model._mixtures_like(view)):
+        if any(is_same(draw, representative) for _, draw, _, _ in chain):
+            own = number
         some = [chain[i] for i in np.unique(np.linspace(0, len(chain) - 1, MOST_DRAWS).astype(int))]
         of_chain = np.array([allocated for _, _, allocated, _ in some])
         of_draws.append(
@@ -156,4 +159,9 @@ def judge_clusters(
             warnings.simplefilter("ignore", ConvergenceWarning)
             refit.fit(X, sample_weight=weights)
         of_refits[i] = indices(group_refit(refit, refit._view_like(model, view)))
-    return ClusterStability.of(labels, probabilities, np.array(of_draws), of_refits, np.array(likeness))
+    return ClusterStability.of(labels, probabilities, np.array(of_draws), of_refits, np.array(likeness), own)
+
+
+def is_same(draw: Draw, other: Draw) -> bool:
+    """Whether two objects are the same draw; those of a model that was stored and loaded may be copies."""
+    return draw is other or (draw.log_joint == other.log_joint and np.array_equal(draw.sizes, other.sizes))

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.random_states import seeded_generator
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.estimators._cluster_stability import judge_clusters
+from sklearn_subanneal.estimators._cluster_stability import is_same, judge_clusters
 from sklearn_subanneal.estimators._evidence import checked_view
 from sklearn_subanneal.mixtures.component_overlap import component_overlaps
 from sklearn_subanneal.mixtures.mixture_chain import Draw
@@ -237,11 +237,6 @@ def consensus_tree(
         groups = groups_of_draw(*model._mixture_of_view(view), min_overlap, n_groups, generator)
         return ComponentTree.consensus(own, [groups], [1.0], representative.sizes)
     return ComponentTree.consensus(own, draws, weights, model._copies.weights)
-
-
-def is_same(draw: Draw, other: Draw) -> bool:
-    """Whether two objects are the same draw; those of a model that was stored and loaded may be copies."""
-    return draw is other or (draw.log_joint == other.log_joint and np.array_equal(draw.sizes, other.sizes))
 
 
 def groups_of_draw(

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 # Hennig (2007) calls a cluster of a new clustering with at least this index a recovery.
 RECOVERED = 0.75
-# Parameters of the beta prior of a cluster's probability to be found again: those by which the clusters of fits of 24
-# tables, with one, two and four chains, predicted best how many new fits found them (beta-binomial likelihood). It is a
-# prior of extremes. All draws of a chain count as much as one fit: a correlation of 1 between them was likeliest, too.
-PRIOR_FOUND, PRIOR_MISSED = 0.08, 0.13
+# Parameters of the beta prior of the probability that a chain has a cluster, of what the chain counts from which the
+# cluster is, and of how many more clusters a fit of several chains has: chosen by how well the clusters of eight fits
+# each of 19 tables, with one, two and four chains, predict how many of the other fits have them. A chain has its own
+# clusters more easily than others have them; a fit of one chain must not be sure.
+PRIOR_FOUND, PRIOR_MISSED, OWN_CHAIN, POWER = 0.08, 0.13, 0.5, 0.4
+# Points at which the posterior is computed, log odds. They are dense around 0 and reach far: its tails are long.
+STEPS = np.linspace(-6.4, 6.4, 1601)
+LOG_ODDS, LOG_SPACE = np.sinh(STEPS), np.log(np.cosh(STEPS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +31,8 @@ class ClusterStability:
     probabilities_ : ndarray of shape (n_samples,)
         Probability of each training row's own cluster.
     recurrence_ : ndarray of shape (n_clusters,)
-        Estimated probability that a fit of the same table with another ``random_state`` has a cluster whose Jaccard
-        index with this one is at least 0.75: its posterior mean, where each chain, by the share of its draws, and each
-        new fit is one observation.
+        Estimated probability that a fit of the same table with another ``random_state``, and as many chains, has a
+        cluster whose Jaccard index with this one is at least 0.75: its posterior mean, as :func:`found_again` says.
     jaccard_ : ndarray of shape (n_clusters,)
         The largest Jaccard index with a cluster of another partition, the mean over all partitions by which the
         clusters were judged: Hennig's index of stability.
@@ -55,6 +59,7 @@ class ClusterStability:
         of_draws: NDArray,
         of_refits: NDArray | None = None,
         likeness: NDArray | None = None,
+        own: int | None = None,
     ) -> ClusterStability:
         """The stability of clusters whose Jaccard indices are known.
 
@@ -69,6 +74,8 @@ class ClusterStability:
         likeness : ndarray of shape (n_chains, n_draws) or None, default=None
             What it counts if a draw has found a cluster, from 0 to 1. In a view of other columns, a cluster that is
             found may be there by chance. None: 1.
+        own : int or None, default=None
+            The chain from which the clusters are. None: none of these.
 
         Examples
         --------
@@ -77,13 +84,17 @@ class ClusterStability:
         >>> of_draws = np.array([[[0.9, 0.5], [0.9, 0.8]], [[0.9, 0.4], [0.9, 0.4]]])  # two chains, draws and clusters
         >>> stability = ClusterStability.of(np.array([0, 0, 1]), np.ones(3), of_draws)
         >>> stability.recurrence_.round(2), stability.jaccard_.round(3)
-        (array([0.94, 0.26]), array([0.9  , 0.525]))
+        (array([0.96, 0.31]), array([0.9  , 0.525]))
         """
         n_chains, _, n_clusters = of_draws.shape
         of_refits = np.empty((0, n_clusters)) if of_refits is None else of_refits
         found_by_draws = (of_draws >= RECOVERED) * (1.0 if likeness is None else likeness[:, :, None])
-        n_found = found_by_draws.mean(axis=1).sum(axis=0) + (of_refits >= RECOVERED).sum(axis=0)
-        found = (PRIOR_FOUND + n_found) / (PRIOR_FOUND + PRIOR_MISSED + n_chains + len(of_refits))
+        counts = np.ones(n_chains)
+        if own is not None:
+            counts[own] = OWN_CHAIN
+        n_found = counts @ found_by_draws.mean(axis=1)
+        n_refound = (of_refits >= RECOVERED).sum(axis=0)
+        found = found_again(n_found, counts.sum() - n_found, n_refound, len(of_refits) - n_refound, n_chains)
         judged = np.concatenate([of_draws.reshape(-1, n_clusters), of_refits])
         return cls(labels, probabilities, found, judged.mean(axis=0), len(of_refits))
 
@@ -115,3 +126,48 @@ class ClusterStability:
         """
         noise = (self.probabilities_ < min_probability) | (self.recurrence_ < min_recurrence)[self.labels_]
         return np.where(noise, -1, self.labels_)
+
+
+def found_again(
+    n_found: NDArray, n_missed: NDArray, n_refound: NDArray, n_remissed: NDArray, n_chains: int
+) -> NDArray[np.float64]:
+    """Probability that a new fit has a cluster, given how many chains and how many fits have it.
+
+    Let t be the probability that a chain has it, with a beta prior that was learned from fits of other tables. Clusters
+    of a fit are those of the draw that is most like the draws of all chains, which has more of the clusters that some
+    chains have than a draw of a single one: with N chains, a fit has it with probability 1 - (1 - t)^(N^0.4). This
+    form was found from the same fits. Given t, chains and fits are independent.
+
+    Parameters
+    ----------
+    n_found, n_missed : ndarray of shape (n_clusters,)
+        Number of chains that have each cluster, and that do not; a chain of whose draws some have it counts by shares.
+    n_refound, n_remissed : ndarray of shape (n_clusters,)
+        Number of other fits that do and that do not.
+    n_chains : int
+        Of a fit.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_clusters,)
+        The posterior mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.posterior.cluster_stability import found_again
+    >>> none = np.zeros(2)
+    >>> found_again(np.array([3.5, 1.5]), np.array([0.0, 2.0]), none, none, n_chains=4).round(2)
+    array([0.99, 0.58])
+    """
+    log_found, log_missed = -np.log1p(np.exp(-LOG_ODDS)), -np.log1p(np.exp(LOG_ODDS))
+    log_remissed = n_chains**POWER * log_missed
+    log_refound = np.log(-np.expm1(log_remissed))
+    log_density = (
+        LOG_SPACE
+        + np.multiply.outer(PRIOR_FOUND + n_found, log_found)
+        + np.multiply.outer(PRIOR_MISSED + n_missed, log_missed)
+        + np.multiply.outer(n_refound, log_refound)
+        + np.multiply.outer(n_remissed, log_remissed)
+    )
+    return softmax(log_density, axis=-1) @ np.exp(log_refound)
