@@ -8,6 +8,7 @@ from itertools import cycle
 import numpy as np
 
 from sklearn_subanneal import partitions
+from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
 from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
@@ -28,6 +29,9 @@ AUTO, NAMED = "auto", ("full", "diag")
 TRIAL_ROWS, HELD_OUT, LEAST_ROWS = 1500, 0.25, 20
 # Its chains: sweeps at most before the draws, the number of these, and the share of a time limit that all of them have.
 TRIAL_SWEEPS, TRIAL_DRAWS, TRIAL_TIME = 100, 5, 0.2
+# Single chains decide if the gain is so clear, in nats a row, and in large tables, in which they agree more. Else there
+# are so many more of each type: fits average over chains, and where they disagree, full covariance gains most by this.
+CLEAR, MORE_CHAINS = 10.0, 3
 
 
 class CovarianceChoice:
@@ -105,20 +109,33 @@ class CovarianceChoice:
                 own = [np.roll(array, -division * n_held_out) for array in tables[name][1]]
                 held_out.append([array[:n_held_out] for array in own])
                 specs.append(self._trial(models[name], [array[n_held_out:] for array in own], generators.pop()))
+        steps, draws = _log_steps(tables), [[] for _ in specs]
+
+        def gain(specs):
+            for own, result in zip(cycle(draws), self._run_trials(specs), strict=False):
+                own += result.draws
+            found = [
+                HeldOut.of(models[name], own, cells, reals[name])
+                for name, own, cells in zip(cycle(NAMED), draws, held_out, strict=False)
+            ]
+            full = [
+                replace(own, log_densities=own.log_densities + _log_units(cells, steps))
+                for own, cells in zip(found[::2], held_out[::2], strict=True)
+            ]
+            return log_gain(full, found[1::2])
+
+        first = gain(specs)
+        if len(specs) == 2 or abs(first) >= CLEAR or self.time_limit is not None:
+            return first
+        others = [replace(spec, generator=own) for spec in specs for own in spec.generator.spawn(MORE_CHAINS)]
+        return gain([own for number in range(MORE_CHAINS) for own in others[number::MORE_CHAINS]])
+
+    def _run_trials(self, specs: list[MixtureSpec]) -> list[ChainResult]:
+        """The chains of a trial, within a share of the time limit."""
         if self.time_limit is not None:
             specs = [replace(spec, time_limit=TRIAL_TIME * self.time_limit / len(specs)) for spec in specs]
         cancel = CancelFlag()
-        results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
-        found = [
-            HeldOut.of(spec.models, result.draws, cells, reals[name])
-            for name, spec, result, cells in zip(cycle(NAMED), specs, results, held_out, strict=False)
-        ]
-        steps = _log_steps(tables)
-        full = [
-            replace(own, log_densities=own.log_densities + _log_units(cells, steps))
-            for own, cells in zip(found[::2], held_out[::2], strict=True)
-        ]
-        return log_gain(full, found[1::2])
+        return run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
 
     def _trial(self, models, arrays, generator) -> MixtureSpec:
         """A short chain."""

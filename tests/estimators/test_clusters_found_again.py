@@ -141,7 +141,7 @@ def test_arguments_are_checked():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("apart", "n_tables"), [(0.8, 16), (1.2, 24)])
+@pytest.mark.parametrize(("apart", "n_tables"), [(0.8, 16), (1.2, 32)])
 def test_certificates_are_calibrated(apart, n_tables):
     """Overlapping groups, sizes and numbers of which vary: estimates against the other 11 fits of each table."""
     given, shares = [], []
