@@ -282,3 +282,37 @@ def test_a_stream_that_begins_with_few_rows_chooses_again():
     for start in range(15, 600, 195):
         model.partial_fit(X[start : start + 195])
     assert model.covariance_type_ == "full"
+
+
+def test_more_chains_where_the_first_do_not_decide(monkeypatch):
+    """In small tables, in which single chains differ; their draws are averaged, as those of a fit are."""
+    numbers, draws, gains = [], [], iter(())
+    run, of = _covariance_choice.run_chains, _covariance_choice.HeldOut.of
+
+    def runs(function, specs, *others):
+        numbers.append(len(specs))
+        states = [str(spec.generator.bit_generator.state) for spec in specs]
+        assert len(set(states)) == len(states)
+        return run(function, specs, *others)
+
+    def held_out_of(models, own, *others):
+        draws.append(len(own))
+        return of(models, own, *others)
+
+    monkeypatch.setattr(_covariance_choice, "run_chains", runs)
+    monkeypatch.setattr(_covariance_choice.HeldOut, "of", held_out_of)
+    monkeypatch.setattr(_covariance_choice, "log_gain", lambda *args: next(gains))
+    small, large = planted("full"), planted("full", n_rows=1500)
+    for X, found, params, wanted, n_runs, n_draws in (
+        (small, [-9.9, 0.1], {}, "full", [4, 12], [5] * 4 + [20] * 4),
+        (small, [9.9, -0.1], {}, "diag", [4, 12], [5] * 4 + [20] * 4),
+        (small, [10.1], {}, "full", [4], [5] * 4),
+        (small, [-10.1], {}, "diag", [4], [5] * 4),
+        (small, [0.1], {"time_limit": 5.0}, "full", [4], [5] * 4),
+        (large, [0.1], {}, "full", [2], [5] * 2),
+    ):
+        numbers.clear(), draws.clear()
+        gains = iter(found)
+        assert chosen(X, **params) == wanted
+        assert (numbers, draws) == (n_runs, n_draws)
+        assert next(gains, None) is None
