@@ -29,9 +29,10 @@ AUTO, NAMED = "auto", ("full", "diag")
 TRIAL_ROWS, HELD_OUT, LEAST_ROWS = 1500, 0.25, 20
 # Its chains: sweeps at most before the draws, the number of these, and the share of a time limit that all of them have.
 TRIAL_SWEEPS, TRIAL_DRAWS, TRIAL_TIME = 100, 5, 0.2
-# Single chains decide if the gain is so clear, in nats a row, and in large tables, in which they agree more. Else there
-# are so many more of each type: fits average over chains, and where they disagree, full covariance gains most by this.
-CLEAR, MORE_CHAINS = 10.0, 3
+# Single chains decide if the gain is so clear, in nats a row, or none of their draws has so many clusters, and in large
+# tables. Else there are so many more of each type: chains with many clusters disagree, fits average over them, and full
+# covariance gains most by this.
+CLEAR, MANY_CLUSTERS, MORE_CHAINS = 10.0, 10, 3
 
 
 class CovarianceChoice:
@@ -125,7 +126,8 @@ class CovarianceChoice:
             return log_gain(full, found[1::2])
 
         first = gain(specs)
-        if len(specs) == 2 or abs(first) >= CLEAR or self.time_limit is not None:
+        n_clusters = max(len(draw.sizes) for own in draws for draw in own)
+        if len(specs) == 2 or abs(first) >= CLEAR or n_clusters < MANY_CLUSTERS or self.time_limit is not None:
             return first
         others = [replace(spec, generator=own) for spec in specs for own in spec.generator.spawn(MORE_CHAINS)]
         return gain([own for number in range(MORE_CHAINS) for own in others[number::MORE_CHAINS]])

@@ -302,13 +302,15 @@ def test_more_chains_where_the_first_do_not_decide(monkeypatch):
     monkeypatch.setattr(_covariance_choice, "run_chains", runs)
     monkeypatch.setattr(_covariance_choice.HeldOut, "of", held_out_of)
     monkeypatch.setattr(_covariance_choice, "log_gain", lambda *args: next(gains))
-    small, large = planted("full"), planted("full", n_rows=1500)
+    small, large = (np.random.default_rng(0).random((n_rows, 2)) for n_rows in (600, 1500))
+    few = planted("full", n_columns=10)
     for X, found, params, wanted, n_runs, n_draws in (
         (small, [-9.9, 0.1], {}, "full", [4, 12], [5] * 4 + [20] * 4),
         (small, [9.9, -0.1], {}, "diag", [4, 12], [5] * 4 + [20] * 4),
         (small, [10.1], {}, "full", [4], [5] * 4),
         (small, [-10.1], {}, "diag", [4], [5] * 4),
         (small, [0.1], {"time_limit": 5.0}, "full", [4], [5] * 4),
+        (few, [0.1], {}, "full", [4], [5] * 4),
         (large, [0.1], {}, "full", [2], [5] * 2),
     ):
         numbers.clear(), draws.clear()
