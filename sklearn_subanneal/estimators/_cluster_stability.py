@@ -40,7 +40,7 @@ class ClusterStabilityQueries:
         index of at least 0.75 with it: the training rows that both have are at least three quarters of those that one
         of them has. The probability of this is estimated from the draws of all chains, each taken as a fit of its own:
         its clusters are merged as those of ``labels_`` are, by the draws of its chain. How probable a cluster is that
-        some chains have was learned from fits of other tables: four chains that all have a cluster give 0.99, two 0.95,
+        some chains have was learned from fits of other tables: four chains that all have a cluster give 0.98, two 0.94,
         and a single chain gives 0.82 at most.
 
         Other fits have the same rows. Whether a cluster would be found in a new sample of rows is another question, and

@@ -12,7 +12,7 @@ from sklearn_subanneal.posterior.cluster_stability import OWN_CHAIN, POWER, PRIO
 
 
 def probability(n_found, n_missed, n_chains):
-    """The posterior mean of 1 - (1 - t)^(n_chains^0.4) for chains alone."""
+    """The posterior mean of 1 - (1 - t)^(n_chains^0.3) for chains alone."""
     a, b = PRIOR_FOUND + n_found, PRIOR_MISSED + n_missed
     return 1.0 - np.exp(betaln(a, b + n_chains**POWER) - betaln(a, b))
 
