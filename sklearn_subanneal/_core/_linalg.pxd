@@ -3,6 +3,9 @@ from libc.math cimport sqrt
 
 from sklearn_subanneal._core._math cimport log_double, own_doubles, simd_void
 
+cdef extern from "sklearn_subanneal/_core/lower_triangle.h":
+    void subanneal_times_lower(const double* lower, const double* x, double* out, Py_ssize_t d) noexcept nogil
+
 
 cdef inline simd_void subtract_products(
     own_doubles below, const double* row, Py_ssize_t j, Py_ssize_t d, Py_ssize_t n
@@ -66,8 +69,20 @@ cdef inline void invert_lower(const double* lower, double* out, Py_ssize_t d) no
         out[i * d + i] = scale
 
 
+# From this size on, sums in vectors pay.
+cdef enum:
+    WIDE = 16
+
+
 cdef inline void times_lower(const double* lower, const double* x, double* out, Py_ssize_t d) noexcept nogil:
-    """out = lower @ x."""
+    """out = lower @ x; the upper triangle of ``lower`` must be 0."""
+    if d >= WIDE:
+        subanneal_times_lower(lower, x, out, d)
+    else:
+        times_narrow_lower(lower, x, out, d)
+
+
+cdef inline void times_narrow_lower(const double* lower, const double* x, double* out, Py_ssize_t d) noexcept nogil:
     # Four sums side by side: the additions of one have to wait for each other.
     cdef Py_ssize_t i, c, n_fours = d // 4
     cdef const double* row

@@ -111,8 +111,8 @@ cdef class MarginalT:
         self.work = np.zeros((4 * width + width * width) * LANES)
 
     cdef int reserve(self, Py_ssize_t capacity) except -1:
-        # Clusters must be taken anew afterwards.
         self.capacity = padded(capacity)
+        self.stale = np.ones(self.capacity, np.int8)
         self.lanes = np.zeros((self.capacity // LANES, self.size * LANES))
         self.constant, self.log_densities = np.zeros((2, self.capacity))
         return 0
@@ -134,6 +134,7 @@ cdef class MarginalT:
             for j in range(i + 1):
                 out[0] = block.factor[k, i, j]
                 out += LANES
+        self.stale[k] = False
 
     cdef void score(
         self, NormalWishart block, const double* x, const Py_ssize_t* order, Py_ssize_t n_observed, Py_ssize_t n
@@ -146,6 +147,8 @@ cdef class MarginalT:
             for k in range(self.width * N_KNOWN):
                 (&self.known[0, 0])[k] = NAN
         for k in range(n):
+            if self.stale[k]:
+                self.take(block, k)
             count = block.count[k]
             if count >= N_KNOWN:
                 self.constant[k] = block.constant_of(k, n_observed)

@@ -33,23 +33,20 @@ cdef class MultivariateT(NormalWishart):
 
     cdef int follow_marginal(self) except -1:
         # From now on ``marginal`` has the present coefficients of all clusters.
-        cdef Py_ssize_t k
         cdef MarginalT marginal = MarginalT(self.width)
         marginal.reserve(self.capacity)
-        for k in range(self.capacity):
-            marginal.take(self, k)
         self.marginal = marginal
         return 0
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
         NormalWishart.refresh(self, k)
         if self.marginal is not None:
-            self.marginal.take(self, k)
+            self.marginal.stale[k] = True
 
     cdef void copy(self, ColumnStatistics other, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
         NormalWishart.copy(self, other, source, target)
         if self.marginal is not None:
-            self.marginal.take(self, target)
+            self.marginal.stale[target] = True
 
     cdef Py_ssize_t sort_missing(self, const double* x) noexcept nogil:
         # order = the observed coordinates, then the missing ones; returns the number of the first

@@ -14,7 +14,8 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport inlined_void, log1p_float, simd_void
+from sklearn_subanneal._core._linalg cimport WIDE
+from sklearn_subanneal._core._math cimport LANES, inlined_void, log1p_float, simd_void
 from sklearn_subanneal.columns._base cimport BLOCK, ColumnData, LogQueue
 from sklearn_subanneal.columns._mvnormal_prior cimport resample_gaussian_prior
 from sklearn_subanneal.columns._multivariate_t cimport MultivariateT
@@ -163,20 +164,34 @@ cdef class GaussianStatistics(MultivariateT):
                 self.marginal.score(self, &self.data.cells[row, 0], &self.order[0], n_observed, n)
                 for k in range(n):
                     scores[k] += <float> self.marginal.log_densities[k]
+        elif n == LANES and self.width >= WIDE:
+            self.score_few(row, scores, n)
         else:
+            self.whiten_slots(n)
             add_multivariate_t(&self.cells[row, 0], &self.location[0, 0], &self.whiten[0, 0], &self.power[0],
                                &self.constant[0], &self.difference[0, 0], &self.projection[0], &self.quadratic[0],
                                scores, self.width, self.capacity, n)
 
+    cdef void score_few(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil:
+        # Slot by slot: all those without rows have the same score.
+        cdef Py_ssize_t k, empty = -1
+        cdef float log_density = 0.0
+        for k in range(n):
+            if self.count[k] or empty < 0:
+                log_density = <float> self.log_density(&self.cells[row, 0], k, self.width)
+                empty = -1 if self.count[k] else k
+            scores[k] += log_density
+
     cdef void bound(self, Py_ssize_t row, float* bounds, Py_ssize_t n) noexcept nogil:
         # bounds[k] += at least the score of a complete row: the first coordinates alone are whitened, whose squared
         # length the others only add to.
+        self.whiten_slots(n)
         add_multivariate_t(&self.cells[row, 0], &self.location[0, 0], &self.whiten[0, 0], &self.power[0],
                            &self.constant[0], &self.difference[0, 0], &self.projection[0], &self.quadratic[0],
                            bounds, min((self.width + 1) // 2, <Py_ssize_t> BOUNDED), self.capacity, n)
 
     cdef float score_in(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
-        # The score of a complete row in one slot.
+        # The score of a complete row in one slot, after ``bound``.
         return multivariate_t(&self.cells[row, 0], &self.location[0, k], &self.whiten[0, k], self.power[k],
                               self.constant[k], &self.difference[0, 0], self.width, self.capacity)
 

@@ -1,5 +1,5 @@
 """The normal-inverse-Wishart posterior of every cluster."""
-from libc.stdint cimport int32_t
+from libc.stdint cimport int8_t, int32_t
 
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
@@ -36,6 +36,8 @@ cdef class NormalWishart(ColumnStatistics):
     cdef float[:, ::1] location             # (width, capacity)
     cdef float[:, ::1] whiten               # (width (width + 1) / 2, capacity)
     cdef float[::1] power, constant
+    # Whether ``location`` and ``whiten`` of a slot are to be made anew: moves that try out partitions never use them.
+    cdef int8_t[::1] stale
     cdef double[::1] known                  # part of the evidence, by the number of rows; NaN: not known yet
     cdef double[::1] work, work2
     cdef double[:, ::1] matrix
@@ -44,8 +46,11 @@ cdef class NormalWishart(ColumnStatistics):
     cdef void rebuild_slot(self, Py_ssize_t k) noexcept nogil
     cdef void rebuild_slots(self, Py_ssize_t first) noexcept nogil
     cdef void refresh(self, Py_ssize_t k) noexcept nogil
+    cdef void whiten_slot(self, Py_ssize_t k) noexcept nogil
+    cdef void whiten_slots(self, Py_ssize_t n) noexcept nogil
     cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
     cdef double log_evidence(self, Py_ssize_t n, double log_det) noexcept nogil
     cdef double evidence_of(self, Py_ssize_t n) noexcept nogil
+    cdef void tabulate(self, Py_ssize_t n) noexcept nogil
     cdef double evidence_anew(self, Py_ssize_t n) noexcept nogil
     cdef void refresh_all(self) noexcept nogil

@@ -16,6 +16,8 @@ from sklearn_subanneal.columns._base import check_state
 cdef double LOG_PI = 1.1447298858494001741
 # For clusters of fewer rows, terms that depend on the number of rows alone are tabulated.
 cdef Py_ssize_t N_KNOWN = 4096
+# Of wide blocks, so many of these are tabulated at once.
+cdef Py_ssize_t RUN = 8
 
 
 cdef class NormalWishart(ColumnStatistics):
@@ -66,6 +68,7 @@ cdef class NormalWishart(ColumnStatistics):
         self.whiten = grown(self.whiten if present else None, (d * (d + 1) // 2, capacity), np.float32, 1)
         self.power = grown(self.power if present else None, capacity, np.float32, 0)
         self.constant = grown(self.constant if present else None, capacity, np.float32, 0)
+        self.stale = grown(self.stale if present else None, capacity, np.int8, 0)
         self.capacity = capacity
         if present:
             self.rebuild_slots(present)
@@ -119,19 +122,30 @@ cdef class NormalWishart(ColumnStatistics):
                 + 0.5 * n_observed * (log_double(kappa / (kappa + 1.0)) - LOG_PI))
 
     cdef void refresh(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, j, d = self.width, stride = self.capacity
+        self.power[k] = <float> (0.5 * (self.nu + self.count[k] + 1.0))
+        self.constant[k] = <float> (self.constant_of(k, self.width) - 0.5 * self.log_det[k])
+        self.stale[k] = True
+
+    cdef void whiten_slots(self, Py_ssize_t n) noexcept nogil:
+        # Before ``location`` and ``whiten`` of the first n slots are used.
+        cdef Py_ssize_t k
+        for k in range(n):
+            if self.stale[k]:
+                self.whiten_slot(k)
+
+    cdef void whiten_slot(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, j, stride = self.capacity
         cdef double kappa = self.kappa + self.count[k]
         cdef float shrink = <float> sqrt(kappa / (kappa + 1.0))
         cdef float* out = &self.whiten[0, k]
         cdef const double* row
-        for i in range(d):
+        for i in range(self.width):
             self.location[i, k] = <float> self.mean[k, i]
             row = &self.factor[k, i, 0]
             for j in range(i + 1):
                 out[0] = shrink * <float> row[j]
                 out += stride
-        self.power[k] = <float> (0.5 * (self.nu + self.count[k] + 1.0))
-        self.constant[k] = <float> (self.constant_of(k, d) - 0.5 * self.log_det[k])
+        self.stale[k] = False
 
     cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil:
         # Psi_n changes by sign c v v', v = x - mu_n, c = kappa / (kappa + sign): a rank-one change of its factor.
@@ -173,12 +187,9 @@ cdef class NormalWishart(ColumnStatistics):
         for i in range(d * d):
             (&self.square[target, 0, 0])[i] = (&(<NormalWishart> other).square[source, 0, 0])[i]
             (&self.factor[target, 0, 0])[i] = (&(<NormalWishart> other).factor[source, 0, 0])[i]
-        for i in range(d):
-            self.location[i, target] = (<NormalWishart> other).location[i, source]
-        for i in range(d * (d + 1) // 2):
-            self.whiten[i, target] = (<NormalWishart> other).whiten[i, source]
         self.power[target] = (<NormalWishart> other).power[source]
         self.constant[target] = (<NormalWishart> other).constant[source]
+        self.stale[target] = True
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t i, d = self.width
@@ -210,8 +221,18 @@ cdef class NormalWishart(ColumnStatistics):
         if n >= N_KNOWN:
             return self.evidence_anew(n)
         if isnan(self.known[n]):
-            self.known[n] = self.evidence_anew(n)
+            self.tabulate(n)
         return self.known[n]
+
+    cdef void tabulate(self, Py_ssize_t n) noexcept nogil:
+        # The evidence of n rows and, in wide blocks, of its neighbours: from one to the next, all gamma functions but
+        # two cancel. In runs, so that rounding does not add up, nor depend on what was asked for before.
+        cdef Py_ssize_t d = self.width, first = n - n % RUN if d >= RUN else n
+        self.known[first] = self.evidence_anew(first)
+        for n in range(first + 1, first + RUN if d >= RUN else first + 1):
+            self.known[n] = (self.known[n - 1]
+                             + 0.5 * d * (log_double((self.kappa + n - 1) / (self.kappa + n)) - LOG_PI)
+                             + log_gamma(0.5 * (self.nu + n)) - log_gamma(0.5 * (self.nu + n - d)))
 
     cdef double evidence_anew(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i, d = self.width
