@@ -1,19 +1,17 @@
-"""DocumentGroups, groups of similar documents far apart, from whose words topics start; and a sample of a stream."""
+"""DocumentGroups, groups of documents from whose words topics start; and a sample of a stream."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.cluster import kmeans_plusplus
 
-# Documents that are grouped: so many for each topic, at least so many in all; and those among which seeds are found.
+from sklearn_subanneal.topics.varimax_shares import varimax_shares
+
+# Documents that are grouped: so many for each topic, at least so many in all.
 DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 50, 10_000
-CANDIDATES_A_TOPIC, FEWEST_CANDIDATES = 20, 2000
 # Documents of a topic that starts later, at most.
 MOST_OF_FURTHER = 20
-# Iterations of k-means after the seeding.
-ITERATIONS = 5
 
 
 def sample_limit(n_topics: int) -> int:
@@ -104,25 +102,12 @@ class DocumentGroups:
         vectors.data /= np.repeat(np.where(lengths > 0.0, lengths, 1.0), np.diff(vectors.indptr)).astype(np.float32)
         self._vectors = vectors
 
-    def word_counts(self, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:
-        """Word counts (n_groups, n_words) of groups by a few iterations of k-means, from seeds of k-means++.
+    def word_counts(self, n_groups: int) -> sparse.csr_matrix:
+        """Word counts (n_groups, n_words) of groups in which documents have the shares of :func:`varimax_shares`.
 
         A group may be empty, and is if there are fewer distinct documents than groups.
         """
-        stride = -(-self.documents.shape[0] // max(CANDIDATES_A_TOPIC * n_groups, FEWEST_CANDIDATES))
-        candidates = self._vectors[::stride]
-        seeds, _ = kmeans_plusplus(
-            candidates,
-            min(n_groups, candidates.shape[0]),
-            x_squared_norms=np.ones(candidates.shape[0], np.float32),
-            random_state=int(generator.integers(2**31)),
-        )
-        centres = seeds.toarray() if sparse.issparse(seeds) else seeds
-        for _ in range(ITERATIONS):
-            sums = (self._members(centres) @ self._vectors).toarray()
-            lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-            centres = np.divide(sums, lengths, out=centres, where=lengths > 0.0)
-        return self._members(centres, n_groups) @ self.documents
+        return sparse.csr_matrix(varimax_shares(self.documents, n_groups).T) @ self.documents
 
     def more_word_counts(self, topics: NDArray, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:
         """Word counts (n_groups, n_words) of further groups, each of the documents nearest to one that is far from all.
@@ -148,9 +133,3 @@ class DocumentGroups:
         members = np.zeros((n_groups, n_documents), self.documents.dtype)
         members[np.repeat(np.arange(n_groups), size), np.concatenate(groups)] = 1.0
         return sparse.csr_matrix(members) @ self.documents
-
-    def _members(self, centres, n_groups=None):
-        """Which documents (n_groups, n_documents) are nearest to each centre, as ones."""
-        nearest = np.asarray(self._vectors @ centres.T).argmax(axis=1)
-        shape = n_groups or len(centres), len(nearest)
-        return sparse.csr_matrix((np.ones(shape[1], self.documents.dtype), (nearest, np.arange(shape[1]))), shape=shape)

@@ -78,7 +78,7 @@ MORE_PASSES = 9
 # Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of
 # documents does not find all topics, since most documents have several. Of many topics, a larger share would cost short
 # documents held-out likelihood.
-FIRST_TOPICS, MOST_FURTHER = 1.5, 25
+FIRST_TOPICS, MOST_FURTHER = 1.2, 25
 
 
 def default_passes(n_documents: float, n_tokens: float) -> int:
@@ -220,7 +220,7 @@ class TopicSettings:
             defaults, cooling, doc_prior, word_prior, n_documents, word_counts, generator, n_passes
         )
         step_size = self.step_size(n_passes)
-        groups = passes.documents and passes.documents.word_counts(n_topics, generator)
+        groups = passes.documents and passes.documents.word_counts(n_topics)
         equal = groups is None
         start = np.ones((n_words, n_topics)) if equal else Topics.apart(groups, word_counts.sum())
         topics = Topics.start(start, word_prior, self.topic_update, sample.dtype, generator)

@@ -15,7 +15,7 @@ from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
 # Below this the common factor of the statistics is multiplied out, long before it could underflow.
 SMALLEST_SCALE = 1e-12
 # Share of the words of its own documents in a topic at the start: enough to part topics, and soon forgotten.
-OWN_WORDS = 0.05
+OWN_WORDS = 0.3
 # Tokens of a topic that starts later, as a share of those of a topic on average: it soon forgets a few.
 MASS_OF_NEW = 0.25
 # Words that a thread takes at a time, and that are transposed at a time.
