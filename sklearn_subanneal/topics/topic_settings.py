@@ -75,6 +75,16 @@ RUNNING_MEAN = PassFraction(1.0, 1.0)
 MORE_PASSES = 9
 
 
+# Share of the words of its own documents in a topic at the start, if there are so many documents for each topic; with
+# fewer, groups are known less well.
+OWN_WORDS, ENOUGH_DOCUMENTS = 0.6, 30.0
+
+
+def own_words(documents_a_topic: float) -> float:
+    """Share of the words of its own documents in a topic at the start."""
+    return OWN_WORDS * min(documents_a_topic / ENOUGH_DOCUMENTS, 1.0)
+
+
 # Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of
 # documents does not find all topics, since most documents have several. Of many topics, a larger share would cost short
 # documents held-out likelihood.
@@ -222,7 +232,10 @@ class TopicSettings:
         step_size = self.step_size(n_passes)
         groups = passes.documents and passes.documents.word_counts(n_topics)
         equal = groups is None
-        start = np.ones((n_words, n_topics)) if equal else Topics.apart(groups, word_counts.sum())
+        if equal:
+            start = np.ones((n_words, n_topics))
+        else:
+            start = Topics.apart(groups, word_counts.sum(), own_words(sample.shape[0] / n_topics))
         topics = Topics.start(start, word_prior, self.topic_update, sample.dtype, generator)
         return TopicLearner(
             topics=topics,

@@ -14,8 +14,6 @@ from sklearn_subanneal.topics._word_tables import add_to_rows, word_weights
 
 # Below this the common factor of the statistics is multiplied out, long before it could underflow.
 SMALLEST_SCALE = 1e-12
-# Share of the words of its own documents in a topic at the start: enough to part topics, and soon forgotten.
-OWN_WORDS = 0.3
 # Tokens of a topic that starts later, as a share of those of a topic on average: it soon forgets a few.
 MASS_OF_NEW = 0.25
 # Words that a thread takes at a time, and that are transposed at a time.
@@ -81,8 +79,8 @@ class Topics:
         return cls(table, prior, update)
 
     @staticmethod
-    def apart(groups: sparse.csr_matrix, n_tokens: float) -> NDArray:
-        """Statistics to start from: a little of the words of a group of documents each, and else those of all groups.
+    def apart(groups: sparse.csr_matrix, n_tokens: float, own_words: float) -> NDArray:
+        """Statistics to start from: a share of the words of a group of documents each, and else those of all groups.
 
         Parameters
         ----------
@@ -90,9 +88,11 @@ class Topics:
             Word counts of the groups; one may be empty.
         n_tokens : float
             Tokens of the corpus, in the statistics of all topics together.
+        own_words : float
+            Share of the words of the group.
         """
         total = np.asarray(groups.sum(axis=0), dtype=np.float64).ravel() + SMALLEST_SCALE
-        return _mixed(groups, total, OWN_WORDS) * (max(n_tokens, 1.0) / groups.shape[0])
+        return _mixed(groups, total, own_words) * (max(n_tokens, 1.0) / groups.shape[0])
 
     @property
     def n_words(self) -> int:

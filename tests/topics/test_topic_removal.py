@@ -113,7 +113,7 @@ def test_as_many_as_wanted_after_an_early_end():
     totals = Totals.of_corpus(X, 7)
     passes = settings.passes(totals, generator)
     learner = settings.learner(passes, totals, removal=True)
-    assert learner.topics.n_topics == 11
+    assert learner.topics.n_topics == 9
     run = LearningRun(learner, MemoryCorpus(X, 64), passes, lambda record: record["sweep"] == 2)
     run.run()
     assert run.number == 2

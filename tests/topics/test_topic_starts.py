@@ -13,8 +13,8 @@ from support.topic_corpora import mixed_topics
 from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.document_groups import DocumentGroups, EvenSample
 from sklearn_subanneal.topics.measures import affinities, n_twins
-from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes, default_word_prior
-from sklearn_subanneal.topics.word_statistics import MASS_OF_NEW, OWN_WORDS, Topics
+from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes, default_word_prior, own_words
+from sklearn_subanneal.topics.word_statistics import MASS_OF_NEW, Topics
 
 
 @pytest.mark.parametrize("cuts", [[], [10], [1, 2, 3, 50, 51]])
@@ -55,7 +55,7 @@ def test_fewer_documents_than_topics(n_documents):
     X = sparse.csr_matrix(np.ones((max(n_documents, 1), 6), np.float32) * (n_documents > 0))
     counts = DocumentGroups(X).word_counts(5)
     assert counts.shape == (5, 6)
-    topics = Topics.start(Topics.apart(counts, X.sum()), 0.2, "plug-in", np.float32, np.random.default_rng(0))
+    topics = Topics.start(Topics.apart(counts, X.sum(), 0.5), 0.2, "plug-in", np.float32, np.random.default_rng(0))
     assert np.isfinite(topics.means()).all()
     assert len(np.unique(topics.means(), axis=0)) == 5
 
@@ -64,12 +64,12 @@ def test_start_has_a_share_of_own_words_and_all_tokens():
     counts = sparse.csr_matrix([[6.0, 2.0, 0.0], [0.0, 0.0, 8.0]])
     rows = []
     for seed in range(200):
-        topics = Topics.start(Topics.apart(counts, 100.0), 0.1, "plug-in", np.float64, np.random.default_rng(seed))
+        topics = Topics.start(Topics.apart(counts, 100.0, 0.2), 0.1, "plug-in", np.float64, np.random.default_rng(seed))
         rows.append(topics.table.T)
         assert topics.totals == pytest.approx(topics.table.sum(axis=0))
     everything = np.array([6.0, 2.0, 8.0]) / 16
     own = np.array([[0.75, 0.25, 0.0], [0.0, 0.0, 1.0]])
-    expected = 50.0 * (OWN_WORDS * own + (1.0 - OWN_WORDS) * everything)
+    expected = 50.0 * (0.2 * own + 0.8 * everything)
     np.testing.assert_allclose(np.mean(rows, axis=0), expected, rtol=0.03)
 
 
@@ -143,6 +143,8 @@ def test_defaults_depend_on_the_corpus():
     shares = [default_cooling(50, passes).share for passes in (1, 4, 6, 10, 20, 40)]
     assert shares == [0.5, 0.5, 0.5, 0.4, 0.25, 0.125]
     assert default_cooling(50, 40, batch=True).share == 0.5
+    assert own_words(1.0) == pytest.approx(0.02)
+    assert own_words(30.0) == own_words(1000.0) == 0.6
 
 
 def test_stream_of_one_pass_by_plan_finds_planted_topics():
