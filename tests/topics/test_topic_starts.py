@@ -35,7 +35,7 @@ def test_sample_is_even_however_the_stream_is_cut(cuts):
 def test_groups_find_documents_that_are_alike():
     blocks = np.kron(np.eye(3, dtype=int), np.ones((1, 4), int))
     rng = np.random.default_rng(0)
-    X = sparse.csr_matrix(rng.poisson(3.0 * blocks[np.arange(60) % 3] + 0.05), dtype=np.float32)
+    X = sparse.csr_matrix(rng.poisson(3.0 * blocks[rng.permutation(60) % 3] + 0.05), dtype=np.float32)
     counts = DocumentGroups(X).word_counts(3).toarray()
     np.testing.assert_allclose(counts.sum(axis=0), X.toarray().sum(axis=0), rtol=1e-5)
     shares = counts / counts.sum(axis=1, keepdims=True)
