@@ -30,10 +30,11 @@ class VariationalTemperingLDA(TopicModel):
     assignments of words to topics are flatter, so that topics avoid many of the poor local optima of ordinary
     variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
-    Topics start apart, from groups of similar documents found by k-means. In eight passes or more, half as many more
-    start, at most 25; those without which documents lose the least likelihood are removed at T = 1, and topics that are
-    mixtures of two are halved. Two that are nearly the same are merged, and a new one starts from documents that no
-    topic explains, unless documents are less likely then.
+    Topics start apart, from principal components of the documents that are rotated by varimax until each document has
+    few of them. So fits with different seeds, which still visit the documents in other orders, have most topics in
+    common. In eight passes or more, a fifth more start, at most 25; those without which documents lose the least
+    likelihood are removed at T = 1, and topics that are mixtures of two are halved. Two that are nearly the same are
+    merged, and a new one starts from documents that no topic explains, unless documents are less likely then.
 
     :class:`~sklearn_subanneal.annealing.Checkpoint` saves fits after each pass, so that a killed one can resume.
 
@@ -59,7 +60,7 @@ class VariationalTemperingLDA(TopicModel):
         For inferred temperatures, their grid, increasing from 1. None: 100 by equal factors, up to 1.6, or up to 2.5 if
         documents have fewer than 100 tokens (as printed: up to 10).
     init : {"documents", "random"}, default="documents"
-        How topics start. "documents": apart, as described above. "random": all nearly equal, as in scikit-learn and in
+        How topics start. "documents": from components of the documents, as described above. "random": all nearly equal, as in scikit-learn and in
         the paper; topics are then left to part by themselves.
     topic_update : {"plug-in", "variational"}, default="plug-in"
         "plug-in": documents are fitted to the posterior means of the topics, which predicts held-out words better.

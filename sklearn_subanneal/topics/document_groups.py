@@ -77,19 +77,15 @@ class EvenSample:
 
 
 class DocumentGroups:
-    """Groups of documents around centres that are far from one another.
+    """Groups of documents: all that topics start from, and few that are far from some topics, for further ones.
 
-    A document is represented by the square roots of its counts, each weighted by how rare the word is, as a vector of
-    length 1; documents are far apart if these vectors have a small scalar product.
+    For the latter, a document is represented by the square roots of its counts, each weighted by how rare the word is,
+    as a vector of length 1; documents are far apart if these vectors have a small scalar product.
 
     Parameters
     ----------
     documents : csr_matrix of shape (n_documents, n_words)
         A sample of the corpus.
-
-    References
-    ----------
-    D. Arthur, S. Vassilvitskii (2007), k-means++: the advantages of careful seeding, SODA.
     """
 
     def __init__(self, documents: sparse.csr_matrix):

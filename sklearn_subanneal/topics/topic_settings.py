@@ -85,9 +85,8 @@ def own_words(documents_a_topic: float) -> float:
     return OWN_WORDS * min(documents_a_topic / ENOUGH_DOCUMENTS, 1.0)
 
 
-# Topics at the start for each one wanted; those that are missed least are removed later. The start by groups of
-# documents does not find all topics, since most documents have several. Of many topics, a larger share would cost short
-# documents held-out likelihood.
+# Topics at the start for each one wanted; those that are missed least are removed later. Components of the documents
+# also show what repeats in a few of them alone.
 FIRST_TOPICS, MOST_FURTHER = 1.2, 25
 
 

@@ -13,9 +13,8 @@ from sklearn.utils.extmath import randomized_svd
 
 from sklearn_subanneal._core.blas import one_blas_thread
 
-# Lengths of documents and frequencies of words are raised by these shares of their means before they are divided by:
-# the shortest documents and the rarest words would else be components of their own.
-MORE_LENGTH, MORE_FREQUENCY = 1.0, 0.1
+# Sums over documents and words are raised by their mean before they are divided by: the shortest documents and the
+# rarest words would else be components of their own.
 # Components are kept if their singular value is at least this share of the largest.
 LEAST_VALUE = 1e-5
 # The rotation ends when an iteration raises the criterion by less than this share.
@@ -27,10 +26,11 @@ POWER = 3
 def varimax_shares(documents: sparse.csr_matrix, n_groups: int) -> NDArray[np.float32]:
     """How much of each document belongs to each of some groups.
 
-    The counts, divided by the roots of the lengths of documents and of the frequencies of words, are decomposed into
-    principal components. If most documents have few topics, their loadings on the right axes are sparse: *varimax*
-    rotates the components until they are, and each axis stands for a topic then. Where documents have several topics,
-    groups of similar documents are mixtures of topics; axes are not.
+    The square roots of the counts, divided by the roots of their sums over each document and over each word, are
+    decomposed into principal components. (With the counts themselves, some components would be single documents that
+    repeat a word.) If most documents have few topics, their loadings on the right axes are sparse: *varimax* rotates
+    the components until they are, and each axis stands for a topic then. Where documents have several topics, groups of
+    similar documents are mixtures of topics; axes are not.
 
     Parameters
     ----------
@@ -73,13 +73,14 @@ def varimax_shares(documents: sparse.csr_matrix, n_groups: int) -> NDArray[np.fl
 
 def _components(documents, n_components):
     """Loadings of the documents on the first principal components, each of mean square 1."""
-    lengths = np.asarray(documents.sum(axis=1), np.float64).ravel()
-    frequencies = np.asarray(documents.sum(axis=0), np.float64).ravel()
+    roots = documents.astype(np.float32)
+    roots.data **= 0.5
+    lengths = np.asarray(roots.sum(axis=1), np.float64).ravel()
+    frequencies = np.asarray(roots.sum(axis=0), np.float64).ravel()
     if not lengths.any():
         return np.zeros((len(lengths), 1), np.float32)
-    left = sparse.diags((lengths + MORE_LENGTH * lengths.mean()) ** -0.5)
-    right = sparse.diags((frequencies + MORE_FREQUENCY * frequencies.mean()) ** -0.5)
-    scaled = (left @ documents @ right).astype(np.float32).tocsr()
+    left, right = (sparse.diags((sums + sums.mean()) ** -0.5) for sums in (lengths, frequencies))
+    scaled = (left @ roots @ right).astype(np.float32).tocsr()
     directions, values = _leading(scaled, min(n_components, *scaled.shape))
     return directions[:, values >= LEAST_VALUE * values.max()] * np.float32(np.sqrt(len(lengths)))
 

@@ -30,12 +30,12 @@ def test_rotation_in_a_plane_is_the_best_of_all_angles():
 
 
 @pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
-def test_components_are_those_of_the_scaled_counts(shape):
+def test_components_are_those_of_the_scaled_roots_of_counts(shape):
     rng = np.random.default_rng(1)
     X = sparse.csr_matrix(rng.poisson(1.0 + 3.0 * rng.random((shape[0], 1)), shape), dtype=np.float32)
-    counts = X.toarray().astype(float)
-    lengths, frequencies = counts.sum(axis=1), counts.sum(axis=0)
-    scaled = counts / np.sqrt(lengths + lengths.mean())[:, None] / np.sqrt(frequencies + 0.1 * frequencies.mean())
+    roots = np.sqrt(X.toarray().astype(float))
+    lengths, frequencies = roots.sum(axis=1), roots.sum(axis=0)
+    scaled = roots / np.sqrt(lengths + lengths.mean())[:, None] / np.sqrt(frequencies + frequencies.mean())
     left, values, _ = np.linalg.svd(scaled)
     found = _components(X, 5)
     # The same plane, whatever the axes in it.
