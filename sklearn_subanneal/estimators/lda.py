@@ -41,7 +41,7 @@ class VariationalTemperingLDA(TopicModel):
     Parameters
     ----------
     n_components : int or "learn", default=10
-        Number of topics. "learn": from fits to at most 10,000 documents, or 50 for each topic, that start with 10, 20,
+        Number of topics. "learn": from fits to at most 10,000 documents, or 20 for each topic, that start with 10, 20,
         40, ... topics, without those that explain less than their words cost by the Bayesian information criterion;
         that of the last fit which predicts held-out words better than all before.
     max_components : int, default=100

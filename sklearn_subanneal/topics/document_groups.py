@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn_subanneal.topics.varimax_shares import varimax_shares
 
 # Documents that are grouped: so many for each topic, at least so many in all.
-DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 50, 10_000
+DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 20, 10_000
 # Documents of a topic that starts later, at most.
 MOST_OF_FURTHER = 20
 

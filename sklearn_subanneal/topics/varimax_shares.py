@@ -15,10 +15,14 @@ from sklearn_subanneal._core.blas import one_blas_thread
 
 # Sums over documents and words are raised by their mean before they are divided by: the shortest documents and the
 # rarest words would else be components of their own.
+# More components are computed by a randomized algorithm, which is not exact where values are nearly equal, but several
+# times as fast.
+MOST_EXACT, POWER_ITERATIONS = 150, 7
 # Components are kept if their singular value is at least this share of the largest.
 LEAST_VALUE = 1e-5
-# The rotation ends when an iteration raises the criterion by less than this share.
-ITERATIONS, TOLERANCE = 100, 1e-5
+# The rotation ends when an iteration raises the criterion by less than this share, or after so many iterations, or fewer
+# so that their product with the number of components is at most the third number.
+TOLERANCE, ITERATIONS, MOST_PRODUCT = 1e-5, 100, 15_000
 # Loadings are raised to this power, so that a document counts most where it belongs.
 POWER = 3
 
@@ -87,18 +91,18 @@ def _components(documents, n_components):
 
 def _leading(matrix, n_components):
     """The left singular vectors of the largest singular values, and these."""
-    if n_components < min(matrix.shape):
-        # Randomized algorithms are not accurate enough here: many of the values are nearly equal.
+    if n_components < min(MOST_EXACT, *matrix.shape):
         first = np.random.Generator(np.random.PCG64(0)).standard_normal(min(matrix.shape)).astype(matrix.dtype)
         with suppress(ArpackNoConvergence):
             return svds(matrix, n_components, v0=first)[:2]
-    return randomized_svd(matrix, n_components, random_state=0)[:2]
+    further = n_components // 2
+    return randomized_svd(matrix, n_components, n_oversamples=further, n_iter=POWER_ITERATIONS, random_state=0)[:2]
 
 
 def _varimax(loadings):
     """The rotation (n_components, n_components) after which the variance of the squared loadings is largest."""
     rotation, criterion = np.eye(loadings.shape[1], dtype=loadings.dtype), 0.0
-    for _ in range(ITERATIONS):
+    for _ in range(min(ITERATIONS, max(MOST_PRODUCT // loadings.shape[1], 1))):
         rotated = loadings @ rotation
         squares = rotated * rotated
         gradient = loadings.T @ (rotated * (squares - squares.mean(axis=0)))

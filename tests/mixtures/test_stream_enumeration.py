@@ -54,7 +54,8 @@ def test_evidence_given_hyperparameters(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", FIXED, ids=str)
 def test_evidence_given_hyperparameters_complete(case):
-    check_run(case, 4000, 0.006)
+    # Estimates of the evidence of all types together are spread more.
+    check_run(case, 8000 if case.table == "mixed" else 4000, 0.006)
 
 
 @pytest.mark.parametrize("case", quick_only(LEARNED, Case("count", "pitman-yor", True, 3)), ids=str)

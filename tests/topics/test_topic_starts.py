@@ -13,7 +13,13 @@ from support.topic_corpora import mixed_topics
 from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.document_groups import DocumentGroups, EvenSample
 from sklearn_subanneal.topics.measures import affinities, n_twins
-from sklearn_subanneal.topics.topic_settings import MORE_PASSES, default_cooling, default_passes, default_word_prior, own_words
+from sklearn_subanneal.topics.topic_settings import (
+    MORE_PASSES,
+    default_cooling,
+    default_passes,
+    default_word_prior,
+    own_words,
+)
 from sklearn_subanneal.topics.word_statistics import MASS_OF_NEW, Topics
 
 
