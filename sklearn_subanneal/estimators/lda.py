@@ -60,8 +60,8 @@ class VariationalTemperingLDA(TopicModel):
         For inferred temperatures, their grid, increasing from 1. None: 100 by equal factors, up to 1.6, or up to 2.5 if
         documents have fewer than 100 tokens (as printed: up to 10).
     init : {"documents", "random"}, default="documents"
-        How topics start. "documents": from components of the documents, as described above. "random": all nearly equal, as in scikit-learn and in
-        the paper; topics are then left to part by themselves.
+        How topics start. "documents": from components of the documents, as described above. "random": all nearly equal,
+        as in scikit-learn and in the paper; topics are then left to part by themselves.
     topic_update : {"plug-in", "variational"}, default="plug-in"
         "plug-in": documents are fitted to the posterior means of the topics, which predicts held-out words better.
         "variational": topics have a Dirichlet distribution, and updates are coordinate ascent on the bound, as in

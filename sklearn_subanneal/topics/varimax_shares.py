@@ -20,8 +20,8 @@ from sklearn_subanneal._core.blas import one_blas_thread
 MOST_EXACT, POWER_ITERATIONS = 150, 7
 # Components are kept if their singular value is at least this share of the largest.
 LEAST_VALUE = 1e-5
-# The rotation ends when an iteration raises the criterion by less than this share, or after so many iterations, or fewer
-# so that their product with the number of components is at most the third number.
+# The rotation ends when an iteration raises the criterion by less than this share, or after so many iterations, and of
+# many components when the number of iterations times that of components is the last number.
 TOLERANCE, ITERATIONS, MOST_PRODUCT = 1e-5, 100, 15_000
 # Loadings are raised to this power, so that a document counts most where it belongs.
 POWER = 3
