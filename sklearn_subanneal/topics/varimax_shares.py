@@ -22,7 +22,7 @@ MOST_EXACT, POWER_ITERATIONS = 150, 7
 LEAST_VALUE = 1e-5
 # The rotation ends when an iteration raises the criterion by less than this share, or after so many iterations, and of
 # many components when the number of iterations times that of components is the last number.
-TOLERANCE, ITERATIONS, MOST_PRODUCT = 1e-5, 100, 15_000
+TOLERANCE, ITERATIONS, MOST_PRODUCT = 1e-4, 100, 15_000
 # Loadings are raised to this power, so that a document counts most where it belongs.
 POWER = 3
 
