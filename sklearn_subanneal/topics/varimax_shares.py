@@ -13,10 +13,8 @@ from sklearn.utils.extmath import randomized_svd
 
 from sklearn_subanneal._core.blas import one_blas_thread
 
-# Sums over documents and words are raised by their mean before they are divided by: the shortest documents and the
-# rarest words would else be components of their own.
-# More components are computed by a randomized algorithm, which is not exact where values are nearly equal, but several
-# times as fast.
+# Of more components than this, a randomized algorithm is several times as fast, but not exact where singular values are
+# nearly equal; and the number of its iterations.
 MOST_EXACT, POWER_ITERATIONS = 150, 7
 # Components are kept if their singular value is at least this share of the largest.
 LEAST_VALUE = 1e-5
@@ -83,6 +81,7 @@ def _components(documents, n_components):
     frequencies = np.asarray(roots.sum(axis=0), np.float64).ravel()
     if not lengths.any():
         return np.zeros((len(lengths), 1), np.float32)
+    # The means are added since the shortest documents and the rarest words would else be components of their own.
     left, right = (sparse.diags((sums + sums.mean()) ** -0.5) for sums in (lengths, frequencies))
     scaled = (left @ roots @ right).astype(np.float32).tocsr()
     directions, values = _leading(scaled, min(n_components, *scaled.shape))
@@ -94,7 +93,7 @@ def _leading(matrix, n_components):
     if n_components < min(MOST_EXACT, *matrix.shape):
         first = np.random.Generator(np.random.PCG64(0)).standard_normal(min(matrix.shape)).astype(matrix.dtype)
         with suppress(ArpackNoConvergence):
-            return svds(matrix, n_components, v0=first)[:2]
+            return svds(matrix, n_components, v0=first, random_state=0)[:2]
     further = n_components // 2
     return randomized_svd(matrix, n_components, n_oversamples=further, n_iter=POWER_ITERATIONS, random_state=0)[:2]
 
