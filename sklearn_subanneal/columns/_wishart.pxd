@@ -36,7 +36,7 @@ cdef class NormalWishart(ColumnStatistics):
     cdef float[:, ::1] location             # (width, capacity)
     cdef float[:, ::1] whiten               # (width (width + 1) / 2, capacity)
     cdef float[::1] power, constant
-    # Whether ``location`` and ``whiten`` of a slot are to be made anew: trees, and splits of wide blocks, never use them.
+    # Whether ``location`` and ``whiten`` of a slot are to be made anew. Trees and splits of wide blocks never use them.
     cdef int8_t[::1] stale
     cdef double[::1] known                  # part of the evidence, by the number of rows; NaN: not known yet
     cdef double[::1] work, work2
