@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -90,13 +92,6 @@ class DocumentGroups:
 
     def __init__(self, documents: sparse.csr_matrix):
         self.documents = documents
-        present = np.bincount(documents.indices, minlength=documents.shape[1])
-        self._rarity = np.log1p(documents.shape[0] / np.maximum(present, 1)).astype(np.float32)
-        roots = np.sqrt(documents.data.astype(np.float32)) * self._rarity[documents.indices]
-        vectors = sparse.csr_matrix((roots, documents.indices, documents.indptr), shape=documents.shape)
-        lengths = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
-        vectors.data /= np.repeat(np.where(lengths > 0.0, lengths, 1.0), np.diff(vectors.indptr)).astype(np.float32)
-        self._vectors = vectors
 
     def word_counts(self, n_groups: int) -> sparse.csr_matrix:
         """Word counts (n_groups, n_words) of groups in which documents have the shares of :func:`varimax_shares`.
@@ -129,3 +124,17 @@ class DocumentGroups:
         members = np.zeros((n_groups, n_documents), self.documents.dtype)
         members[np.repeat(np.arange(n_groups), size), np.concatenate(groups)] = 1.0
         return sparse.csr_matrix(members) @ self.documents
+
+    @cached_property
+    def _rarity(self):
+        present = np.bincount(self.documents.indices, minlength=self.documents.shape[1])
+        return np.log1p(self.documents.shape[0] / np.maximum(present, 1)).astype(np.float32)
+
+    @cached_property
+    def _vectors(self):
+        documents = self.documents
+        roots = np.sqrt(documents.data.astype(np.float32)) * self._rarity[documents.indices]
+        vectors = sparse.csr_matrix((roots, documents.indices, documents.indptr), shape=documents.shape)
+        lengths = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
+        vectors.data /= np.repeat(np.where(lengths > 0.0, lengths, 1.0), np.diff(vectors.indptr)).astype(np.float32)
+        return vectors

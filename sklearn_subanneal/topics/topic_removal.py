@@ -102,16 +102,20 @@ def removal_losses(topics: Topics, documents: sparse.csr_matrix, prior: NDArray)
     for topic in range(topics.n_topics):
         tokens = step.gamma[:, topic] - prior[topic]
         users = np.flatnonzero(tokens > FEW_TOKENS)
-        others = np.delete(np.arange(topics.n_topics), topic)
-        some, table = narrow[users], np.ascontiguousarray(words[:, others])
-        own = step.gamma[np.ix_(users, others)]
-        gamma = np.ascontiguousarray(own * (1.0 + tokens[users] / own.sum(axis=1))[:, None], dtype=table.dtype)
-        fit_documents(
-            some.indptr, some.indices, some.data, table, gamma, prior[others], 1.0, MORE_ITERATIONS, TOLERANCE
-        )
-        after = log_likelihoods(some, table, gamma / gamma.sum(axis=1, keepdims=True))
+        some, own = narrow[users], step.gamma[users]
+        own[:, topic] = 0.0
+        gamma = own * (1.0 + tokens[users] / own.sum(axis=1)).astype(own.dtype)[:, None]
+        # Without weights of its words the topic takes no tokens, as if it were not there; nothing is copied.
+        gamma[:, topic], weights = prior[topic], words[:, topic].copy()
+        words[:, topic] = 0.0
+        fit_documents(some.indptr, some.indices, some.data, words, gamma, prior, 1.0, MORE_ITERATIONS, TOLERANCE)
+        gamma[:, topic] = 0.0
+        after = log_likelihoods(some, words, gamma / gamma.sum(axis=1, keepdims=True))
+        words[:, topic] = weights
         losses[topic] = (before[users] - after).sum()
-        heirs[topic] = others[(gamma - own).sum(axis=0).argmax()]
+        gained = (gamma - own).sum(axis=0)
+        gained[topic] = -np.inf
+        heirs[topic] = gained.argmax()
     return losses * (topics.totals.sum() / max(narrow.data.sum(dtype=np.float64), 1.0)), heirs
 
 

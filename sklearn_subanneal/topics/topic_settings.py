@@ -75,14 +75,14 @@ RUNNING_MEAN = PassFraction(1.0, 1.0)
 MORE_PASSES = 9
 
 
-# Share of the words of its own documents in a topic at the start, if there are so many documents for each topic; with
-# fewer, groups are known less well.
-OWN_WORDS, ENOUGH_DOCUMENTS = 0.6, 30.0
+# Share of the words of its own documents in a topic at the start, if there are so many documents, and tokens in them,
+# for each topic; with fewer, their words tell less of others.
+OWN_WORDS, ENOUGH_DOCUMENTS, ENOUGH_TOKENS = 0.6, 30.0, 6000.0
 
 
-def own_words(documents_a_topic: float) -> float:
+def own_words(documents_a_topic: float, tokens_a_topic: float) -> float:
     """Share of the words of its own documents in a topic at the start."""
-    return OWN_WORDS * min(documents_a_topic / ENOUGH_DOCUMENTS, 1.0)
+    return OWN_WORDS * min(documents_a_topic / ENOUGH_DOCUMENTS, tokens_a_topic / ENOUGH_TOKENS, 1.0)
 
 
 # Topics at the start for each one wanted; those that are missed least are removed later. Components of the documents
@@ -234,7 +234,8 @@ class TopicSettings:
         if equal:
             start = np.ones((n_words, n_topics))
         else:
-            start = Topics.apart(groups, word_counts.sum(), own_words(sample.shape[0] / n_topics))
+            own = own_words(sample.shape[0] / n_topics, float(sample.sum()) / n_topics)
+            start = Topics.apart(groups, word_counts.sum(), own)
         topics = Topics.start(start, word_prior, self.topic_update, sample.dtype, generator)
         return TopicLearner(
             topics=topics,

@@ -14,6 +14,7 @@ from sklearn_subanneal.topics.document_prior import DocumentPrior
 from sklearn_subanneal.topics.measures import affinities
 from sklearn_subanneal.topics.residuals import Residual
 from sklearn_subanneal.topics.topic_passes import LearningRun
+from sklearn_subanneal.topics.topic_removal import mean_log_likelihood
 from sklearn_subanneal.topics.twin_trial import TwinTrial
 from sklearn_subanneal.topics.word_statistics import Topics
 
@@ -130,6 +131,19 @@ def test_similar_topics_that_are_both_needed_stay():
     np.testing.assert_allclose(learner.topics.means(), before, rtol=1e-5)
     trial.start(0.85)
     np.testing.assert_allclose(learner.topics.means(), before, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("loss", "refused"), [(0.002, False), (0.005, True)])
+def test_a_small_loss_without_twins_is_accepted(corpus, loss, refused):
+    X, truth, _ = corpus
+    run = run_of(X, 8, 0, (np.vstack([truth[1:], truth[1:2]]) * X.sum() / 8).T)
+    trial = TwinTrial(run.learner, run.passes.documents, run.passes.generator)
+    trial.start(0.85)
+    state = trial.get_state()
+    now = mean_log_likelihood(run.learner.topics, run.passes.documents.documents, run.learner.prior.values)
+    trial.set_state(state | {"before": state["before"] | {"likelihood": now + loss}})
+    trial.judge()
+    assert trial.refused == refused
 
 
 def test_a_missing_topic_takes_the_place_of_a_twin(corpus):

@@ -149,8 +149,9 @@ def test_defaults_depend_on_the_corpus():
     shares = [default_cooling(50, passes).share for passes in (1, 4, 6, 10, 20, 40)]
     assert shares == [0.5, 0.5, 0.5, 0.4, 0.25, 0.125]
     assert default_cooling(50, 40, batch=True).share == 0.5
-    assert own_words(1.0) == pytest.approx(0.02)
-    assert own_words(30.0) == own_words(1000.0) == 0.6
+    assert own_words(1.0, 1e6) == pytest.approx(0.02)
+    assert own_words(1000.0, 60.0) == pytest.approx(0.006)
+    assert own_words(30.0, 1e6) == own_words(1000.0, 6000.0) == 0.6
 
 
 def test_stream_of_one_pass_by_plan_finds_planted_topics():
