@@ -56,6 +56,14 @@ def test_loss_is_for_all_tokens_of_the_topics():
     np.testing.assert_allclose(five, 5.0 * one, rtol=1e-3)
 
 
+def test_one_of_two_equal_topics_is_not_missed():
+    X, truth = mixed_topics(3, 200, 40)
+    topics = Topics(table_of(np.vstack([truth, truth[:1]]), X.sum() / 4), 0.01, "plug-in")
+    losses, heirs = removal_losses(topics, X.astype(np.float64), np.full(4, 0.1))
+    assert (heirs[0], heirs[3]) == (3, 0)
+    assert max(losses[0], losses[3]) < 0.02 * min(losses[1], losses[2])
+
+
 def test_only_one_of_two_equal_topics_is_removed():
     X, truth = mixed_topics(3, 200, 40)
     doubled = np.vstack([truth, truth[:1]])
