@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
+from sklearn_subanneal.columns.few_levels import few_levels, nearest_levels
 from sklearn_subanneal.columns.joint_rests import Rest, joint_rests
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import (
@@ -46,6 +47,8 @@ class AtomSplit:
     params : dict of str to dict
     atoms : ndarray of shape (n_atoms,)
         Sorted.
+    levels : ndarray or None
+        The numbers of the column, if they are few and repeat: imputed cells are among these.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class AtomSplit:
     parts: tuple[Column, ...]
     params: dict[str, dict]
     atoms: np.ndarray
+    levels: np.ndarray | None = None
 
     named: ClassVar[tuple[str, str]] = ("atom", "rest")
 
@@ -86,7 +90,7 @@ class AtomSplit:
             part, params = Column(which, Categorical, categories, "object"), {which: {"unseen": NEGLIGIBLE}}
         skewed = is_skewed(numbers, given)
         number = Column(rest, Skewed if skewed else Real, revisable=skewed and "transform" not in given)
-        return cls((part, number), params, atoms)
+        return cls((part, number), params, atoms, few_levels(cells))
 
     def assigned(self, given: dict) -> dict[str, dict]:
         """Hyperparameters of the column by the parts to which they belong."""
@@ -123,11 +127,11 @@ class AtomSplit:
     def completed(
         self, filled: list[np.ndarray], spreads: list[np.ndarray], predict: Callable
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The mean and the standard deviation of each cell, or an atom in place of the mean if it is almost sure."""
+        """The mean, or in place of it what :meth:`Semicontinuous.imputed` gives, and the standard deviation."""
         shares, _ = predict(0, {})
         mean, spread = predict(1, {0: np.zeros(len(filled[0]), np.int32)})
         first, deviation = mixed_moments(shares, self.atoms, mean, spread)
-        sure = sure_atoms(shares[:, 1:])
+        sure, first = sure_atoms(shares[:, 1:], self.levels), nearest_levels(first, self.levels)
         return [np.where(sure < 0, REST, sure + 1).astype(np.int32), first], [deviation, deviation]
 
 

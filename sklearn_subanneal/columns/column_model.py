@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._base import ColumnData, ColumnStatistics
 from sklearn_subanneal.columns._cluster_parameters import ClusterParameters
+from sklearn_subanneal.columns.few_levels import nearest_levels
 from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.columns.parameters import Hyperparameter, draw_on_grid, nearest_on_grid
 from sklearn_subanneal.columns.transforms import IDENTITY, Transform
@@ -84,6 +85,9 @@ class ColumnModel:
     limits : ndarray of shape (2, len(sources)) or None
         The least and the largest value, in standard units, that a missing cell can have that is part of a chain's
         state; None: any.
+    levels : tuple
+        For each column of the table its numbers, if they are few and repeat, else None; imputed cells are the nearest
+        of these. Empty: there are none.
     """
 
     kind: ClassVar[str]
@@ -114,6 +118,7 @@ class ColumnModel:
     stateful: bool = False
     transform: Transform = IDENTITY
     limits: np.ndarray | None = None
+    levels: tuple[np.ndarray | None, ...] = ()
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:
@@ -291,11 +296,11 @@ class ColumnModel:
         return self.restore(first), np.minimum(deviation, LARGEST_CELL)
 
     def imputed(self, value: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """Predicted values as cells of this type, for example rounded to integers.
+        """Predicted values as cells of this type, for example rounded to integers, or to the few numbers of a column.
 
         ``value`` is that of ``summary``, (n_rows, width), and ``first`` that of ``expectations``.
         """
-        return value
+        return np.column_stack([*map(nearest_levels, value.T, self.levels)]) if self.levels else value
 
     def interval_probabilities(
         self, column: ColumnStatistics, intervals: Sequence[Interval], n_clusters: int

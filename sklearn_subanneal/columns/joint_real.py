@@ -186,6 +186,7 @@ def bind_joint_reals(
                 scale=model.scale,
                 stateful=stateful,
                 transform=model.transform,
+                levels=model.levels,
                 **more,
             )
         )

@@ -11,6 +11,7 @@ from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
 from sklearn_subanneal.columns.atoms import find_atoms, single_atom
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
+from sklearn_subanneal.columns.few_levels import few_levels
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
@@ -23,6 +24,8 @@ from sklearn_subanneal.columns.type_evidence import TypeEvidence
 # p, the squared distance of the mean from the atom is at most (1 - p) / p of the variance: the root of the mean squared
 # error is then at most 5.4 % above the least possible, and the imputed cell is one that the column has.
 SURE = 0.9
+# The mean of a column of few numbers is none of them, and the atom need not be as sure.
+PROBABLE = 0.5
 # Of the first atom that a logarithm does not take.
 FIRST_PLACE = -1e6
 
@@ -51,7 +54,8 @@ class Semicontinuous(Real):
 
     Predictions are mean and standard deviation, atoms included. Of a transformed rest, whose mean may be infinite, the
     median takes the place of the mean, and half the distance between the quantiles 0.159 and 0.841 that of the standard
-    deviation. ``impute`` gives the mean; it gives an atom in place of it if its probability is at least 0.9.
+    deviation. ``impute`` gives the mean; it gives an atom in place of it if its probability is at least 0.9. Of
+    at most 20 numbers that repeat it gives an atom with a probability of 0.5, or else the number nearest to the mean.
 
     Attributes
     ----------
@@ -88,7 +92,8 @@ class Semicontinuous(Real):
         start = {"alpha": float(given.get("alpha", 1.0)), **model.parameters, "atoms": model._places_of(atoms)}
         axes = {"alpha": ALPHA_GRID, **model.grids} if learn else {}
         points = model.points if model.has_moments else points_between(model._standard(rest))
-        return replace(model, parameters=start, grids=axes, atoms=atoms, points=points)
+        levels = (few_levels(cells),)
+        return replace(model, parameters=start, grids=axes, atoms=atoms, points=points, levels=levels)
 
     def with_grids(self, given, cells):
         return super().with_grids(given, _measured_by(cells, self.atoms))
@@ -172,9 +177,9 @@ class Semicontinuous(Real):
         return value[:, None], deviation[:, None]
 
     def imputed(self, value, first):
-        """The mean, or an atom that is almost sure."""
-        sure = sure_atoms(first[:, -len(self.atoms) :])
-        return np.where(sure[:, None] < 0, value, self.atoms[sure][:, None])
+        """The mean, or an atom that is almost sure; of few numbers the nearest, or an atom that is probable."""
+        sure = sure_atoms(first[:, -len(self.atoms) :], next(iter(self.levels), None))
+        return np.where(sure[:, None] < 0, super().imputed(value, first), self.atoms[sure][:, None])
 
     def interval_probabilities(self, column, intervals, n_clusters):
         shares, rest = column.shares(n_clusters), self._rest(column, n_clusters)
@@ -192,10 +197,14 @@ class Semicontinuous(Real):
         return column.log_masses(values, n_clusters)
 
 
-def sure_atoms(probabilities: np.ndarray) -> np.ndarray:
-    """Which atom is almost sure, given the probabilities (n_rows, n_atoms) of all; -1 where none is."""
+def sure_atoms(probabilities: np.ndarray, levels: np.ndarray | None) -> np.ndarray:
+    """Which atom is imputed, given the probabilities (n_rows, n_atoms) of all: an almost sure one; -1 where none is.
+
+    In a column of few ``levels`` it is one that is more probable than not.
+    """
     best = probabilities.argmax(axis=1)
-    return np.where(np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0] >= SURE, best, -1)
+    least = SURE if levels is None else PROBABLE
+    return np.where(np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0] >= least, best, -1)
 
 
 def mixed_moments(

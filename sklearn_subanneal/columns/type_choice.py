@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from sklearn_subanneal.columns.count import Count
+from sklearn_subanneal.columns.few_levels import FEWEST_CELLS_A_LEVEL, MOST_REPEATED
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.ordinal import MOST_LEVELS
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
@@ -15,8 +16,6 @@ from sklearn_subanneal.tables.chosen_type import ChosenType
 from sklearn_subanneal.tables.dates import parse_datetimes
 from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
 
-# Integers of at most so many values, each in so many cells on average, may be grades or codes.
-MOST_GRADES, FEWEST_CELLS_A_VALUE = 20, 5.0
 # Grades leave few places out between the least and the greatest: 14 of the numbers from 1 to 365 are amounts.
 MOST_PLACES_A_GRADE = 2.0
 # Equally frequent integers without gaps are classes, up to so many (beyond, evenly spread amounts are as likely), if
@@ -159,7 +158,7 @@ def _of_values(name, numbers) -> ChosenType:
         return ChosenType("real", f"always {_brief(numbers.values[0])}" if n_values else "it has no values")
     if np.array_equal(numbers.values, [0.0, 1.0]):
         return ChosenType("boolean", "zeros and ones")
-    repeats = numbers.n_cells >= FEWEST_CELLS_A_VALUE * n_values
+    repeats = numbers.n_cells >= FEWEST_CELLS_A_LEVEL * n_values
     if n_values == 2 and repeats:
         return ChosenType("categorical", f"two values, {_brief(numbers.values[0])} and {_brief(numbers.values[1])}")
     if numbers.number_rows():
@@ -170,7 +169,7 @@ def _of_values(name, numbers) -> ChosenType:
         chosen = _of_integers(name, numbers, evidence, repeats)
         if chosen is not None:
             return chosen
-    elif repeats and n_values <= MOST_GRADES and numbers.step == 0.5:
+    elif repeats and n_values <= MOST_REPEATED and numbers.step == 0.5:
         return ChosenType(
             "ordinal", f"{n_values} distinct numbers from {_range(numbers)} in steps of 0.5: few levels", revisable=True
         )
@@ -181,7 +180,7 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
     """Codes, grades or counts; None if the integers are amounts."""
     n_values = len(numbers.values)
     text = f"{n_values:,} distinct integers from {_range(numbers)}"
-    are_few = repeats and n_values <= MOST_GRADES and numbers.n_places <= MOST_PLACES_A_GRADE * n_values
+    are_few = repeats and n_values <= MOST_REPEATED and numbers.n_places <= MOST_PLACES_A_GRADE * n_values
     if repeats and n_values >= 3:
         words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
         if named := CODE_WORDS.intersection(words):

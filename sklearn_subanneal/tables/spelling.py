@@ -101,7 +101,8 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     """How the strings of a column spell numbers, None if they do not.
 
     Strings spell numbers if at least 95 % of the cells do, or half of them, at least ten different ones, and the others
-    are at most three marks without a digit, such as "-" or "unknown": these are missing cells.
+    are at most three marks without a digit, such as "-" or "unknown": these are missing cells. Bounds, such as "<0.5",
+    spell numbers if most cells are none; "<38" and ">38" alone are categories.
 
     Parameters
     ----------
@@ -138,6 +139,8 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
             continue
         look = cells.values[:FIRST_LOOK]
         if sum(_has(spelling, value) for value in look) < LEAST_OF_LOOK * len(look) and len(look) > MOST_MARKS * 2:
+            continue
+        if spelling.has_bounds and not _are_few_bounds(cells.values, counts, with_unit):
             continue
         marks = [(value, count) for value, count in zip(cells.values, counts, strict=True) if not _has(spelling, value)]
         if _is_spelled([mark for mark, _ in marks], sum(count for _, count in marks), int(counts.sum()), len(counts)):
@@ -189,6 +192,11 @@ def spelled_cells(cells: Cells, spelling: Spelling) -> Cells:
 
 def _has(spelling, value) -> bool:
     return not isinstance(value, str) or spelling.read(value) is not None
+
+
+def _are_few_bounds(values, counts, exact) -> bool:
+    """Whether at least half of the cells are numbers, not bounds: these alone are ranges, such as "<38" and ">38"."""
+    return sum(count for value, count in zip(values, counts, strict=True) if _has(exact, value)) >= 0.5 * counts.sum()
 
 
 def _is_spelled(marks, n_marked, n_cells, n_values) -> bool:

@@ -29,6 +29,14 @@ def test_decimal_commas(text, number):
     assert parse_number(text, ",") == number
 
 
+def test_ranges_are_no_bounds_of_numbers():
+    """A laboratory's "<0.5" is nearly a number; of "<38" and ">38" nothing would be left."""
+    ranges = object_cells("age", "object", ["<38", ">38"] * 20 + ["40"])
+    assert find_spelling(ranges) is None
+    lead = find_spelling(object_cells("lead", "object", ["1.2", "<0.5", "3", "4.1"] * 10))
+    assert lead.has_bounds and lead.read("<0.5") == 0.5
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [
