@@ -78,5 +78,6 @@ class Ordinal(ColumnModel):
         return weights @ column.probabilities(weights.shape[1]), None
 
     def summary(self, first, second):
-        """The most probable level, and the probability that it is another."""
-        return first.argmax(axis=1)[:, None], 1.0 - first.max(axis=1)[:, None]
+        """The median level, and the probability that it is another."""
+        median = (first.cumsum(axis=1) < 0.5 * first.sum(axis=1, keepdims=True)).sum(axis=1)[:, None]
+        return median, 1.0 - np.take_along_axis(first, median, axis=1)

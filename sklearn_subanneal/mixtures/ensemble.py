@@ -307,11 +307,12 @@ class Ensemble:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
         Reals: posterior mean and standard deviation; skewed ones: median and half the distance between the quantiles
-        0.159 and 0.841; an atom of a semicontinuous column in place of the mean if it is almost sure. Counts: mean,
-        rounded, and standard deviation. Categories: the most probable one, and the probability that it is another.
-        Observed cells stay, with uncertainty 0. The expectations of each draw are limited by
-        :meth:`ColumnModel.limited`. For ``seen`` see :meth:`expectations`; ``columns`` are those to be filled, None:
-        all. ``shares`` takes the probabilities of some discrete columns, of which it has arrays (n_rows, n_categories):
+        0.159 and 0.841; an atom of a semicontinuous column in place of the mean if it is almost sure. Of few numbers,
+        the nearest. Counts: mean, rounded, and standard deviation. Ordinals: the median level, categories: the most
+        probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. The expectations
+        of each draw are limited by :meth:`ColumnModel.limited`. For ``seen`` see :meth:`expectations`; ``columns`` are
+        those to be filled, None: all. ``shares`` takes the probabilities of some discrete columns, of which it has
+        arrays (n_rows, n_categories):
         in the rows in which they are filled.
 
         Returns

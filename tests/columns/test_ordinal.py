@@ -82,10 +82,23 @@ def test_cells_come_back_in_their_dtype(fitted):
     assert filled["grade"].dtype == drawn["grade"].dtype == dtype
     seen = X["grade"].notna()
     assert (filled["grade"][seen] == X["grade"][seen]).all() and filled["grade"].notna().all()
-    # The grade that an imputation gives is the most probable one.
+    # The grade that an imputation gives is the median.
     gaps = X[~seen]
-    best = model.predict_column_proba("grade", gaps).argmax(axis=1)
-    assert filled["grade"][~seen].tolist() == [GRADES[i] for i in best]
+    probabilities = model.predict_column_proba("grade", gaps)
+    median = [np.flatnonzero(np.cumsum(own) >= 0.5)[0] for own in probabilities]
+    assert filled["grade"][~seen].tolist() == [GRADES[i] for i in median]
+
+
+def test_the_imputed_level_is_the_median():
+    X = pd.DataFrame({"x": pd.Categorical(np.repeat([0, 1, 2, 3], [45, 5, 10, 40]), range(4), ordered=True)})
+    model = SubsampleAnnealedDPMM(feature_types=["ordinal"], **SHORT | {"n_draws": 30}).fit(X)
+    gap = pd.DataFrame({"x": pd.Categorical([np.nan], range(4), ordered=True)})
+    filled, uncertainty = model.impute(gap, return_uncertainty=True)
+    (probabilities,) = model.predict_column_proba("x", gap)
+    median = int(filled["x"][0])
+    assert median in (1, 2) and probabilities.argmax() in (0, 3)
+    assert probabilities[:median].sum() < 0.5 <= probabilities[: median + 1].sum()
+    assert_allclose(uncertainty[0, 0], 1.0 - probabilities[median])
 
 
 def test_numbers_sort_by_value():
