@@ -91,7 +91,7 @@ def test_cells_come_back_in_their_dtype(fitted):
 
 def test_the_imputed_level_is_the_median():
     X = pd.DataFrame({"x": pd.Categorical(np.repeat([0, 1, 2, 3], [45, 5, 10, 40]), range(4), ordered=True)})
-    model = SubsampleAnnealedDPMM(feature_types=["ordinal"], **SHORT | {"n_draws": 30}).fit(X)
+    model = CrossCat(feature_types=["ordinal"], **SHORT | {"n_draws": 30}).fit(X)
     gap = pd.DataFrame({"x": pd.Categorical([np.nan], range(4), ordered=True)})
     filled, uncertainty = model.impute(gap, return_uncertainty=True)
     (probabilities,) = model.predict_column_proba("x", gap)
