@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
-from sklearn_subanneal.columns.few_levels import few_levels, nearest_levels
+from sklearn_subanneal.columns.few_levels import are_whole, few_levels, nearest_levels
 from sklearn_subanneal.columns.joint_rests import Rest, joint_rests
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.semicontinuous import (
@@ -49,6 +49,8 @@ class AtomSplit:
         Sorted.
     levels : ndarray or None
         The numbers of the column, if they are few and repeat: imputed cells are among these.
+    whole : bool
+        Whether they are whole numbers, as imputed cells are then.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class AtomSplit:
     params: dict[str, dict]
     atoms: np.ndarray
     levels: np.ndarray | None = None
+    whole: bool = False
 
     named: ClassVar[tuple[str, str]] = ("atom", "rest")
 
@@ -90,7 +93,7 @@ class AtomSplit:
             part, params = Column(which, Categorical, categories, "object"), {which: {"unseen": NEGLIGIBLE}}
         skewed = is_skewed(numbers, given)
         number = Column(rest, Skewed if skewed else Real, revisable=skewed and "transform" not in given)
-        return cls((part, number), params, atoms, few_levels(cells))
+        return cls((part, number), params, atoms, few_levels(cells), are_whole(cells))
 
     def assigned(self, given: dict) -> dict[str, dict]:
         """Hyperparameters of the column by the parts to which they belong."""
@@ -131,7 +134,7 @@ class AtomSplit:
         shares, _ = predict(0, {})
         mean, spread = predict(1, {0: np.zeros(len(filled[0]), np.int32)})
         first, deviation = mixed_moments(shares, self.atoms, mean, spread)
-        sure, first = sure_atoms(shares[:, 1:], self.levels), nearest_levels(first, self.levels)
+        sure, first = sure_atoms(shares[:, 1:], self.levels), nearest_levels(first, self.levels, self.whole)
         return [np.where(sure < 0, REST, sure + 1).astype(np.int32), first], [deviation, deviation]
 
 

@@ -88,6 +88,8 @@ class ColumnModel:
     levels : tuple
         For each column of the table its numbers, if they are few and repeat, else None; imputed cells are the nearest
         of these. Empty: there are none.
+    whole : tuple of bool
+        For each column of the table whether all its numbers are whole; imputed cells are whole then, too.
     """
 
     kind: ClassVar[str]
@@ -119,6 +121,7 @@ class ColumnModel:
     transform: Transform = IDENTITY
     limits: np.ndarray | None = None
     levels: tuple[np.ndarray | None, ...] = ()
+    whole: tuple[bool, ...] = ()
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:
@@ -300,7 +303,7 @@ class ColumnModel:
 
         ``value`` is that of ``summary``, (n_rows, width), and ``first`` that of ``expectations``.
         """
-        return np.column_stack([*map(nearest_levels, value.T, self.levels)]) if self.levels else value
+        return np.column_stack([*map(nearest_levels, value.T, self.levels, self.whole)]) if self.levels else value
 
     def interval_probabilities(
         self, column: ColumnStatistics, intervals: Sequence[Interval], n_clusters: int

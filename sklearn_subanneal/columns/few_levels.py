@@ -1,4 +1,4 @@
-"""Levels: the numbers of a column that has few of them, each in many cells. Imputed cells are among these."""
+"""What numbers a column has: a few, each in many cells, or whole ones. Imputed cells are such numbers."""
 
 from __future__ import annotations
 
@@ -31,16 +31,21 @@ def few_levels(cells: NDArray) -> NDArray | None:
     return levels if 0 < len(levels) <= min(MOST_REPEATED, len(present) / FEWEST_CELLS_A_LEVEL) else None
 
 
-def nearest_levels(values: NDArray, levels: NDArray | None) -> NDArray:
-    """The level that is nearest to each value; without levels, the values.
+def are_whole(cells: NDArray) -> bool:
+    """Whether all numbers of a column, NaN where missing, are whole."""
+    return bool(np.all(np.isnan(cells) | (cells == np.rint(cells))))
+
+
+def nearest_levels(values: NDArray, levels: NDArray | None, whole: bool) -> NDArray:
+    """The level that is nearest to each value; without levels, the nearest whole number, or the value itself.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn_subanneal.columns.few_levels import nearest_levels
-    >>> nearest_levels(np.array([1997.2, 2005.0]), np.array([1997.0, 1998.0, 2000.0]))
+    >>> nearest_levels(np.array([1997.2, 2005.0]), np.array([1997.0, 1998.0, 2000.0]), whole=True)
     array([1997., 2000.])
     """
     if levels is None:
-        return values
+        return np.rint(values) if whole else values
     return levels[np.searchsorted(0.5 * (levels[1:] + levels[:-1]), values)]

@@ -11,7 +11,7 @@ from sklearn_subanneal.columns._gaussian_parameters import GaussianParameters
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.cell_ranges import cell_range, limited_moments, limits_of_missing, restored_moments
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.columns.few_levels import few_levels
+from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 from sklearn_subanneal.columns.real import KAPPA_GRID, NARROW, SIGMA2_GRID, sigma2_grid
 from sklearn_subanneal.columns.transforms import IDENTITY, Transform
@@ -59,7 +59,8 @@ class Gaussian(ColumnModel):
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids, transform: Transform = IDENTITY):
-        d, levels, cells = len(sources), tuple(map(few_levels, cells.T)), transform.forward(cells)
+        d, levels, whole = len(sources), tuple(map(few_levels, cells.T)), tuple(map(are_whole, cells.T))
+        cells = transform.forward(cells)
         center, scale = standard_units(cells, learn, grids)
         z = (cells - center) / scale
         start = {"mu": np.zeros(d), "kappa": 0.1, "psi": START_NU * _start_share(d) * np.eye(d), "nu": d - 1 + START_NU}
@@ -99,6 +100,7 @@ class Gaussian(ColumnModel):
             "ends": cell_range(z),
             "limits": limits,
             "levels": levels,
+            "whole": whole,
         }
         return cls(name, sources, start, axes, center, scale, **settings)
 

@@ -187,6 +187,7 @@ def bind_joint_reals(
                 stateful=stateful,
                 transform=model.transform,
                 levels=model.levels,
+                whole=model.whole,
                 **more,
             )
         )

@@ -14,7 +14,7 @@ from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._cluster_parameters import NormalParameters
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.columns.few_levels import few_levels
+from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.t_boxes import t_interval_probabilities
@@ -54,7 +54,8 @@ class Real(ColumnModel):
         values = transform.forward(cells)
         center, scale = standard_units(values[:, None], learn, grids)
         start, axes = normal_prior(name, (values - center[0]) / scale[0], center[0], scale[0], given, learn, grids)
-        return cls(name, sources, start, axes, center, scale, transform=transform, levels=(few_levels(cells),))
+        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),)}
+        return cls(name, sources, start, axes, center, scale, transform=transform, **found)
 
     def data(self, arrays):
         return NormalData(self.values(arrays)[:, 0].astype(np.float32))

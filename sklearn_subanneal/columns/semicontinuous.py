@@ -11,7 +11,7 @@ from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
 from sklearn_subanneal.columns.atoms import find_atoms, single_atom
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
-from sklearn_subanneal.columns.few_levels import few_levels
+from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
@@ -92,8 +92,8 @@ class Semicontinuous(Real):
         start = {"alpha": float(given.get("alpha", 1.0)), **model.parameters, "atoms": model._places_of(atoms)}
         axes = {"alpha": ALPHA_GRID, **model.grids} if learn else {}
         points = model.points if model.has_moments else points_between(model._standard(rest))
-        levels = (few_levels(cells),)
-        return replace(model, parameters=start, grids=axes, atoms=atoms, points=points, levels=levels)
+        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),)}
+        return replace(model, parameters=start, grids=axes, atoms=atoms, points=points, **found)
 
     def with_grids(self, given, cells):
         return super().with_grids(given, _measured_by(cells, self.atoms))

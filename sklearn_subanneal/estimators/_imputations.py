@@ -25,8 +25,9 @@ class Imputations:
 
         Reals are filled by their posterior mean (of the direction, where they are cyclic; an atom of a semicontinuous
         column takes its place if its probability is at least 0.9), skewed columns by the median, of columns with at
-        most 20 numbers that repeat by the nearest of these (or an atom of probability 0.5), counts by the mean rounded,
-        ordinal columns by the median level, categories by the most probable one, dates by one near the mean that agrees
+        most 20 numbers that repeat by the nearest of these (or an atom of probability 0.5), columns of whole numbers
+        and counts by the mean rounded, ordinal columns by the median level, categories by the most probable one, dates
+        by one near the mean that agrees
         with the other parts, under
         the conditional of the density that ``score_samples`` reports: the weight of a draw is the density of all
         observed cells of the row, which is exact for new rows. With full covariance, the mean of each draw is limited

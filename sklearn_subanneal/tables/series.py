@@ -18,7 +18,8 @@ def pandas_series(column, array: np.ndarray):
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
         is_float = column.dtype.lower().startswith("float")
         dtype = column.dtype if is_float else "Float64" if is_nullable else "float64"
-        return pd.Series(_within(array, dtype.lower())).astype(dtype)
+        series = pd.Series(_within(array, dtype.lower())).astype(dtype)
+        return series.astype(column.dtype) if _are_integers(array, column.dtype, is_nullable) else series
     if column.type.coded and column.levels is not None:
         position = {level: code for code, level in enumerate(column.levels)}
         codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
@@ -42,7 +43,9 @@ def polars_series(column, array: np.ndarray):
     if array.dtype.kind == "f":
         narrow = dtype == "Float32"
         array = _within(array, "float32" if narrow else "float64")
-        series = pl.Series(array).fill_nan(None).cast(pl.Float32 if narrow else pl.Float64)
+        is_integer = _are_integers(array, dtype, gaps=True)
+        series = pl.Series(array).fill_nan(None)
+        series = series.cast(getattr(pl, dtype) if is_integer else pl.Float32 if narrow else pl.Float64)
     else:
         series = pl.Series(array, dtype=pl.Int32).set(pl.Series(is_missing(array)), None)
         if column.categories is not None:
@@ -56,6 +59,17 @@ def _within(array: np.ndarray, dtype: str) -> np.ndarray:
     """Reals within the range of a narrower dtype: what is drawn or predicted beyond it is at its end."""
     largest = np.finfo(dtype).max
     return np.clip(array, -largest, largest)
+
+
+def _are_integers(array: np.ndarray, dtype: str, gaps: bool) -> bool:
+    """Whether reals, with missing cells only if there may be ``gaps``, are whole numbers of a dtype of integers."""
+    if not dtype.lower().startswith(("int", "uint")):
+        return False
+    present = array[~np.isnan(array)]
+    # Beyond these, floating-point numbers do not tell integers apart.
+    limits, most = np.iinfo(dtype.lower()), 2.0**53
+    inside = (present >= max(limits.min, -most)) & (present <= min(limits.max, most)) & (present == np.rint(present))
+    return bool(inside.all()) and (gaps or len(present) == len(array))
 
 
 def _held_dtype(column, array: np.ndarray) -> str:

@@ -37,9 +37,11 @@ def test_levels_are_few_and_repeat():
 
 def test_nearest_levels():
     levels = np.array([-1.0, 0.0, 10.0])
-    assert nearest_levels(np.array([-7.0, -0.4, 4.9, 5.1, 99.0]), levels).tolist() == [-1.0, 0.0, 0.0, 10.0, 10.0]
-    assert nearest_levels(np.array([3.0]), np.array([8.0])).tolist() == [8.0]
-    assert nearest_levels(np.array([3.0]), None).tolist() == [3.0]
+    values = np.array([-7.0, -0.4, 4.9, 5.1, 99.0])
+    assert nearest_levels(values, levels, whole=True).tolist() == [-1.0, 0.0, 0.0, 10.0, 10.0]
+    assert nearest_levels(np.array([3.0]), np.array([8.0]), whole=True).tolist() == [8.0]
+    assert nearest_levels(values, None, whole=False).tolist() == values.tolist()
+    assert nearest_levels(values, None, whole=True).tolist() == [-7.0, 0.0, 5.0, 5.0, 99.0]
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "diag"])
@@ -53,6 +55,20 @@ def test_imputed_cells_are_numbers_of_the_column(generator, estimator, covarianc
     filled = model.impute(table)["level"]
     assert np.isin(filled, [7.0, 18.0, 30.5, 60.0]).all()
     assert (filled == truth)[gaps].mean() > 0.8
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+@pytest.mark.parametrize("estimator", [CrossCat, SubsampleAnnealedDPMM])
+@pytest.mark.parametrize("kind", ["real", "skewed", "semicontinuous"])
+def test_imputed_cells_of_whole_numbers_are_whole(generator, estimator, covariance_type, kind):
+    age = generator.integers(18, 90, 300).astype(float)
+    table = pd.DataFrame({"age": age, "income": 100.0 * age + 30.0 * generator.standard_normal(300)})
+    table.loc[:40, "age"], table.loc[41:60, "income"] = np.nan, np.nan
+    types, params = {"age": kind, "income": "real"}, {"age": {"atoms": 18.0}} if kind == "semicontinuous" else None
+    model = estimator(covariance_type=covariance_type, feature_types=types, feature_params=params, **SHORT).fit(table)
+    filled = model.impute(table)
+    assert (filled["age"] == np.rint(filled["age"])).all()
+    assert not (filled["income"] == np.rint(filled["income"]))[41:61].any()
 
 
 def test_imputed_cells_of_many_numbers_are_means(generator):

@@ -556,10 +556,23 @@ def test_integers_come_back_as_floats_where_they_must():
     arrays[1] = np.array([-1, 0], dtype=np.int8)
     arrays[2] = np.array([-1, 0], dtype=np.int8)
     X = table.decode(arrays)
-    assert X.dtypes.astype(str).tolist() == ["float64", "float64", "boolean", "Float64"]
+    assert X.dtypes.astype(str).tolist() == ["float64", "float64", "boolean", "Int8"]
     np.testing.assert_array_equal(
         X.to_numpy(dtype=float, na_value=np.nan), [[1.5, np.nan, np.nan, 1], [np.nan, 5, 0, 2]]
     )
+    for cells, dtypes in (([1.0, 2.5], ["float64", "Float64"]), ([1.0, 300.0], ["int64", "Float64"])):
+        arrays[0] = arrays[3] = np.array(cells)
+        assert table.decode(arrays).dtypes.astype(str).tolist()[::3] == dtypes
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype"), [([1.0, np.nan], pl.Int8), ([1.0, 2.5], pl.Float64), ([1.0, 300.0], pl.Float64)]
+)
+def test_whole_numbers_of_polars_keep_their_integers(cells, dtype):
+    _, table, _ = fitted(pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int8)}), {})
+    X = table.decode([np.array(cells)])
+    assert X["a"].dtype == dtype
+    assert X["a"].to_list() == [None if np.isnan(x) else x for x in cells]
 
 
 @pytest.mark.parametrize("frame, wider", [(pd.DataFrame, "int32"), (pl.DataFrame, "Int32")])
