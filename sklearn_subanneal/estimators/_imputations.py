@@ -27,12 +27,10 @@ class Imputations:
         column takes its place if its probability is at least 0.9), skewed columns by the median, of columns with at
         most 20 numbers that repeat by the nearest of these (or an atom of probability 0.5), columns of whole numbers
         and counts by the mean rounded, ordinal columns by the median level, categories by the most probable one, dates
-        by one near the mean that agrees
-        with the other parts, under
-        the conditional of the density that ``score_samples`` reports: the weight of a draw is the density of all
-        observed cells of the row, which is exact for new rows. With full covariance, the mean of each draw is limited
-        to the range of the training cells, and its standard deviation to the length of that range; for the mean of the
-        model itself see :meth:`predict_column`.
+        by one near the mean that agrees with the other parts, under the conditional of the density that
+        ``score_samples`` reports: the weight of a draw is the density of all observed cells of the row, which is exact
+        for new rows. With full covariance, the mean of each draw is limited to the range of the training cells, and its
+        standard deviation to the length of that range; for the mean of the model itself see :meth:`predict_column`.
 
         Parameters
         ----------

@@ -24,12 +24,10 @@ class MixtureImputations:
         column takes its place if its probability is at least 0.9), skewed columns by the median, of columns with at
         most 20 numbers that repeat by the nearest of these (or an atom of probability 0.5), columns of whole numbers
         and counts by the mean rounded, ordinal columns by the median level, categories by the most probable one, dates
-        by one near the mean that agrees
-        with the other parts. Each
-        row counts as one that ``fit`` has not seen: its missing cells are predicted by the conditional of the density
-        that ``score_samples`` gives. With full covariance, skewed cells are filled by their mean, transformed, and
-        transformed back; and the mean of each draw is limited to the range of the training cells, its standard
-        deviation to the length of that range.
+        by one near the mean that agrees with the other parts. Each row counts as one that ``fit`` has not seen: its
+        missing cells are predicted by the conditional of the density that ``score_samples`` gives. With full
+        covariance, skewed cells are filled by their mean, transformed, and transformed back; and the mean of each draw
+        is limited to the range of the training cells, its standard deviation to the length of that range.
 
         Parameters
         ----------
