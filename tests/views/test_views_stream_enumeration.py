@@ -66,8 +66,7 @@ def test_evidence_given_hyperparameters():
 @pytest.mark.slow
 @pytest.mark.parametrize("case", FIXED, ids=str)
 def test_evidence_given_hyperparameters_complete(case):
-    # Single runs of the table "real" have a hundred times the evidence: errors are normal in more of them only.
-    check_run(case, 9000 if case.table == "real" else 3000, MOST_ERRORS[case.table])
+    check_run(case, 3000, MOST_ERRORS[case.table])
 
 
 @pytest.mark.slow
