@@ -312,8 +312,7 @@ class Ensemble:
         probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. The expectations
         of each draw are limited by :meth:`ColumnModel.limited`. For ``seen`` see :meth:`expectations`; ``columns`` are
         those to be filled, None: all. ``shares`` takes the probabilities of some discrete columns, of which it has
-        arrays (n_rows, n_categories):
-        in the rows in which they are filled.
+        arrays (n_rows, n_categories): in the rows in which they are filled.
 
         Returns
         -------

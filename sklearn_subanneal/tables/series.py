@@ -7,6 +7,9 @@ import numpy as np
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.date_dtypes import with_pandas_dtype, with_polars_dtype
 
+# Names of dtypes of integers that NumPy has, too; not those of Arrow, or of 128 bits.
+INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+
 
 def pandas_series(column, array: np.ndarray):
     """Write a column, a `sklearn_subanneal.tables.schema.Column`, for pandas."""
@@ -63,7 +66,7 @@ def _within(array: np.ndarray, dtype: str) -> np.ndarray:
 
 def _are_integers(array: np.ndarray, dtype: str, gaps: bool) -> bool:
     """Whether reals, with missing cells only if there may be ``gaps``, are whole numbers of a dtype of integers."""
-    if not dtype.lower().startswith(("int", "uint")):
+    if dtype.lower() not in INTEGERS:
         return False
     present = array[~np.isnan(array)]
     # Beyond these, floating-point numbers do not tell integers apart.

@@ -566,6 +566,15 @@ def test_integers_come_back_as_floats_where_they_must():
 
 
 @pytest.mark.parametrize(
+    "column", [pd.Series([1, 2], dtype="int64[pyarrow]"), pl.Series([1, 2], dtype=pl.Int128)], ids=["arrow", "128 bits"]
+)
+def test_integers_of_other_dtypes_come_back_as_floats(column):
+    frame = pl.DataFrame({"a": column}) if isinstance(column, pl.Series) else pd.DataFrame({"a": column})
+    _, table, _ = fitted(frame, {})
+    assert table.decode([np.array([1.0, 2.0])])["a"].to_list() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
     ("cells", "dtype"), [([1.0, np.nan], pl.Int8), ([1.0, 2.5], pl.Float64), ([1.0, 300.0], pl.Float64)]
 )
 def test_whole_numbers_of_polars_keep_their_integers(cells, dtype):
