@@ -13,6 +13,8 @@ MOST_DECIMALS = 9
 EXPECTED_TIES = 10.0
 # Distances at which frequencies are compared: neighbours, and steps to which people round.
 LAGS = (1, 2, 4, 5, 10, 12)
+# Integers of more places are compared with their neighbours alone.
+MOST_PLACES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +84,12 @@ class NumberValues:
         return self.n_cells**2 / (4.0 * np.sqrt(np.pi) * self.values.std()) > EXPECTED_TIES
 
     def order_score(self, without: np.ndarray) -> float:
-        """How much the frequencies of neighbouring values resemble one another, as a standard normal score.
+        """How much the frequencies depend on the order of the values, as a standard normal score.
 
-        The serial correlation of the ranks of the frequencies, times the root of their number, is about standard normal
-        if the order of the values means nothing (Wald and Wolfowitz, 1943), and larger if frequencies change gradually.
-        Amounts are often rounded to multiples of some number: this is the largest score of several lags.
+        The largest of three scores, each about standard normal if the order means nothing: neighbouring values are
+        about as frequent (the serial correlation of the ranks, Wald and Wolfowitz, 1943; amounts are often rounded to
+        multiples of some number, so that it is the largest of several lags); values are rarer the further they are from
+        the median (Spearman's rank correlation); multiples of five are more frequent (Wilcoxon's rank sum).
 
         Parameters
         ----------
@@ -98,14 +101,37 @@ class NumberValues:
         A. Wald, J. Wolfowitz (1943), An exact test for randomness in the non-parametric case based on serial
         correlation, Annals of Mathematical Statistics 14, 378-388.
         """
-        ranks = rankdata(self.counts[~np.isin(self.values, without)])
-        ranks -= ranks.mean()
-        scores = [0.0]
-        for lag in LAGS:
-            n_pairs = len(ranks) - lag
-            if n_pairs > 3 and ranks.any():
-                scores.append(float(np.mean(ranks[lag:] * ranks[:-lag]) / np.mean(ranks**2) * np.sqrt(n_pairs)))
-        return max(scores)
+        counted = ~np.isin(self.values, without)
+        values, counts = self.values[counted], self.counts[counted]
+        return max(0.0, _score_of_neighbours(counts), *self._scores_of_places(values, counts))
+
+    def _scores_of_places(self, values: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+        """Scores of distances from the median, and of multiples of five steps; places without cells count as well."""
+        if len(values) < 3 or not np.isfinite(self.n_places) or self.n_places > MOST_PLACES:
+            return 0.0, 0.0
+        places = np.round((values - values[0]) / self.step).astype(np.int64)
+        every = np.arange(places[-1] + 1)
+        frequencies = np.zeros(len(every))
+        frequencies[places] = counts
+        ranks = rankdata(frequencies)
+        distances = rankdata(np.abs(every - np.median(np.repeat(places, counts))))
+        tail = -np.corrcoef(ranks, distances)[0, 1] * np.sqrt(len(every) - 1.0) if np.ptp(frequencies) else 0.0
+        is_round = np.round(values[0] / self.step + every) % 5 == 0
+        n_round, n = np.count_nonzero(is_round), len(every)
+        excess = ranks[is_round].sum() - n_round * (n + 1) / 2.0
+        spread = np.sqrt(n_round * (n - n_round) / (n * (n - 1.0)) * np.sum((ranks - (n + 1) / 2.0) ** 2))
+        return float(tail), float(excess / spread) if spread > 0.0 else 0.0
+
+
+def _score_of_neighbours(counts):
+    ranks = rankdata(counts)
+    ranks -= ranks.mean()
+    scores = [0.0]
+    for lag in LAGS:
+        n_pairs = len(ranks) - lag
+        if n_pairs > 3 and ranks.any():
+            scores.append(float(np.mean(ranks[lag:] * ranks[:-lag]) / np.mean(ranks**2) * np.sqrt(n_pairs)))
+    return max(scores)
 
 
 def _step(values):

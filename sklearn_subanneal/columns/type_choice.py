@@ -21,9 +21,11 @@ MOST_PLACES_A_GRADE = 2.0
 # Equally frequent integers without gaps are classes, up to so many (beyond, evenly spread amounts are as likely), if
 # the evidence is higher by so many nats: odds of 20 to 1.
 MOST_CLASSES, LEAST_EQUAL_EVIDENCE = 30, 3.0
-# Codes are dense: their range has at most so many places for each that occurs. A few very frequent ones are left out.
+# Codes begin with 0 or 1 and are dense: their range has at most so many places for each that occurs. A few very frequent
+# ones are left out.
 MOST_PLACES_A_CODE, MOST_CODE_ATOMS = 1.5, 3
-# Above this score, the frequencies of the integers change gradually, as those of amounts: 1 % of codes are above it.
+# Above this score, the frequencies of the integers depend on their order, as those of amounts do: of codes, which are
+# tested in three ways, 3 % are above it.
 ORDERED_SCORE = 2.33
 # The type "real" alone has correlations within clusters, and its predictions are means. Another type must have evidence
 # that is higher by so many nats altogether, odds of 150 to 1 ("very strong" in Kass and Raftery, 1995) ...
@@ -61,7 +63,7 @@ def choose_type(cells: Cells) -> ChosenType:
 
     - 0 and 1 are "boolean", two other values "categorical";
     - integers that repeat are "categorical" if the name of the column calls them codes, if they are equally frequent,
-      as classes are, or if they are many and their frequencies have no order;
+      as classes are, or if they are many from 0 or 1 on and their frequencies have no order;
     - other integers of at most 20 values are "ordinal", or "count" by the evidence;
     - other integers from 0 or 1 with a typical value of at most 20 are "count" by the evidence;
     - others are "real", unless "semicontinuous" or "skewed" has clearly more evidence.
@@ -191,8 +193,8 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
                 return ChosenType(
                     "categorical", f"{text}: equally frequent, as classes are, {_higher(margin)}", revisable=True
                 )
-        is_dense = numbers.n_places <= MOST_PLACES_A_CODE * n_values
-        if is_dense and not are_few and evidence.categorical - evidence.equal > LEAST_EVIDENCE:
+        is_list = numbers.values[0] in (0.0, 1.0) and numbers.n_places <= MOST_PLACES_A_CODE * n_values
+        if is_list and not are_few and evidence.categorical - evidence.equal > LEAST_EVIDENCE:
             few = evidence.atoms if len(evidence.atoms) <= MOST_CODE_ATOMS else []
             if numbers.order_score(few) < ORDERED_SCORE:
                 return ChosenType("categorical", f"{text}: codes, since their frequencies have no order")

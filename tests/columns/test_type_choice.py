@@ -205,6 +205,38 @@ def test_order_of_the_frequencies_tells_codes_from_amounts():
     assert of_numbers(2 * heaped.round()).kind == "real"
     share = np.mean([of_numbers(codes(seed=seed)).kind == "categorical" for seed in range(40)])
     assert share >= 0.9
+    # Lists of codes begin with 0 or 1.
+    assert of_numbers(codes() + 7).kind == "real"
+
+
+def test_few_amounts_are_no_codes():
+    """Neighbouring ages differ by chance as frequencies of codes do, but ages far from the middle are rare."""
+    rng = np.random.default_rng(0)
+    ages = [of_numbers(np.clip(rng.normal(30.0, 10.0, 250).round(), 1, 60)).kind for _ in range(20)]
+    assert ages.count("categorical") <= 1
+    # Answers on a scale from 0 to 100: half of them are multiples of five, all about as frequent, and others of none.
+    scale = np.where(rng.random(3000) < 0.5, 5 * rng.integers(0, 21, 3000), rng.choice(codes(3000, 101), 3000))
+    assert of_numbers(scale).kind != "categorical"
+
+
+def test_each_sign_of_an_order():
+    rng = np.random.default_rng(3)
+    frequencies = rng.permutation(np.geomspace(1, 100, 60).round())
+
+    def score(counts):
+        return NumberValues.of(np.repeat(np.arange(60.0), counts.astype(int))).order_score([])
+
+    def rearranged(keys):
+        """The largest frequencies where the keys are largest."""
+        out = np.empty(60)
+        out[np.argsort(keys)] = np.sort(frequencies)
+        return out
+
+    assert score(frequencies) < 2.33
+    assert score(rearranged(np.arange(60) + 20.0 * rng.random(60))) > 5.0
+    # No neighbours resemble one another: every second place is among the frequent ones.
+    assert score(rearranged(-np.abs(np.arange(60) - 29.5) + 40.0 * (rng.random(60) < 0.5))) > 2.5
+    assert score(rearranged((np.arange(60) % 5 == 0) + 1.01 * rng.random(60))) > 3.0
 
 
 def test_counts_are_told_from_grades_and_from_amounts():
