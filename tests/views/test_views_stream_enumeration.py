@@ -46,13 +46,16 @@ def law_of(case):
 
 def check_run(case, n_runs, most_error):
     exact = exact_views(case.table, case.prior, case.learned, 1.0)
-    found = StreamedViews(case.table, case.prior, case.learned, window=case.window).runs(n_runs)
+    n_particles = N_PARTICLES[case.table]
+    found = StreamedViews(case.table, case.prior, case.learned, window=case.window, n_particles=n_particles).runs(n_runs)
     check_estimates(found, exact.log_evidence, np.array(list(law_of(case).values())), most_error)
 
 
 # Standard errors of the estimates from some thousand runs: in the other tables the rows come in an order in which the
 # first ones mislead.
 MOST_ERRORS = {"boolean": 0.03, "real": 0.12, "semicontinuous": 0.12}
+# With four particles, single runs of these others have three hundred times the evidence: their mean is far from normal.
+N_PARTICLES = {"boolean": 4, "real": 8, "semicontinuous": 8}
 FIXED = [Case(table, prior, window=window) for table in TABLES for prior in PRIORS for window in (2, N_ROWS)]
 # With hyperparameters drawn from their prior, single runs of the table "boolean" have a hundred times the evidence: the
 # standard errors of some thousand runs say nothing there.
