@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sklearn_subanneal.annealing.schedules import Accelerating, PriorGibbs, TemperedAccelerating
+from sklearn_subanneal.annealing.schedules import Accelerating, PriorGibbs, SequentialGibbs, TemperedAccelerating
 
 # Columns of so many levels show too little of their clusters, while there are few rows, for views to form without
 # tempering. With two levels, tempering joins views that are independent.
@@ -65,7 +65,8 @@ class ViewsChains:
         has_time = self.time_limit is None or n_cells <= CELLS_A_SECOND * self.time_limit
         n_passes = template.work / template.n_rows
         if number % 4 >= 2 and has_time and n_passes > LEAST_PASSES * self._times:
-            return replace(template, schedule=PriorGibbs(max(n_passes, 1.0)))
+            start = PriorGibbs if number % 4 == 2 else SequentialGibbs
+            return replace(template, schedule=start(max(n_passes, 1.0)))
         if number % 2 == 1 and n_joint:
             return replace(template, schedule=self._stretched(UNTEMPERED))
         if number % 4 == 1 and has_time:

@@ -19,6 +19,7 @@ from support.tiers import quick_only
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.annealing import (
     Accelerating,
+    PriorGibbs,
     SequentialGibbs,
     StratifiedSubsampling,
     SubsampleAnneal,
@@ -566,6 +567,19 @@ def test_chains_have_several_annealings_or_one_or_none(options, n_rows, expected
         found = "none" if grows == 0.0 else "one" if grows > 0.5 else "several"
         assert found == ways, (number, grows)
         assert ways == "several" or (own["inverse_temperature"] == 1.0).all()
+
+
+def test_chains_without_annealing_start_in_two_ways():
+    """The third and the fourth are those of fits with the two schedules, which take as many passes as the first one."""
+    X = np.random.default_rng(0).normal(size=(60, 4)).round(1)
+    settings = {"n_chains": 4, "n_draws": 1, "random_state": 0}
+    model = CrossCat(**settings).fit(X)
+    own = model.trace_[model.trace_["chain"] == 0]
+    assert own["inverse_temperature"][0] < 1.0
+    for number, schedule in ((2, PriorGibbs), (3, SequentialGibbs)):
+        other = CrossCat(schedule=schedule(60.0), max_sweeps=300, **settings).fit(X)
+        start = [m.trace_["log_joint"][m.trace_["chain"] == number][:20] for m in (model, other)]
+        np.testing.assert_array_equal(*start)
 
 
 @pytest.mark.parametrize(

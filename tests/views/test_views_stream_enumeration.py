@@ -47,7 +47,9 @@ def law_of(case):
 def check_run(case, n_runs, most_error):
     exact = exact_views(case.table, case.prior, case.learned, 1.0)
     n_particles = N_PARTICLES[case.table]
-    found = StreamedViews(case.table, case.prior, case.learned, window=case.window, n_particles=n_particles).runs(n_runs)
+    found = StreamedViews(case.table, case.prior, case.learned, window=case.window, n_particles=n_particles).runs(
+        n_runs
+    )
     check_estimates(found, exact.log_evidence, np.array(list(law_of(case).values())), most_error)
 
 
