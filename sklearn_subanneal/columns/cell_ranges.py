@@ -52,6 +52,31 @@ def limits_of_missing(cells: np.ndarray) -> np.ndarray:
     return np.array([low - room, high + room])
 
 
+def limits_of_drawn(cells: np.ndarray) -> np.ndarray:
+    """The least and the largest cell of rows that are drawn, (2, n_columns): as far beyond the cells as their range.
+
+    The predictive distributions of clusters of few rows, and of new ones, have tails so heavy that their moments are
+    infinite. A transformation back makes of them cells beyond any number.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_rows,) or (n_rows, n_columns)
+        In the units of the data. A column whose cells are all equal or missing has no limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
+    >>> limits_of_drawn(np.array([-1.0, 2.0, np.nan])).tolist()
+    [[-4.0], [5.0]]
+    """
+    low, high = _ends(cells.reshape(len(cells), -1))
+    # The ends of a column may be so far apart that their distance is infinite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        room = high - low
+        return np.where(room > 0.0, [low - room, high + room], [[-np.inf], [np.inf]])
+
+
 def _ends(cells):
     seen = ~np.isnan(cells)
     return np.min(cells, axis=0, where=seen, initial=np.inf), np.max(cells, axis=0, where=seen, initial=-np.inf)

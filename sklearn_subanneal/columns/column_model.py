@@ -90,6 +90,8 @@ class ColumnModel:
         of these. Empty: there are none.
     whole : tuple of bool
         For each column of the table whether all its numbers are whole; imputed cells are whole then, too.
+    drawn_between : ndarray of shape (2, len(sources)) or None
+        The least and the largest cell of rows that are drawn, in the units of the data; None: any.
     """
 
     kind: ClassVar[str]
@@ -122,6 +124,7 @@ class ColumnModel:
     limits: np.ndarray | None = None
     levels: tuple[np.ndarray | None, ...] = ()
     whole: tuple[bool, ...] = ()
+    drawn_between: np.ndarray | None = None
 
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids) -> ColumnModel:

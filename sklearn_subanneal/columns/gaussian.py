@@ -9,7 +9,13 @@ import numpy as np
 from sklearn_subanneal._core.rounding import geometric_grid, rounded
 from sklearn_subanneal.columns._gaussian_parameters import GaussianParameters
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
-from sklearn_subanneal.columns.cell_ranges import cell_range, limited_moments, limits_of_missing, restored_moments
+from sklearn_subanneal.columns.cell_ranges import (
+    cell_range,
+    limited_moments,
+    limits_of_drawn,
+    limits_of_missing,
+    restored_moments,
+)
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
@@ -60,6 +66,7 @@ class Gaussian(ColumnModel):
     @classmethod
     def bind(cls, name, sources, cells, given, *, n_categories, learn, grids, transform: Transform = IDENTITY):
         d, levels, whole = len(sources), tuple(map(few_levels, cells.T)), tuple(map(are_whole, cells.T))
+        drawn_between = limits_of_drawn(cells)
         cells = transform.forward(cells)
         center, scale = standard_units(cells, learn, grids)
         z = (cells - center) / scale
@@ -101,6 +108,7 @@ class Gaussian(ColumnModel):
             "limits": limits,
             "levels": levels,
             "whole": whole,
+            "drawn_between": drawn_between,
         }
         return cls(name, sources, start, axes, center, scale, **settings)
 

@@ -188,6 +188,7 @@ def bind_joint_reals(
                 transform=model.transform,
                 levels=model.levels,
                 whole=model.whole,
+                drawn_between=model.drawn_between,
                 **more,
             )
         )

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn_subanneal._core.rounding import geometric_grid
 from sklearn_subanneal.columns._cluster_parameters import NormalParameters
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
+from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.intervals import Interval
@@ -54,7 +55,7 @@ class Real(ColumnModel):
         values = transform.forward(cells)
         center, scale = standard_units(values[:, None], learn, grids)
         start, axes = normal_prior(name, (values - center[0]) / scale[0], center[0], scale[0], given, learn, grids)
-        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),)}
+        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),), "drawn_between": limits_of_drawn(cells)}
         return cls(name, sources, start, axes, center, scale, transform=transform, **found)
 
     def data(self, arrays):

@@ -11,6 +11,7 @@ from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
 from sklearn_subanneal.columns.atoms import find_atoms, single_atom
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
+from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
 from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.parameters import Hyperparameter
@@ -92,7 +93,7 @@ class Semicontinuous(Real):
         start = {"alpha": float(given.get("alpha", 1.0)), **model.parameters, "atoms": model._places_of(atoms)}
         axes = {"alpha": ALPHA_GRID, **model.grids} if learn else {}
         points = model.points if model.has_moments else points_between(model._standard(rest))
-        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),)}
+        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),), "drawn_between": limits_of_drawn(cells)}
         return replace(model, parameters=start, grids=axes, atoms=atoms, points=points, **found)
 
     def with_grids(self, given, cells):

@@ -21,8 +21,8 @@ MOST_PLACES_A_GRADE = 2.0
 # Equally frequent integers without gaps are classes, up to so many (beyond, evenly spread amounts are as likely), if
 # the evidence is higher by so many nats: odds of 20 to 1.
 MOST_CLASSES, LEAST_EQUAL_EVIDENCE = 30, 3.0
-# Codes begin with 0 or 1 and are dense: their range has at most so many places for each that occurs. A few very frequent
-# ones are left out.
+# Codes begin with 0 or 1 and are dense: their range has at most so many places for each that occurs. A few very
+# frequent ones are left out.
 MOST_PLACES_A_CODE, MOST_CODE_ATOMS = 1.5, 3
 # Above this score, the frequencies of the integers depend on their order, as those of amounts do: of codes, which are
 # tested in three ways, 3 % are above it.

@@ -8,7 +8,8 @@ from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
-from sklearn_subanneal.mixtures.missing_cells import filled_by_draws, spread_draws
+from sklearn_subanneal.mixtures.limited_rows import limited_imputations
+from sklearn_subanneal.mixtures.missing_cells import spread_draws
 from sklearn_subanneal.views.imputations import imputed_table
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
@@ -146,7 +147,7 @@ class Imputations:
             tables = [self._imputed_table(arrays, number, generator) for number in numbers]
         else:
             with self._average() as average:
-                tables = [filled_by_draws(average, arrays, generator) for _ in range(n_imputations)]
+                tables = [limited_imputations(average, arrays, generator) for _ in range(n_imputations)]
         return [self._table.decode(filled, like=X, made=missing(arrays)) for filled in tables]
 
     def _imputed_table(self, arrays, number, generator):
@@ -158,7 +159,7 @@ class Imputations:
         filled = [self._copies.of_table(cells, 0) for cells in filled]
         if (absent := self._copies.absent).size:
             average = ensemble_of_views(self._models, [draw])
-            drawn = filled_by_draws(average, [array[absent] for array in arrays], generator)
+            drawn = limited_imputations(average, [array[absent] for array in arrays], generator)
             for cells, own in zip(filled, drawn, strict=True):
                 cells[absent] = own
         return filled

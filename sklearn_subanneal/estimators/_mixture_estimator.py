@@ -21,6 +21,7 @@ from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
 from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
 from sklearn_subanneal.mixtures import Gibbs, Move, Slice, SplitMerge, resolve_moves
 from sklearn_subanneal.mixtures.ensemble import Ensemble
+from sklearn_subanneal.mixtures.limited_rows import limited_rows
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureSpec
 from sklearn_subanneal.mixtures.predictive import (
     assign_rows,
@@ -310,7 +311,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
         return ensemble_of_mixtures(self._models, self._flat_draws())
 
     def sample(self, n_samples: int = 1, random_state=None, *, keep_missing: bool = False):
-        """Draw rows from the posterior predictive distribution.
+        """Draw rows from the posterior predictive distribution, reals at most their range beyond the training cells.
 
         Parameters
         ----------
@@ -342,7 +343,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
             return sample_bags(self._models, self._flat_draws(), lengths, generator)
         made = np.ones((1, len(self._table.parts)), bool)
         with self._average() as average:
-            rows = average.sample(n_samples, generator)[: len(self._table.parts)]
+            rows = limited_rows(average, n_samples, generator)[: len(self._table.parts)]
             if keep_missing:
                 rows, made = with_missing_cells(self, average, rows, made, None, generator)
         return self._table.decode(rows, made=made)

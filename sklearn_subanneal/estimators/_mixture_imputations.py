@@ -6,7 +6,7 @@ from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.estimators._parts import filled_parts, uncertainty_of_columns
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
-from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
+from sklearn_subanneal.mixtures.limited_rows import limited_imputations
 
 NOTHING_TO_FILL = "{} has nothing to fill: a word that does not occur in a document has the count 0."
 
@@ -77,5 +77,5 @@ class MixtureImputations:
         arrays = self._encode(X)
         generator = sampling_generator(n_imputations, random_state, "n_imputations")
         with self._average() as average:
-            tables = [filled_by_draws(average, arrays, generator) for _ in range(n_imputations)]
+            tables = [limited_imputations(average, arrays, generator) for _ in range(n_imputations)]
         return [self._table.decode(filled, like=X, made=missing(arrays)) for filled in tables]

@@ -12,6 +12,7 @@ from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._questions import Questions
 from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
+from sklearn_subanneal.mixtures.limited_rows import limited_rows
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, united
 
 
@@ -76,6 +77,9 @@ class PredictiveQueries(Imputations, Questions):
     def sample(self, n_samples: int = 1, given=None, random_state=None, *, keep_missing: bool = False):
         """Draw rows from the posterior predictive distribution, given some cells.
 
+        Reals are at most as far beyond the training cells as their range: rows with others are drawn again, as the
+        tails of new and of small clusters are too heavy for any moments.
+
         Parameters
         ----------
         n_samples : int, default=1
@@ -119,7 +123,7 @@ class PredictiveQueries(Imputations, Questions):
         cells = None if given is None else evidence(self, self._table, given, 1)
         made = np.ones((1, len(self._table.parts)), bool) if cells is None else missing(cells)
         with self._average() as average:
-            rows = average.sample(n_samples, generator, cells)
+            rows = limited_rows(average, n_samples, generator, cells)
             if keep_missing:
                 rows, made = with_missing_cells(self, average, rows, made, cells, generator)
         return self._table.decode(rows, made=made)

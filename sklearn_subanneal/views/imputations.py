@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.mixtures.limited_rows import within_limits
 from sklearn_subanneal.mixtures.missing_cells import drawn_in_turn, drawn_within
 from sklearn_subanneal.mixtures.parts import parts_of
 from sklearn_subanneal.tables.cells import is_missing
@@ -58,9 +59,19 @@ def imputed_table(
                     filled[models[m].sources[0]][gap] = typed
             else:
                 (m,), (gap,) = part.members, gaps
-                own = drawn_in_turn(models[m], part.statistics, len(view.sizes), slots[gap], generator)
-                filled[models[m].sources[0]][gap] = own
+                own = slots[gap], models[m], part.statistics, len(view.sizes)
+                filled[models[m].sources[0]][gap] = _limited_column(*own, generator)
     return filled
+
+
+def _limited_column(slots, model, statistics, n_clusters, generator) -> np.ndarray:
+    """Cells of a column given the clusters, within ``drawn_between`` of its model."""
+
+    def draw(rows):
+        return [drawn_in_turn(model, statistics, n_clusters, slots[rows], generator)]
+
+    limits = None if model.drawn_between is None else model.drawn_between[:, 0]
+    return within_limits([limits], draw(slice(None)), np.ones((len(slots), 1), bool), draw)[0]
 
 
 def _redrawn(part, models, cells, completed, slots, generator) -> np.ndarray:

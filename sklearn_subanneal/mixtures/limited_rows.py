@@ -1,0 +1,108 @@
+"""Rows and imputations drawn from the predictive, given that no real is far beyond the training cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
+from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
+
+# Rows are drawn again so many times. Those left are rare, unless their known cells are far from all training rows.
+MOST_ROUNDS = 20
+
+
+def limited_rows(
+    ensemble: Ensemble, n_rows: int, generator: np.random.Generator, given: list[np.ndarray] | None = None
+) -> list[np.ndarray]:
+    """Rows of :meth:`Ensemble.sample`, those drawn again that have a cell beyond ``drawn_between`` of its model.
+
+    What is still beyond after twenty rounds is put at the limit.
+
+    Parameters
+    ----------
+    ensemble, n_rows, generator, given
+        As of :meth:`Ensemble.sample`. Given cells may be anywhere.
+
+    Returns
+    -------
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns.
+    """
+    out = ensemble.sample(n_rows, generator, given)
+    drawn = np.ones((1, len(out)), bool) if given is None else missing(given)
+    free = np.broadcast_to(drawn, (n_rows, drawn.shape[1]))
+    limits = _limits(ensemble, len(out))
+    return within_limits(limits, out, free, lambda rows: ensemble.sample(len(rows), generator, given))
+
+
+def limited_imputations(
+    ensemble: Ensemble, arrays: list[np.ndarray], generator: np.random.Generator
+) -> list[np.ndarray]:
+    """As :func:`filled_by_draws`, drawn cells being limited as those of :func:`limited_rows`.
+
+    Parameters
+    ----------
+    ensemble, arrays, generator
+        As of :func:`filled_by_draws`.
+
+    Returns
+    -------
+    filled : list of ndarray of shape (n_rows,)
+    """
+    out = filled_by_draws(ensemble, arrays, generator)
+
+    def draw(rows):
+        return filled_by_draws(ensemble, [array[rows] for array in arrays], generator)
+
+    return within_limits(_limits(ensemble, len(out)), out, missing(arrays), draw)
+
+
+def within_limits(
+    limits: list[np.ndarray | None],
+    out: list[np.ndarray],
+    free: np.ndarray,
+    draw: Callable[[np.ndarray], list[np.ndarray]],
+) -> list[np.ndarray]:
+    """Rows that were drawn, those with a cell beyond its limits drawn again, at most twenty times.
+
+    Parameters
+    ----------
+    limits : list of ndarray of shape (2,) or None
+        The least and the largest cell of each column; None: any.
+    out : list of ndarray of shape (n_rows,)
+        Typed columns.
+    free : ndarray of bool, shape (n_rows, n_columns)
+        The cells that were drawn, and are not known.
+    draw : callable
+        ``draw(rows)`` are the columns of these rows, drawn once more.
+
+    Returns
+    -------
+    out : list of ndarray of shape (n_rows,)
+    """
+    limited = [j for j, own in enumerate(limits) if own is not None and free[:, j].any()]
+    for _ in range(MOST_ROUNDS):
+        beyond = np.zeros(len(free), bool)
+        for j in limited:
+            low, high = limits[j]
+            beyond |= free[:, j] & ((out[j] < low) | (out[j] > high))
+        rows = np.flatnonzero(beyond)
+        if not len(rows):
+            return out
+        for column, cells in zip(out, draw(rows), strict=True):
+            column[rows] = cells
+    for j in limited:
+        out[j] = np.where(free[:, j], np.clip(out[j], *limits[j]), out[j])
+    return out
+
+
+def _limits(ensemble: Ensemble, n_columns: int) -> list[np.ndarray | None]:
+    """Of each column of the table."""
+    out: list[np.ndarray | None] = [None] * n_columns
+    for model in ensemble.models:
+        if model.drawn_between is not None:
+            for j, own in zip(model.sources, model.drawn_between.T, strict=True):
+                out[j] = own
+    return out

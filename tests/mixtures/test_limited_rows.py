@@ -1,0 +1,116 @@
+"""Rows that are drawn have no cells far beyond the training cells, where the predictive has no moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, portable
+from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
+from sklearn_subanneal.mixtures.limited_rows import limited_rows
+
+# Degrees of freedom below one, and few rows: the t distributions of new clusters have not even a mean.
+HEAVY = {"x": {"kappa": 0.01, "nu": 0.5, "sigma2": 1.0}, "y": {"kappa": 0.01, "nu": 0.5, "sigma2": 1.0}}
+SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 20, "random_state": 0}
+
+
+@pytest.fixture(scope="module", params=[CrossCat, SubsampleAnnealedDPMM], ids=["views", "mixture"])
+def heavy(request):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"x": rng.normal(size=60), "y": rng.lognormal(sigma=1.5, size=60), "c": rng.choice(list("ab"), 60)}
+    )
+    settings = {"feature_params": HEAVY, "learn_hyperparameters": False, "covariance_type": "diag"}
+    types = ["real", "skewed", "categorical"]
+    return request.param(feature_types=types, **settings, **SHORT).fit(table), table
+
+
+def test_cells_are_at_most_a_range_beyond(heavy):
+    model, table = heavy
+    rows = model.sample(4000, random_state=0)
+    with model._average() as average:
+        unlimited = average.sample(4000, np.random.default_rng(0))
+    for j, name in enumerate(("x", "y")):
+        low, high = table[name].min(), table[name].max()
+        room = high - low
+        assert np.abs(unlimited[j]).max() > 100.0 * room
+        assert rows[name].between(low - room, high + room).all()
+        # They are drawn again, and not put at the limits.
+        assert (rows[name] < high + 0.999 * room).all()
+        assert rows[name].std() < 2.0 * table[name].std()
+    assert set(rows["c"]) == {"a", "b"}
+
+
+def test_imputations_are_at_most_a_range_beyond(heavy):
+    model, table = heavy
+    new = pd.DataFrame({"x": [0.0, 1e5] * 300, "y": np.nan, "c": "a"})
+    drawn = pd.concat(model.sample_imputations(new, 5, random_state=0))
+    low, high = table["y"].min(), table["y"].max()
+    assert drawn["y"].between(2.0 * low - high, 2.0 * high - low).all()
+    assert (drawn["y"] < high + 0.999 * (high - low)).all() and drawn["y"].std() < 2.0 * table["y"].std()
+    # What was observed stays, wherever it is.
+    assert set(drawn["x"]) == {0.0, 1e5}
+
+
+def test_imputations_of_training_rows_are_at_most_a_range_beyond():
+    _, table = _crosscat()
+    table.loc[::6, "y"] = np.nan
+    settings = {"feature_params": HEAVY, "learn_hyperparameters": False, "covariance_type": "diag"}
+    model = CrossCat(feature_types=["real", "skewed"], **settings, **SHORT).fit(table)
+    drawn = np.array([own["y"] for own in model.sample_imputations(table, 300, random_state=0)])[:, ::6]
+    low, high = table["y"].min(), table["y"].max()
+    assert (drawn <= 2.0 * high - low).all() and (drawn < high + 0.999 * (high - low)).mean() > 0.999
+    assert drawn.std() < 2.0 * table["y"].std()
+
+
+def test_given_cells_may_be_anywhere():
+    model, table = _crosscat()
+    rows = model.sample(50, given={"x": 1e6}, random_state=0)
+    assert (rows["x"] == 1e6).all()
+    assert rows["y"].max() <= 2.0 * table["y"].max()
+
+
+def test_cells_that_stay_beyond_are_put_at_the_limit():
+    class Far:
+        """An ensemble that never draws a cell within the limits."""
+
+        def __init__(self, model):
+            self.models = [model]
+
+        def sample(self, n_rows, generator, given):
+            return [np.full(n_rows, 1e9)]
+
+    model, _ = _crosscat()
+    (own, *_), rng = model._models, np.random.default_rng(0)
+    (cells,) = limited_rows(Far(own), 3, rng)
+    assert (cells == own.drawn_between[1]).all()
+
+
+def _crosscat():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"x": rng.normal(size=60), "y": rng.lognormal(size=60)})
+    settings = {"feature_params": HEAVY, "learn_hyperparameters": False, "covariance_type": "diag"}
+    return CrossCat(feature_types=["real", "skewed"], **settings, **SHORT).fit(table), table
+
+
+def test_columns_without_two_values_have_no_limits():
+    nan = np.nan
+    limits = limits_of_drawn(np.array([[1.0, 5.0, nan], [3.0, 5.0, nan], [nan, 5.0, nan]]))
+    np.testing.assert_array_equal(limits[:, 0], [-1.0, 5.0])
+    np.testing.assert_array_equal(limits[:, 1], [-np.inf, np.inf])
+    assert np.isinf(limits[:, 2]).all()
+    # Ends whose distance is infinite.
+    np.testing.assert_array_equal(limits_of_drawn(np.array([-1.5e308, 1.5e308]))[:, 0], [-np.inf, np.inf])
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_limits_are_kept_in_files(kind, tmp_path):
+    table = np.random.default_rng(0).normal(size=(50, 3))
+    for estimator in (CrossCat, SubsampleAnnealedDPMM):
+        model = estimator(covariance_type=kind, **SHORT).fit(table)
+        portable.save(model, tmp_path / "model.npz")
+        loaded = portable.load(tmp_path / "model.npz")
+        for own, other in zip(model._models, loaded._models, strict=True):
+            np.testing.assert_array_equal(own.drawn_between, other.drawn_between)
+        np.testing.assert_array_equal(model.sample(200, random_state=1), loaded.sample(200, random_state=1))
