@@ -112,5 +112,6 @@ def test_limits_are_kept_in_files(kind, tmp_path):
         portable.save(model, tmp_path / "model.npz")
         loaded = portable.load(tmp_path / "model.npz")
         for own, other in zip(model._models, loaded._models, strict=True):
+            assert own.drawn_between is not None and np.isfinite(own.drawn_between).all()
             np.testing.assert_array_equal(own.drawn_between, other.drawn_between)
         np.testing.assert_array_equal(model.sample(200, random_state=1), loaded.sample(200, random_state=1))
