@@ -56,6 +56,7 @@ class MixtureImputations:
 
         Each row counts as one that ``fit`` has not seen, and has its own draw, by the density of its observed cells.
         :meth:`CrossCat.sample_imputations` is more exact: training rows share what is not known of their clusters.
+        Reals are drawn as those of :meth:`sample`.
 
         Parameters
         ----------
