@@ -70,7 +70,7 @@ def limits_of_drawn(cells: np.ndarray) -> np.ndarray:
     >>> limits_of_drawn(np.array([-1.0, 2.0, np.nan])).tolist()
     [[-4.0], [5.0]]
     """
-    low, high = _ends(cells.reshape(len(cells), -1))
+    low, high = _ends(cells[:, None] if cells.ndim == 1 else cells)
     # The ends of a column may be so far apart that their distance is infinite.
     with np.errstate(over="ignore", invalid="ignore"):
         room = high - low

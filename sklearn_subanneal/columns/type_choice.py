@@ -24,8 +24,8 @@ MOST_CLASSES, LEAST_EQUAL_EVIDENCE = 30, 3.0
 # Codes begin with 0 or 1 and are dense: their range has at most so many places for each that occurs. A few very
 # frequent ones are left out.
 MOST_PLACES_A_CODE, MOST_CODE_ATOMS = 1.5, 3
-# Above this score, the frequencies of the integers depend on their order, as those of amounts do: of codes, which are
-# tested in three ways, 3 % are above it.
+# Above this score, the frequencies of the integers depend on their order, as those of amounts do. Of planted codes 6 %
+# are above it.
 ORDERED_SCORE = 2.33
 # The type "real" alone has correlations within clusters, and its predictions are means. Another type must have evidence
 # that is higher by so many nats altogether, odds of 150 to 1 ("very strong" in Kass and Raftery, 1995) ...

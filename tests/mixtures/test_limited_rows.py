@@ -100,6 +100,7 @@ def test_columns_without_two_values_have_no_limits():
     np.testing.assert_array_equal(limits[:, 0], [-1.0, 5.0])
     np.testing.assert_array_equal(limits[:, 1], [-np.inf, np.inf])
     assert np.isinf(limits[:, 2]).all()
+    assert np.isinf(limits_of_drawn(np.zeros(0))).all()
     # Ends whose distance is infinite.
     np.testing.assert_array_equal(limits_of_drawn(np.array([-1.5e308, 1.5e308]))[:, 0], [-np.inf, np.inf])
 
