@@ -46,6 +46,11 @@ class ColumnTransforms(Transform):
         """Which columns stay as they are."""
         return np.array([own == IDENTITY for own in self.each])
 
+    @property
+    def lowest(self) -> np.ndarray:
+        """Cells of each column must be above this, (n_columns,)."""
+        return np.array([own.lowest for own in self.each])
+
     def forward(self, cells):
         return self._by_columns("forward", cells)
 

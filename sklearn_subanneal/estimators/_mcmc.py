@@ -23,8 +23,8 @@ from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressRe
 from sklearn_subanneal.annealing.runner import ChainContext, contexts_of_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.annealing.stationarity import still_rises
-from sklearn_subanneal.annealing.subsampling import checked_strata
 from sklearn_subanneal.columns.binding import TYPES
+from sklearn_subanneal.columns.domains import with_domains
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
 from sklearn_subanneal.estimators._chain_work import ChainWork
@@ -136,7 +136,7 @@ class MCMCEstimator(
         with unchanged_on_failure(self):
             if isinstance(X, ShardedTable):
                 return self._fit_in_shards(X, sample_weight, strata)
-            return self._fit(X, checked_weights(X, sample_weight), checked_strata(X, strata))
+            return self._fit(X, checked_weights(X, sample_weight), subsampling.checked_strata(X, strata))
 
     def _refuse_classes(self) -> None:
         """Raise ValueError if a parameter is a class where an object is wanted."""
@@ -250,14 +250,14 @@ class MCMCEstimator(
         return cells
 
     def _contexts(self, fit, specs, table, models, identity) -> list[ChainContext]:
-        return contexts_of_chains(fit, specs, partial(_attributes_of_one_draw, table, models), identity)
+        one = partial(_attributes_of_one_draw, with_domains(table, models), models)
+        return contexts_of_chains(fit, specs, one, identity)
 
     def _keep(self, table, models, arrays, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
-        # Of an earlier fit, to a table in shards.
-        vars(self).pop("posterior_rows_", None)
+        vars(self).pop("posterior_rows_", None)  # Of an earlier fit, to a table in shards.
         n_draws = min(len(result.draws) for result in results)
-        self._table, self._models, self._copies = table, models, copies
+        self._table, self._models, self._copies = with_domains(table, models), models, copies
         self._patterns = MissingPatterns.of(table, arrays) if table.columns else None
         self.feature_types_ = dict(zip(table.names, table.kinds, strict=True))
         self.feature_type_reasons_ = table.reasons

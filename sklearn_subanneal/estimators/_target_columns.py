@@ -130,7 +130,7 @@ def _as_modelled(table: Table, joint: Table) -> Table:
     for own, modelled in zip(table.columns, joint.columns, strict=False):
         if modelled.kind != own.kind:
             own = replace(own, type=modelled.type, categories=modelled.categories, reason=modelled.reason)
-        columns.append(replace(own, split=own.split or modelled.split))
+        columns.append(replace(own, split=modelled.split, lowest=modelled.lowest, points=modelled.points))
     return replace(table, columns=columns)
 
 

@@ -110,6 +110,9 @@ class Column:
         Whether the values of other columns may show that "real" suits better than the type chosen.
     inferred : bool
         Whether the values chose the type, so that later ones may not suit it.
+    lowest : float
+        Numbers must be above this, or be among ``points``: the model of the column has no density below.
+    points : tuple of float
     spelling : Spelling or None
         If its cells are strings that spell numbers, how they do.
     """
@@ -125,6 +128,8 @@ class Column:
     reason: str = ""
     revisable: bool = False
     inferred: bool = False
+    lowest: float = -np.inf
+    points: tuple = ()
     spelling: Spelling | None = None
 
     @property
@@ -157,9 +162,22 @@ class Column:
             arrays = [codes]
         else:
             arrays = [cells.numbers(self.type, unknown if self.inferred else None)]
+        if self.inferred:
+            arrays, wrong = self._within_domain(arrays)
+            unknown += wrong
         if self.indicator is not None:
             arrays.append(cells.gaps().astype(np.int8))
         return arrays, unknown
+
+    def _within_domain(self, arrays: list[np.ndarray]) -> tuple[list[np.ndarray], list]:
+        """The cells of the parts, those missing for which a part has no density, and the numbers that these were."""
+        own = (self,) if self.split is None else self.split.parts
+        for part, array in zip(own, arrays, strict=True):
+            if part.lowest > -np.inf and (wrong := (array <= part.lowest) & ~np.isin(array, part.points)).any():
+                nothing = [np.array(np.nan if other.dtype.kind == "f" else -1, other.dtype) for other in arrays]
+                arrays = [np.where(wrong, *pair) for pair in zip(nothing, arrays, strict=True)]
+                return arrays, np.unique(array[wrong]).tolist()
+        return arrays, []
 
     def decode(
         self, arrays: list[np.ndarray], made: np.ndarray | None = None, spreads: list[np.ndarray] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from sklearn_subanneal import CrossCat, CrossCatDetector
 from sklearn_subanneal.annealing import StratifiedSubsampling, SubsampleAnneal
@@ -112,13 +113,14 @@ def test_strata_of_the_estimator_are_those_of_the_rows():
 
 
 def test_a_part_that_the_others_cannot_judge_is_left_alone(fits):
-    """The column is positive but for one cell, without which it is modelled by its logarithm."""
+    """The column is positive but for one cell, without which it is modelled by its logarithm, as it was declared."""
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.lognormal(3.0, 1.5, size=200), rng.normal(size=200)])
     table[60, 0] = 0.0
+    declared = clone(BRIEF).set_params(feature_types=["skewed", "real"])
     with pytest.raises(ValueError, match="is modelled on a logarithmic scale"):
-        CrossCatDetector(BRIEF, n_calibration=0, random_state=0).fit(np.delete(table, 60, axis=0)).score_samples(table)
-    detector = CrossCatDetector(BRIEF, random_state=0).fit(table)
+        CrossCatDetector(declared, n_calibration=0, random_state=0).fit(np.delete(table, 60, axis=0)).score_samples(table)
+    detector = CrossCatDetector(declared, random_state=0).fit(table)
     counts = [len(ranks) for _, _, (ranks, _) in fits]
     assert sorted(counts) == [0, 50, 50, 50]
     assert 60 in fits[counts.index(0)][0]

@@ -1,0 +1,133 @@
+"""Numbers of new rows that the model of a column has no density for: amounts above 0 are modelled by their logarithms."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_subanneal import (
+    CrossCat,
+    CrossCatClassifier,
+    CrossCatDetector,
+    CrossCatRegressor,
+    SubsampleAnnealedDPMM,
+    TreeGuidedNRMM,
+    load,
+    save,
+)
+
+SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 20, "random_state": 0}
+MODELS = [
+    model(**SHORT, covariance_type=covariance)
+    for model in (CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM)
+    for covariance in ("diag", "full")
+]
+
+
+def frame() -> pd.DataFrame:
+    """Amounts above 0, amounts with zeros, a real that depends on the first, and classes."""
+    rng = np.random.default_rng(0)
+    price, fee = rng.lognormal(3.0, 1.5, 200), rng.lognormal(2.0, 1.4, 200)
+    kind = np.array(["a", "b"], dtype=object)[(price > 20.0).astype(int)]
+    zeros = rng.random(200) < 0.3
+    return pd.DataFrame(
+        {"price": price, "fee": np.where(zeros, 0.0, fee), "size": np.log(price) + rng.normal(size=200), "kind": kind}
+    )
+
+
+def strange() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows with a price or a fee that has no logarithm, and the same with these cells missing."""
+    rows = frame().head(5)
+    given, gaps = rows.copy(), rows.copy()
+    for row, (name, value) in enumerate([("price", 0.0), ("price", -5.0), ("fee", -1.0)]):
+        given.loc[row, name], gaps.loc[row, name] = value, np.nan
+    return given, gaps
+
+
+def quietly(ask, *arguments):
+    """The answer without the warnings of its columns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Column '(price|fee)' was", UserWarning)
+        return ask(*arguments)
+
+
+@pytest.fixture(scope="module", params=MODELS, ids=lambda model: f"{type(model).__name__}-{model.covariance_type}")
+def fitted(request):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return request.param.fit(frame())
+
+
+def test_they_count_as_missing(fitted):
+    assert fitted.feature_types_ == {"price": "skewed", "fee": "semicontinuous", "size": "real", "kind": "categorical"}
+    given, gaps = strange()
+    with pytest.warns(UserWarning, match=r"Column 'price' was skewed in fit, but holds -5.0, 0.0: these cells count as"):
+        scores = fitted.score_samples(given)
+    assert_array_equal(scores, fitted.score_samples(gaps))
+    with pytest.warns(UserWarning, match=r"Column 'fee' was semicontinuous in fit, but holds -1.0: these cells"):
+        imputed = fitted.impute(given)
+    pd.testing.assert_frame_equal(imputed, fitted.impute(gaps))
+    assert (imputed["price"] > 0.0).all() and (imputed["fee"] >= 0.0).all()
+
+
+def test_zeros_that_were_seen_are_no_such_numbers(fitted):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(fitted.score_samples(frame())).all()
+
+
+def test_the_table_is_not_changed(fitted):
+    given, _ = strange()
+    before = given.copy()
+    quietly(fitted.score_samples, given)
+    pd.testing.assert_frame_equal(given, before)
+
+
+def test_they_are_refused_where_unseen_values_are(fitted):
+    given, _ = strange()
+    fitted.set_params(unseen="error")
+    try:
+        with pytest.raises(ValueError, match=r"fit did not see: -5.0, 0.0 in column 'price'; -1.0 in column 'fee'"):
+            fitted.score_samples(given)
+    finally:
+        fitted.set_params(unseen="novel")
+
+
+def test_a_stored_model_knows_them(fitted, tmp_path):
+    save(fitted, tmp_path / "model.npz")
+    given, gaps = strange()
+    assert_array_equal(quietly(load(tmp_path / "model.npz").score_samples, given), fitted.score_samples(gaps))
+
+
+@pytest.mark.parametrize(("model", "target"), [(CrossCatRegressor, "size"), (CrossCatClassifier, "kind")])
+def test_predictions_are_those_of_rows_without_them(model, target):
+    table, (given, gaps) = frame(), strange()
+    fitted = model(CrossCat(**SHORT)).fit(table.drop(columns=target), table[target])
+    answers = [quietly(fitted.predict, rows.drop(columns=target)) for rows in (given, gaps)]
+    assert_array_equal(*answers)
+
+
+def test_the_detector_takes_them():
+    given, gaps = strange()
+    detector = CrossCatDetector(CrossCat(**SHORT), n_calibration=0).fit(frame())
+    assert_array_equal(quietly(detector.score_samples, given), detector.score_samples(gaps))
+
+
+def test_more_rows_are_learned_without_them():
+    given, gaps = strange()
+    ends = []
+    for rows in (given, gaps):
+        model = SubsampleAnnealedDPMM(**SHORT).partial_fit(frame())
+        ends.append(quietly(model.partial_fit, rows).score_samples(frame()))
+    assert_array_equal(*ends)
+
+
+def test_a_declared_column_refuses_them():
+    types = {"price": "skewed", "fee": "semicontinuous"}
+    model = CrossCat(**SHORT, feature_types=types).fit(frame())
+    with pytest.raises(ValueError, match="Column 'price' holds -5.0, but is modelled on a logarithmic scale"):
+        model.score_samples(strange()[0])
