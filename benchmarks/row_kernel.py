@@ -18,8 +18,8 @@ from sklearn_subanneal.partitions import CRP
 # Bars of Gibbs sweeps and of the exchange of rows, of CASES[0]: million cells per second, and shares of the loop in C.
 BARS = {"gibbs": 40.0, "churn": 25.0}
 SHARES = {"gibbs": 0.75, "churn": 0.5}
-# Rows, real and categorical columns, planted clusters, and the standard deviation of their means in that of a cell: at 4
-# rows hardly ever leave their cluster, at 0.5 a quarter of them do.
+# Rows, real and categorical columns, planted clusters, and the deviation of their means in that of a cell: at 4 rows
+# hardly ever leave their cluster, at 0.5 a quarter of them do.
 CASES = [
     (20_000, 16, 16, 30, 4.0),
     (20_000, 16, 16, 8, 4.0),

@@ -1,4 +1,4 @@
-"""Which numbers the models of the columns of a table have a density for: a logarithm takes those above a limit alone."""
+"""Which numbers the models of columns have a density for: a logarithm takes those above a limit alone."""
 
 from __future__ import annotations
 
