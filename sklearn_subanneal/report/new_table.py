@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from sklearn_subanneal.report.column_values import TICKS, ColumnHints, read_valu
 from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.model_folder import ModelFolder
 from sklearn_subanneal.report.text_levels import as_typed
+from sklearn_subanneal.tables.cells import array_cells
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.missing_texts import is_missing_word
 from sklearn_subanneal.tables.numerals import parse_number
@@ -37,7 +38,7 @@ class NewTable:
     X : pandas.DataFrame
         The columns of the model, in its order.
     unreadable : dict of str to dict
-        Texts that are no values of their column, and in how many cells; these cells are missing in ``X``.
+        Texts and numbers that are no values of their column, and in how many cells; these are missing in ``X``.
     unused : list of str
         Columns of the file that the model does not have.
     notes : list of str
@@ -120,6 +121,17 @@ def _has_texts(column: Column) -> bool:
 
 def _conformed(series: pd.Series, column: Column) -> tuple[pd.Series, dict[str, int]]:
     """The cells in the dtype that the column had, and those that cannot be."""
+    read, wrong = _in_its_dtype(series, column)
+    if read.dtype.kind not in "biuf" or column.type.coded:
+        return read, wrong
+    # Whatever chose the type: here a number that it does not have is a finding, and no error.
+    numbers = read.to_numpy(np.float64, na_value=np.nan)
+    _, unsuited = replace(column, inferred=True, spelling=None).encode(array_cells(column.name, numbers))
+    strange = read.isin(unsuited)
+    return (read.mask(strange), wrong | _counted(read[strange])) if strange.any() else (read, wrong)
+
+
+def _in_its_dtype(series: pd.Series, column: Column) -> tuple[pd.Series, dict[str, int]]:
     import pandas as pd
 
     is_text = isinstance(series.dtype, pd.StringDtype) or series.dtype == object

@@ -218,6 +218,28 @@ def test_few_training_rows_cannot_tell(tmp_path, capsys):
     assert "with p of 0.1 or less" in capsys.readouterr().out
 
 
+def test_numbers_that_a_column_cannot_have_are_found(tmp_path, capsys):
+    """A price is above 0, a member 0 or 1: other numbers are findings, and count as missing."""
+    rng = np.random.default_rng(0)
+    prices = rng.lognormal(3.0, 1.5, 200)
+    table = pd.DataFrame({"price": prices, "size": np.log(prices) + rng.normal(size=200), "member": np.arange(200) % 2})
+    table.to_csv(tmp_path / "prices.csv", index=False)
+    report = str(tmp_path / "prices")
+    assert main(["report", str(tmp_path / "prices.csv"), "-o", report, "-q", "--no-plots", *FIT]) == 0
+    capsys.readouterr()
+    table = table.head(30).astype({"member": float})
+    table.loc[3, "price"], table.loc[7, "price"], table.loc[9, "member"] = -999.0, 0.0, 2.0
+    table.to_csv(tmp_path / "new.csv", index=False)
+    assert main(["check", str(tmp_path / "new.csv"), "--model", report]) == 1
+    said = capsys.readouterr().out
+    assert "No values of column price, and taken for missing: '-999.0' in 1 cell, '0.0' in 1 cell" in said
+    assert "No values of column member, and taken for missing: '2.0' in 1 cell" in said
+    assert "unreadable cells in 2 columns" in said
+    assert main(["impute", str(tmp_path / "new.csv"), str(tmp_path / "filled.csv"), "--model", report]) == 0
+    filled = pd.read_csv(tmp_path / "filled.csv")
+    assert (filled["price"] > 0.0).all() and set(filled["member"]) <= {0.0, 1.0}
+
+
 def test_new_tables_are_read_as_the_old_one(folder, tmp_path):
     """The order of dates, times of day, postcodes and marks are known, and not guessed from few rows."""
     from sklearn_subanneal.report.model_folder import open_model
