@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_subanneal import CrossCatClassifier, CrossCatRegressor
 
-MOST_ROWS, FEWEST_TESTED = 1000, 20
+FEWEST_TESTED = 20
 # Numbers that are targets have more values than the first; classes are at most the second, numeric ones the third.
 MOST_CODES, MOST_CLASSES, MOST_NUMERIC_CLASSES, MOST_LEVELS = 8, 10, 5, 30
 FOREST = {"min_samples_leaf": [1, 3, 10]}
@@ -41,10 +41,10 @@ LEAST_PROBABILITY = 1e-4
 RATIO, MARGIN = 1.25, 0.05
 
 
-def plain(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
+def plain(frame: pd.DataFrame, seed: int, most_rows: int) -> pd.DataFrame:
     """The columns with more than one value, numbers as floats and all others as strings; a sample of the rows."""
     kept = [name for name in frame if name != "rownames" and frame[name].nunique() > 1]
-    rows = frame[kept].sample(min(len(frame), MOST_ROWS), random_state=seed)
+    rows = frame[kept].sample(min(len(frame), most_rows), random_state=seed)
     out = {}
     for name, column in rows.items():
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
@@ -165,16 +165,18 @@ def main() -> None:
     given = parser(__doc__, seeds=1)
     given.add_argument("--tables", type=int, default=60, help="number of tables drawn")
     given.add_argument("--order", type=int, default=2029, help="seed of the order of the tables")
+    given.add_argument("--rows", type=int, nargs=2, default=(120, 3000), help="least and greatest number of rows")
+    given.add_argument("--most-rows", type=int, default=1000, help="rows that are used of a longer table")
     arguments = given.parse_args()
     warnings.simplefilter("ignore")
     results, names = {}, set()
-    for name, frame in r_tables(arguments.order, (120, 3000), (4, 25)):
+    for name, frame in r_tables(arguments.order, tuple(arguments.rows), (4, 25)):
         if len(names) == (2 if arguments.quick else arguments.tables):
             break
         if frame is None or not hasattr(frame, "columns"):
             continue
         for seed in range(arguments.seeds):
-            rows = plain(frame, seed)
+            rows = plain(frame, seed, arguments.most_rows)
             for kind, possible in targets(rows).items():
                 if rows.shape[1] < 3 or not possible:
                     continue
