@@ -70,7 +70,7 @@ class EventColumns:
             own = frozenset().union(*(_codes(column, operation, one, place) for one in values))
             event = Condition(at[0], own)
         else:
-            events = [_within(column, at, _interval(column, operation, one, place)) for one in values]
+            events = [in_interval(column, at, _interval(column, operation, one, place)) for one in values]
             event = events[0] if len(events) == 1 else AnyOf(tuple(events))
         if column.indicator is None:
             return event
@@ -81,13 +81,25 @@ def _shortened(text):
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _within(column: Column, at: list[int], interval: Interval) -> Event:
+def in_interval(column: Column, at: list[int], interval: Interval) -> Event:
     """That a number is in an interval; a semicontinuous one is an atom that is in it, or the rest that is."""
     if column.split is None:
         return Condition(at[0], interval)
     atoms = np.flatnonzero(interval.contains(column.split.atoms)) + REST + 1
     rest = AllOf((Condition(at[0], frozenset([REST])), Condition(at[1], interval)))
     return AnyOf((Condition(at[0], frozenset(atoms.tolist())), rest))
+
+
+def order_of(column: Column) -> np.ndarray | None:
+    """The codes of the categories in their order, that of the levels or of numbers; None if they have none."""
+    if column.type.ordered:
+        return np.arange(len(column.categories))
+    return np.argsort(column.categories, kind="stable") if _are_numbers(column.categories.tolist()) else None
+
+
+def _are_numbers(categories: list) -> bool:
+    """Whether all are numbers; false and true are 0 and 1."""
+    return all(isinstance(one, bool) or is_number(one) for one in categories)
 
 
 def _interval(column, operation, value, place):
@@ -111,16 +123,16 @@ def _interval(column, operation, value, place):
 def _codes(column, operation, value, place):
     """Codes of the categories of which a comparison is true."""
     categories = column.categories.tolist()
-    if operation in ORDERED and not column.type.ordered:
+    if operation in ORDERED and order_of(column) is None:
         raise ValueError(
-            f"{place}, but column {column.name!r} is {column.kind}, whose categories have no order: use == or in, or "
-            "declare it 'ordinal' (by feature_types, or in the command by --types for a new fit)."
+            f"{place}, but column {column.name!r} is {column.kind}, whose categories are texts without an order: use "
+            "== or in, or declare it 'ordinal' (by feature_types, or in the command by --types for a new fit)."
         )
     codes = range(len(categories))
-    if value in categories:
+    if value in categories and (operation not in ORDERED or column.type.ordered):
         compare = ORDERED.get(operation, operator.eq)
         return {code for code in codes if compare(code, categories.index(value))}
-    if operation in ORDERED and is_number(value) and all(map(is_number, categories)):
+    if operation in ORDERED and isinstance(value, int | float) and _are_numbers(categories):
         return {code for code in codes if ORDERED[operation](categories[code], value)}
     near = get_close_matches(str(value), [str(one) for one in categories], MOST_NAMES, cutoff=0.0)
     # The categories most like the value, as they are written in an event.

@@ -6,6 +6,7 @@ Nothing is evaluated: the text becomes a syntax tree, and every node that is not
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 import warnings
 from collections.abc import Callable, Collection
@@ -15,7 +16,7 @@ from sklearn_subanneal.mixtures.events import AllOf, AnyOf, Complement, Event
 # Longer texts are refused, and those that are nested deeper.
 MOST_CHARACTERS, MOST_DEPTH = 10_000, 50
 # A string, or what may stand outside of strings and needs a look: a name in backticks, a comment.
-TOKEN = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`([^`]*)`|([`#])""")
+TOKEN = r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`([^`]*)`|([`#])"""
 OPERATORS = {
     ast.Lt: "<",
     ast.LtE: "<=",
@@ -31,6 +32,8 @@ OPERATORS = {
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 NEGATED = {"!=": "==", "not in": "in", "is not": "is"}
 MISSING = "missing"
+# Of Python's keywords.
+WORDS_OF_EVENTS = {"and", "or", "not", "in", "is", "True", "False", "None"}
 WORDS = {"true": True, "false": False}
 REMEDY = (
     "An event is made of comparisons of a column with a value, such as age >= 60, 18 <= age < 65, smoker == 'yes' or "
@@ -85,10 +88,14 @@ class _Reader:
         while self.prefix in text:
             self.prefix += "_"
         self.quoted: list[str] = []
-        self.source = TOKEN.sub(self._replaced, text.replace("\n", " ").replace("\r", " ")).strip()
+        # Columns such as `class`, which Python would take for a word of its own.
+        own = [name for name in names if keyword.iskeyword(name) and name not in WORDS_OF_EVENTS]
+        token = re.compile(rf"{TOKEN}|\b({'|'.join(own) or '(?!)'})\b")
+        self.source = token.sub(self._replaced, text.replace("\n", " ").replace("\r", " ")).strip()
 
     def _replaced(self, found):
-        string, name, wrong = found.groups()
+        string, name, wrong, word = found.groups()
+        name = word if name is None else name
         if wrong is not None:
             what = "a backtick that is not closed" if wrong == "`" else "'#', and comments are not admitted"
             raise ValueError(f"event has {what}, at character {found.start()}. {REMEDY}")

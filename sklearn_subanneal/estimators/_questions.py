@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import shortened
+from sklearn_subanneal.estimators._column_quantiles import quantiles_by_events
 from sklearn_subanneal.estimators._event_columns import EventColumns
 from sklearn_subanneal.estimators._event_text import parsed_event
 from sklearn_subanneal.estimators._evidence import checked_quantiles, column_index, evidence
@@ -40,10 +41,10 @@ class Questions:
             ``not in [...]``, chains as in ``"18 <= age < 65"``; ``is missing`` and ``is not missing`` where the column
             has a missing indicator; the name of a boolean column alone. They are joined by ``and``, ``or``, ``not`` and
             parentheses. Values are numbers, strings in quotes, ``true`` and ``false``. Names that are no identifiers
-            are in backticks. The text is parsed, and never evaluated. Categories of ordinal columns alone have an
-            order. Dates cannot be asked about. A missing cell, of a column with an indicator, fulfils no comparison but
-            ``is missing``, ``!=``, ``not in`` and those after ``not``. Where there is no indicator, the question is
-            about the value that the cell has.
+            are in backticks. The text is parsed, and never evaluated. Categories have an order if they are numbers, or
+            levels of an ordinal column. Dates cannot be asked about. A missing cell, of a column with an indicator,
+            fulfils no comparison but ``is missing``, ``!=``, ``not in`` and those after ``not``. Where there is no
+            indicator, the question is about the value that the cell has.
         given : dict, or array-like or DataFrame of shape (1, n_features), default=None
             Evidence, as in :meth:`score_samples`. Events may be about its columns as well.
 
@@ -138,10 +139,12 @@ class Questions:
         return asked, evidence(self, self._table, {} if given is None else given, 1)
 
     def conditional_quantiles(self, column, quantiles=(0.05, 0.5, 0.95), given=None) -> np.ndarray:
-        """Quantiles of a real or skewed column of a new row, given some of its other cells.
+        """Quantiles of a column of a new row, given some of its other cells.
 
-        They are those of a mixture of t distributions, by its distribution function: exact up to 10^-4 of the
-        probability beyond the quantile, the share of the components that are left out.
+        Those of a real or skewed column are of a mixture of t distributions, by its distribution function: exact up to
+        10^-4 of the probability beyond the quantile, the share of the components that are left out. Of counts, of
+        ordinal columns, of categories that are numbers and of semicontinuous columns they are found by probabilities
+        of events, as :meth:`probability` gives them: the least value that is not exceeded with this probability.
 
         Parameters
         ----------
@@ -155,13 +158,13 @@ class Questions:
         Returns
         -------
         values : ndarray of shape (n_quantiles,)
-            In the units of the data.
+            In the units of the data; of an ordinal column, its levels.
 
         Raises
         ------
         ValueError
-            If there is no such column, it is of another type, or it is among the evidence; or if the quantiles or the
-            evidence are not as described.
+            If there is no such column, its values have no order, or it is among the evidence; or if the quantiles or
+            the evidence are not as described.
 
         Examples
         --------
@@ -176,15 +179,11 @@ class Questions:
         check_is_fitted(self)
         j = column_index(self._table, "column", column)
         found, target = self._table.columns[j], self._table.places[j][0]
-        if found.kind not in ("real", "skewed"):
-            raise ValueError(
-                f"Column {found.name!r} is {found.kind}, and only real and skewed columns have quantiles here; ask for "
-                "probabilities of events, or declare it 'real' (by feature_types, or in the command by --types for a "
-                "new fit)."
-            )
         levels = checked_quantiles(quantiles)
         cells = evidence(self, self._table, {} if given is None else given, 1)
         if not missing(cells)[0, target]:
             raise ValueError(f"given has column {found.name!r}, whose quantiles are asked for: leave it out.")
         with self._average() as average:
+            if found.kind not in ("real", "skewed"):
+                return quantiles_by_events(average, found, self._table.places[j], cells, levels)
             return predicted_quantiles(average, cells, target, levels)[0]

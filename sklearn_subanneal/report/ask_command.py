@@ -16,7 +16,9 @@ def ask_model(given: argparse.Namespace) -> int:
         asked = Question.of(text)
         for level, value in asked.answer(model):
             if given.quiet:
-                print(f"{value:.6g}" if level is None else f"{level:g}\t{value:.6g}", flush=True)
+                # A quantile may be a level, a text.
+                shown = value if isinstance(value, str) else f"{value:.6g}"
+                print(shown if level is None else f"{level:g}\t{shown}", flush=True)
             elif level is None:
                 condition = f" given {asked.condition}" if asked.condition else ""
                 print(f"The probability of {asked.about}{condition} is {brief(value)}.", flush=True)

@@ -297,8 +297,10 @@ def test_conditional_quantiles(model):
 
 
 def test_quantiles_that_are_refused(model):
-    with pytest.raises(ValueError, match=r"'smoker' is categorical.*only real and skewed"):
+    with pytest.raises(ValueError, match=r"'smoker' is categorical.*texts without an order, which have no quantiles"):
         model.conditional_quantiles("smoker")
+    with pytest.raises(ValueError, match=r"'hour' is cyclic, and such columns have no quantiles"):
+        model.conditional_quantiles("hour")
     with pytest.raises(ValueError, match="given has column 'income'"):
         model.conditional_quantiles("income", given={"income": 2.0})
     with pytest.raises(ValueError, match="both excluded"):
@@ -324,7 +326,7 @@ REFUSED = {
     "age > 3 & ok": "and, or, not",
     "age > 1e999": "too large",
     f"age > {'9' * 400}": "too large",
-    "smoker < 'yes'": "'smoker' is categorical, whose categories have no order.*'ordinal'",
+    "smoker < 'yes'": "'smoker' is categorical, whose categories are texts without an order.*'ordinal'",
     "smoker == 'yess'": "'yess' is no category of column 'smoker'. Categories are 'yes', ",
     "smoker == yes": "compares a column with yes, which is no column: write texts in quotes, 'yes'",
     "yes == smoker": "write texts in quotes, 'yes'",

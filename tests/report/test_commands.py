@@ -311,7 +311,7 @@ WRONG = {
     "unknown column": (["ask", "{}/report", "weight > 3"], "weight"),
     "code as a question": (["ask", "{}/report", "().__class__"], "An event is made of comparisons"),
     "impossible condition": (["ask", "{}/report", "height > 3 given not (height > 3 or height < 4)"], "probability 0"),
-    "quantiles of words": (["ask", "{}/report", "quantiles of smoker"], "only real and skewed columns have quantiles"),
+    "quantiles of words": (["ask", "{}/report", "quantiles of smoker"], "without an order, which have no quantiles"),
     "a model that is a table": (["ask", "{}/visits.csv", "height > 3"], "is no model of sklearn_subanneal"),
     "a model of another class": (["ask", "{}/mixture.npz", "height > 3"], "a fitted CrossCat is needed"),
     "no detector": (["check", "{}/new.csv", "--model", "{}/report/model.npz"], "without a detector"),

@@ -1,0 +1,94 @@
+"""Quantiles of one column of a new row by probabilities of events: of counts, levels, and amounts with atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sklearn_subanneal.columns.intervals import Interval
+from sklearn_subanneal.estimators._event_columns import in_interval, order_of
+from sklearn_subanneal.mixtures.ensemble import Ensemble
+from sklearn_subanneal.mixtures.event_probabilities import event_probabilities
+from sklearn_subanneal.mixtures.events import Condition
+from sklearn_subanneal.tables.column import Column
+
+# Where a search begins, and into how many parts and how often what is left is divided: 2^54 parts altogether.
+POWERS = 2.0 ** np.arange(-40, 1021, 4)
+START = np.concatenate([-POWERS[::-1], [0.0], POWERS])
+N_PARTS, N_DIVISIONS = 64, 9
+
+
+def quantiles_by_events(
+    average: Ensemble, column: Column, at: list[int], cells: list[np.ndarray], levels: np.ndarray
+) -> np.ndarray:
+    """Quantiles of a column that has categories with an order, counts, or amounts with atoms.
+
+    The quantile of a level p is the least value that is not exceeded with probability p or more: of categories one of
+    these, of counts a whole number, and an atom where the distribution function jumps over p at an atom.
+
+    Parameters
+    ----------
+    average : Ensemble
+    column : Column
+        Of the user's table.
+    at : list of int
+        Its parts among the modelled columns.
+    cells : list of ndarray of shape (1,)
+        Typed cells of the row, those of the column missing.
+    levels : ndarray of shape (n_quantiles,)
+
+    Returns
+    -------
+    values : ndarray of shape (n_quantiles,)
+
+    Raises
+    ------
+    ValueError
+        If the values of the column have no order.
+    """
+    if column.categories is not None:
+        order = order_of(column)
+        if order is None:
+            raise ValueError(
+                f"Column {column.name!r} is {column.kind}, and its categories are texts without an order, which have "
+                "no quantiles: ask for probabilities of events, or declare it 'ordinal' (by feature_types, or in the "
+                "command by --types for a new fit)."
+            )
+        events = [Condition(at[0], frozenset([code])) for code in order.tolist()]
+        below = np.cumsum(event_probabilities(average, events, cells))
+        places = np.searchsorted(below, levels * below[-1] * (1.0 - 1e-12))
+        values = column.categories[order[np.minimum(places, len(order) - 1)]]
+        return values.astype(column.dtype) if column.dtype in ("int64", "float64") else values
+    if column.kind not in ("count", "semicontinuous"):
+        raise ValueError(
+            f"Column {column.name!r} is {column.kind}, and such columns have no quantiles here: ask for probabilities "
+            "of events, or declare it 'real' (by feature_types, or in the command by --types for a new fit)."
+        )
+
+    def distribution(values: np.ndarray) -> np.ndarray:
+        events = [in_interval(column, at, Interval(high=value, has_high=True)) for value in values.tolist()]
+        return event_probabilities(average, events, cells)
+
+    low, high = _brackets(distribution, levels)
+    if column.kind == "count":
+        return np.floor(high)
+    atoms = column.split.atoms if column.split is not None else average.models[at[0]].atoms
+    for atom in atoms:
+        high = np.where((low < atom) & (atom <= high), atom, high)
+    return high
+
+
+def _brackets(distribution: Callable, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each level two numbers next to one another, of which the distribution function reaches it at the second."""
+    values = np.tile(START, (len(levels), 1))
+    reached = np.tile(distribution(START), (len(levels), 1)) >= levels[:, None]
+    for division in range(N_DIVISIONS + 1):
+        # Of all levels, since rounding may leave an end that reaches none.
+        place = np.clip(np.argmax(reached, axis=1), 1, values.shape[1] - 1)
+        rows = np.arange(len(levels))
+        low, high = values[rows, place - 1], values[rows, place]
+        if division < N_DIVISIONS:
+            values = np.linspace(low, high, N_PARTS + 1, axis=1)
+            reached = distribution(values.ravel()).reshape(values.shape) >= levels[:, None]
+    return low, high
