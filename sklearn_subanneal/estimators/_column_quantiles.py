@@ -13,10 +13,11 @@ from sklearn_subanneal.mixtures.event_probabilities import event_probabilities
 from sklearn_subanneal.mixtures.events import Condition
 from sklearn_subanneal.tables.column import Column
 
-# Where a search begins, and into how many parts and how often what is left is divided: 2^54 parts altogether.
+# Where a search begins, and into how many parts and how often what is left is divided: so often that no number is left
+# between its ends, and an atom, at which the distribution function jumps, is found exactly.
 POWERS = 2.0 ** np.arange(-40, 1021, 4)
 START = np.concatenate([-POWERS[::-1], [0.0], POWERS])
-N_PARTS, N_DIVISIONS = 64, 9
+N_PARTS, N_DIVISIONS = 64, 10
 
 
 def quantiles_by_events(
@@ -70,17 +71,12 @@ def quantiles_by_events(
         events = [in_interval(column, at, Interval(high=value, has_high=True)) for value in values.tolist()]
         return event_probabilities(average, events, cells)
 
-    low, high = _brackets(distribution, levels)
-    if column.kind == "count":
-        return np.floor(high)
-    atoms = column.split.atoms if column.split is not None else average.models[at[0]].atoms
-    for atom in atoms:
-        high = np.where((low < atom) & (atom <= high), atom, high)
-    return high
+    high = _least_reaching(distribution, levels)
+    return np.floor(high) if column.kind == "count" else high
 
 
-def _brackets(distribution: Callable, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each level two numbers next to one another, of which the distribution function reaches it at the second."""
+def _least_reaching(distribution: Callable, levels: np.ndarray) -> np.ndarray:
+    """The least numbers at which a distribution function reaches the levels."""
     values = np.tile(START, (len(levels), 1))
     reached = np.tile(distribution(START), (len(levels), 1)) >= levels[:, None]
     for division in range(N_DIVISIONS + 1):
@@ -91,4 +87,4 @@ def _brackets(distribution: Callable, levels: np.ndarray) -> tuple[np.ndarray, n
         if division < N_DIVISIONS:
             values = np.linspace(low, high, N_PARTS + 1, axis=1)
             reached = distribution(values.ravel()).reshape(values.shape) >= levels[:, None]
-    return low, high
+    return high
