@@ -172,7 +172,7 @@ cdef class ColumnStatistics:
     def rebuild(self, labels):
         """Statistics of the partition in which row i is in slot ``labels[i]`` (-1: not assigned)."""
         rows = np.flatnonzero(np.asarray(labels) >= 0).astype(np.int32)
-        rebuild_columns([self], rows, np.asarray(labels)[rows].astype(np.int32), np.max(labels, initial=-1) + 1)
+        rebuild_columns([self], rows, np.asarray(labels)[rows].astype(np.int32), int(np.max(labels, initial=-1)) + 1)
 
     def make_room(self, Py_ssize_t capacity):
         """Have at least so many slots."""
@@ -279,8 +279,8 @@ cdef class ColumnStatistics:
         cdef int32_t[::1] slots = np.asarray(labels)[rows].astype(np.int32)
         if not rows.shape[0]:
             return 0.0
-        self.make_room(np.max(labels) + 1)
-        return self.log_likelihood(&rows[0], &slots[0], rows.shape[0], np.max(labels) + 1)
+        self.make_room(int(np.max(labels)) + 1)
+        return self.log_likelihood(&rows[0], &slots[0], rows.shape[0], int(np.max(labels)) + 1)
 
     def log_densities(self, values, Py_ssize_t n_clusters):
         """Log predictive densities (n_rows, n_clusters), float64, of rows given as (n_rows, width)."""

@@ -141,7 +141,7 @@ def dependence_of_columns(table: Table, labels: np.ndarray, weights: np.ndarray)
     owner = np.repeat(np.arange(len(table.columns)), [len(at) for at in table.places])
     together, always = np.zeros((len(table.columns), len(table.columns))), 0.0
     for views, weight in zip(labels.reshape(-1, n_parts), weights.ravel(), strict=True):
-        holds = np.zeros((len(table.columns), views.max() + 1))
+        holds = np.zeros((len(table.columns), int(views.max()) + 1))
         holds[owner, views] = 1.0
         together += weight * (holds @ holds.T > 0.0)
         always += weight

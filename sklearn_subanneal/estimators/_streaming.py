@@ -197,7 +197,7 @@ def with_absent(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np
     counts = np.bincount(labels, minlength=len(sizes))
     absent = np.flatnonzero((groups < 0) & (counts == 0) & (expected >= 1.0))
     out = groups.copy()
-    out[absent[np.argsort(-sizes[absent], kind="stable")]] = groups.max() + 1 + np.arange(len(absent))
+    out[absent[np.argsort(-sizes[absent], kind="stable")]] = int(groups.max()) + 1 + np.arange(len(absent))
     return out
 
 

@@ -77,7 +77,7 @@ cdef class RowPartition:
             If there is a gap.
         """
         cdef const int32_t[::1] slots = np.ascontiguousarray(labels, np.int32)
-        cdef Py_ssize_t row, n_clusters = np.max(labels, initial=-1) + 1
+        cdef Py_ssize_t row, n_clusters = int(np.max(labels, initial=-1)) + 1
         counts = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0], minlength=n_clusters)
         if not counts.all():
             raise ValueError("labels must be 0..K-1 without gaps")

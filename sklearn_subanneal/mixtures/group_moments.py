@@ -27,7 +27,7 @@ def group_shares(draw: Draw, groups: np.ndarray) -> np.ndarray:
         The entries of other groups are 0; the sum of all is 1.
     """
     shares = np.where(groups >= 0, draw.sizes + draw.weights[0], 0.0)
-    return np.where(groups == np.arange(groups.max() + 1)[:, None], shares / shares.sum(), 0.0)
+    return np.where(groups == np.arange(int(groups.max()) + 1)[:, None], shares / shares.sum(), 0.0)
 
 
 def group_moments(

@@ -174,7 +174,7 @@ def assign_rows(models: list[ColumnModel], draw: Draw, arrays: list[np.ndarray],
     groups : ndarray of int, shape (n_clusters,)
         Group of each cluster, 0, 1, ...; -1: none, the rows are in others.
     """
-    out = np.empty((len(arrays[0]), groups.max() + 1))
+    out = np.empty((len(arrays[0]), int(groups.max()) + 1))
     for rows, log_joint in _log_joints(models, draw, arrays, groups):
         out[rows] = log_joint - logsumexp(log_joint, axis=1, keepdims=True)
     return out

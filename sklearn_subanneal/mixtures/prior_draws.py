@@ -82,7 +82,7 @@ def log_likelihood(statistics: ColumnStatistics, labels: np.ndarray) -> float:
     """
     complete = np.array([not statistics.is_incomplete(row) for row in range(len(labels))])
     statistics.rebuild(np.where(complete, labels, -1))
-    return float(statistics.log_marginals(labels.max() + 1).sum())
+    return float(statistics.log_marginals(int(labels.max()) + 1).sum())
 
 
 def partition_statistics(partition: Partition, values: dict, prefix: str = "") -> dict[str, float]:

@@ -29,7 +29,7 @@ def block_order(matrix: NDArray, labels: NDArray) -> tuple[NDArray[np.intp], NDA
         Sizes of the clusters in the new order.
     """
     labels = relabel(labels)
-    n_clusters = labels.max() + 1
+    n_clusters = int(labels.max()) + 1
     member = np.zeros((n_clusters, len(labels)))
     member[labels, np.arange(len(labels))] = 1.0
     member /= member.sum(axis=1, keepdims=True)

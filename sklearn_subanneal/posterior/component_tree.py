@@ -96,7 +96,7 @@ class ComponentTree:
         sizes = np.bincount(labels, rows)
         together = np.zeros((len(sizes), len(sizes)))
         for groups, weight in zip(np.asarray(draws), weights / weights.sum(), strict=True):
-            shared = np.zeros((len(sizes), groups.max() + 1))
+            shared = np.zeros((len(sizes), int(groups.max()) + 1))
             np.add.at(shared, (labels, groups), rows)
             together += weight * (shared @ shared.T)
         return cls._of_joint(together, sizes, lambda joint, total: joint / np.outer(total, total))

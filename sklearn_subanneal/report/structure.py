@@ -10,10 +10,10 @@ from scipy.optimize import linear_sum_assignment
 
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.diagnostics import summary
+from sklearn_subanneal.diagnostics.pair_tests import PairTests
 from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
 from sklearn_subanneal.posterior.labels import encode_labels
 from sklearn_subanneal.posterior.losses import adjusted_rand
-from sklearn_subanneal.report.pair_tests import PairTests
 from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:
@@ -182,6 +182,6 @@ def disagree_on_rows(model: CrossCat) -> bool:
 
 def _n_moved(labels: np.ndarray, others: np.ndarray) -> int:
     """How many columns must change their view to make one partition of them the other."""
-    shared = np.zeros((labels.max() + 1, others.max() + 1), dtype=int)
+    shared = np.zeros((int(labels.max()) + 1, int(others.max()) + 1), dtype=int)
     np.add.at(shared, (labels, others), 1)
     return len(labels) - int(shared[linear_sum_assignment(-shared)].sum())

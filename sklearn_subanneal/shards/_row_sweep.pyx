@@ -239,7 +239,7 @@ def probable_groups(list columns, log_weights, const int32_t[::1] groups, Py_ssi
     labels : ndarray of int32, shape (n_rows,)
     probabilities : ndarray of shape (n_rows,)
     """
-    cdef Py_ssize_t n_clusters = len(log_weights), row, k, best, n_groups = max(np.max(groups) + 1, 1)
+    cdef Py_ssize_t n_clusters = len(log_weights), row, k, best, n_groups = max(int(np.max(groups)) + 1, 1)
     cdef double[::1] log_weight = np.ascontiguousarray(log_weights, np.float64)
     cdef float[::1] scores = np.zeros(padded(n_clusters), np.float32)
     cdef double[::1] total = np.zeros(n_groups), probability = np.zeros(n_rows)

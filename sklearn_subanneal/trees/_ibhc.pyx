@@ -60,7 +60,7 @@ cdef class IBHC(Trees):
         The forest must be empty; groups are 0, 1, ... without gaps.
         """
         cdef Py_ssize_t i, k, x
-        self.n_roots = np.max(groups, initial=-1) + 1
+        self.n_roots = int(np.max(groups, initial=-1)) + 1
         self.root[:self.n_roots] = -1
         with nogil:
             for i in range(rows.shape[0]):

@@ -51,7 +51,7 @@ cdef class Views(ViewSteps):
         learned, the rest remains.
         """
         labels = np.asarray(column_labels)
-        n_views = labels.max() + 1
+        n_views = int(labels.max()) + 1
         if not np.bincount(labels, minlength=n_views).all() or labels.min() < 0:
             raise ValueError("column_labels must be 0..n_views-1 without gaps")
         self.reserve(n_views - self.n_views + 1)
@@ -91,7 +91,7 @@ cdef class Views(ViewSteps):
         well; other hyperparameters remain.
         """
         column_labels = self.prior.draw_partition(self.n_columns, generator)
-        n_views = column_labels.max() + 1
+        n_views = int(column_labels.max()) + 1
         self.reserve(n_views - self.n_views + 1)
         priors = [self.mixture_at(v).prior for v in range(n_views)]
         for prior in priors:

@@ -78,7 +78,7 @@ def _redrawn(part, models, cells, completed, slots, generator) -> np.ndarray:
     """The completed rows of a block after a Gibbs sweep over the missing cells, given the clusters."""
     asked = np.isnan(cells)
     statistics = GaussianStatistics(GaussianData(cells), part.statistics.parameters)
-    statistics.set_state(part.statistics.get_state(slots.max() + 1))
+    statistics.set_state(part.statistics.get_state(int(slots.max()) + 1))
     values = np.array(completed)
 
     def sweep(rows):

@@ -127,7 +127,7 @@ class ViewsChain(AnnealedChain):
         ]
         self.views = Views(self.columns, column_prior, row_prior, self.n_rows, self.reals)
         column_labels = first_column_labels(start, self.views, self.reals, generator)
-        self.views.set_state(column_labels, np.full((column_labels.max() + 1, self.n_rows), -1, np.int8))
+        self.views.set_state(column_labels, np.full((int(column_labels.max()) + 1, self.n_rows), -1, np.int8))
         self.moves = [(move, move.bind(self.columns, self.n_rows, self.views.twins)) for move in moves]
         self.batch = max(CELLS_PER_BATCH // len(arrays), 64)
         self._units = units_of_rows(models, arrays, self.order)
