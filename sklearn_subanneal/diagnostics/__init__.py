@@ -9,11 +9,13 @@ from sklearn_subanneal.diagnostics.convergence import (
     rank_normalized_rhat,
 )
 from sklearn_subanneal.diagnostics.geweke import GewekeResult, geweke_test
+from sklearn_subanneal.diagnostics.pair_tests import DependenceWarning
 from sklearn_subanneal.diagnostics.traces import partition_traces, summary
 
 __all__ = [
     "CalibrationResult",
     "Convergence",
+    "DependenceWarning",
     "GewekeResult",
     "autocorrelation_time",
     "calibrate",

@@ -13,6 +13,10 @@ LEAST_IN_LEVEL = 5
 CHI_SQUARE, KRUSKAL, SPEARMAN = "chi-square", "Kruskal-Wallis", "rank correlation"
 
 
+class DependenceWarning(UserWarning):
+    """Columns that the model takes as independent are not, by a simple test."""
+
+
 @dataclass(frozen=True, eq=False)
 class PairTests:
     """Tests of independence of each two of some columns.
@@ -72,7 +76,7 @@ def pairwise_tests(columns: Sequence[np.ndarray], is_categorical: Sequence[bool]
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_subanneal.report.pair_tests import pairwise_tests
+    >>> from sklearn_subanneal.diagnostics.pair_tests import pairwise_tests
     >>> x = np.arange(20.0)
     >>> found = pairwise_tests([x, x**3, x % 2], [False, False, True])
     >>> found.name(0, 1), bool(found.p_values[0, 1] < 1e-10), round(float(found.p_values[0, 2]), 2)

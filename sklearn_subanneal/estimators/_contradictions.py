@@ -1,24 +1,23 @@
-"""find_contradictions: pairs of columns in separate views that a simple test finds dependent."""
+"""Pairs of columns in separate views that a simple test finds dependent: contradictions, and a warning of them."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sklearn_subanneal.columns.atom_split import AtomSplit
-from sklearn_subanneal.report.pair_tests import PairTests, pairwise_tests
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from sklearn_subanneal.estimators import CrossCat
+from sklearn_subanneal.diagnostics.pair_tests import DependenceWarning, PairTests, pairwise_tests
 
 # Largest p-value, times the number of pairs, at which a pair is reported, and the share of draws in one view from which
 # on it is not.
 LEVEL, LEAST_SHARE = 1e-3, 0.5
 MOST_ROWS = 10_000
+# The warning of a fit: its p-value, number of rows, and pairs that it names. Tables of more columns of categories, all
+# pairs of which have a test of their own, are not tested.
+WARNING_LEVEL, WARNING_ROWS, MOST_NAMED, MOST_CATEGORICAL = 1e-10, 2000, 3, 150
 ORDERED = {"real", "skewed", "semicontinuous", "count", "ordinal"}
 # Angles have no order: they are tested as so many categories of equally many cells.
 N_SECTORS = 8
@@ -65,23 +64,81 @@ class Contradictions:
     tests: PairTests
 
 
-def find_contradictions(model: CrossCat, X: pd.DataFrame) -> Contradictions:
-    """Test the pairs of columns that are in separate views in most draws, or in those of the representative draw.
+class ContradictionQueries:
+    """What the model takes as independent, and a simple test does not.
 
-    The tests are those of :func:`~sklearn_subanneal.report.pair_tests.pairwise_tests`, in at most 10,000 evenly spaced
-    rows. Cyclic columns are tested as eight categories, semicontinuous ones by all of their numbers, and other columns
-    of several parts by the first part.
+    A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_typed(arrays)``, ``_encode(X)``,
+    ``dependence_`` and the fitted labels of columns.
+    """
+
+    def contradictions(self, X) -> Contradictions:
+        """Pairs of columns in separate views that a simple test finds dependent.
+
+        A column is in one view only, with the columns that it goes with best. Of columns of other views it is
+        independent in a draw, also where it depends on them less strongly: the model has nothing to say about such a
+        pair. (Columns that are functions of one another, such as a price and its logarithm, keep others away: leave one
+        of them out.) The dependence of a few columns can be learned from a fit of these alone.
+
+        The pairs are those in separate views in most draws, or in the representative draw. They are compared in at most
+        10,000 evenly spaced rows: two orders by Spearman's rank correlation, two sets of categories by a chi-square
+        test, an order and categories by the test of Kruskal and Wallis. Cyclic columns are tested as eight categories,
+        semicontinuous ones by all of their numbers, and other columns of several parts by the first part.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The table that it was fitted to, or another.
+
+        Returns
+        -------
+        contradictions : Contradictions
+            Its ``pairs`` have names, test, corrected p-value and share of the draws in one view.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_subanneal import CrossCat
+        >>> x = np.random.default_rng(0).normal(size=(60, 2))
+        >>> model = CrossCat(n_chains=2, random_state=0).fit(np.column_stack([x, x[:, 0] + x[:, 1]]))
+        >>> model.contradictions(x[:, [0, 1, 1]]).pairs
+        []
+        """
+        return find_contradictions(self, self._typed(self._encode(X)), MOST_ROWS)
+
+    def _warn_of_contradictions(self, arrays, stacklevel: int) -> None:
+        """Issue a ``DependenceWarning`` if the typed training columns contradict the model beyond any doubt."""
+        n_categorical = sum(kind not in ORDERED for kind in self.feature_types_.values())
+        if len(self.feature_types_) < 2 or n_categorical > MOST_CATEGORICAL:
+            return
+        pairs = find_contradictions(self, self._typed(arrays), WARNING_ROWS).pairs
+        sure = [pair for pair in pairs if pair.p_value < WARNING_LEVEL and pair.share < LEAST_SHARE]
+        if sure:
+            named = [f"{pair.one!r} and {pair.other!r} ({pair.test})" for pair in sure[:MOST_NAMED]]
+            what = "a pair of columns" if len(sure) == 1 else f"{len(sure):,} pairs of columns"
+            warnings.warn(
+                f"The model takes {what} as independent that a test finds dependent beyond doubt: {'; '.join(named)}"
+                f"{'; ...' if len(sure) > MOST_NAMED else ''}. A column is in one view, with those that it goes with "
+                "best. See contradictions(X), and for the dependence of such columns fit them alone.",
+                DependenceWarning,
+                stacklevel=stacklevel + 1,
+            )
+
+
+def find_contradictions(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradictions:
+    """Test the pairs of columns that are in separate views in most draws, or in those of the representative draw.
 
     Parameters
     ----------
     model : CrossCat
-    X : pandas.DataFrame
-        The table that it was fitted to.
+    cells : sequence of ndarray of shape (n_rows,)
+        The modelled columns, as :meth:`CrossCat.typed_columns` gives them.
+    most_rows : int
+        Of more rows, so many are tested, evenly spaced.
     """
     names, dependence = list(model.feature_types_), model.dependence_
     together = _in_one_view(model) & (dependence >= LEAST_SHARE)
     pairs = [(i, j) for i, j in zip(*np.triu_indices(len(names), k=1), strict=True) if not together[i, j]]
-    tests = pairwise_tests(*testable_columns(model, X))
+    tests = pairwise_tests(*_testable_columns(model, cells, most_rows))
     corrected = tests.p_values * len(pairs)
     found = [
         Contradiction(names[i], names[j], tests.name(i, j), float(corrected[i, j]), float(dependence[i, j]))
@@ -91,12 +148,10 @@ def find_contradictions(model: CrossCat, X: pd.DataFrame) -> Contradictions:
     return Contradictions(sorted(found, key=lambda pair: pair.p_value), len(pairs), tests)
 
 
-def testable_columns(model: CrossCat, X: pd.DataFrame) -> tuple[list[np.ndarray], list[bool]]:
-    """The columns of a table as numbers or codes, NaN where missing, in at most 10,000 evenly spaced rows; and which of
-    them are categories.
-    """
-    step = -(-len(X) // MOST_ROWS)
-    cells, kinds = model.typed_columns(X.iloc[::step]), list(model.part_types_.values())
+def _testable_columns(model, cells, most_rows) -> tuple[list[np.ndarray], list[bool]]:
+    """The columns as numbers or codes, NaN where missing, in some rows; and which of them are categories."""
+    step = -(-len(cells[0]) // most_rows)
+    cells, kinds = [own[::step] for own in cells], list(model.part_types_.values())
     columns, is_categorical = [], []
     for column, places in zip(model._table.columns, model._table.places, strict=True):
         own, kind = cells[places[0]], kinds[places[0]]
@@ -108,7 +163,7 @@ def testable_columns(model: CrossCat, X: pd.DataFrame) -> tuple[list[np.ndarray]
     return columns, is_categorical
 
 
-def _in_one_view(model: CrossCat) -> np.ndarray:
+def _in_one_view(model) -> np.ndarray:
     """Which columns share a view of the representative draw, by any of their parts."""
     is_in = np.zeros((len(model.feature_types_), model.n_views_), bool)
     is_in[model.part_columns_, model.column_labels_] = True

@@ -293,7 +293,10 @@ class StructureQueries:
         >>> CrossCat(feature_types=["real", "categorical"], n_chains=1, random_state=0).fit(X).typed_columns(X)
         [array([0.5, nan, 1.5]), array([0, 1, 0], dtype=int8)]
         """
-        arrays = self._encode(X)
+        return self._typed(self._encode(X))
+
+    def _typed(self, arrays) -> list[np.ndarray]:
+        """The columns as of ``typed_columns``, from typed arrays."""
         # The period of a cyclic column is known to its model.
         return [
             model.values(arrays)[:, 0] if kind == "cyclic" else cells

@@ -17,7 +17,8 @@ class ViewsSummary:
     """Weights of the chains, the draw that represents the posterior, and its clusters in each view.
 
     A mixin for an estimator whose draws are those of views. It reads ``_models``, ``_draws``, ``_results``,
-    ``_copies``, ``_partitions()``, ``_view(view, arrays)``, ``_draw_weights()`` and ``_some_seen_rows(arrays, n)``.
+    ``_copies``, ``_warns``, ``_partitions()``, ``_view(view, arrays)``, ``_draw_weights()``,
+    ``_some_seen_rows(arrays, n)`` and ``_warn_of_contradictions(arrays, stacklevel)``.
     """
 
     def _summarize(self, arrays):
@@ -47,6 +48,8 @@ class ViewsSummary:
         _, self.labels_, self.probabilities_ = judged[0]
         self.n_clusters_ = int(self._groups[0].max()) + 1
         self.hyperparameters_ = view_hyperparameters(self._models, self._draws, *self._partitions())
+        if self._warns:
+            self._warn_of_contradictions(arrays, stacklevel=6)
 
     def _weights_of_chains(self, arrays) -> np.ndarray:
         seen, cells, counts = self._some_seen_rows(arrays, MOST_LEFT_OUT)

@@ -13,6 +13,7 @@ from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.joint_real import affordable_covariance
 from sklearn_subanneal.columns.joint_types import revised_types
+from sklearn_subanneal.estimators._contradictions import ContradictionQueries
 from sklearn_subanneal.estimators._enough_chains import AUTO, FIRST
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._novelty import NoveltyQueries
@@ -41,6 +42,7 @@ class CrossCat(
     PredictiveQueries,
     NoveltyQueries,
     StructureQueries,
+    ContradictionQueries,
     ShardedViewsFit,
     MCMCEstimator,
 ):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sklearn_subanneal.estimators._contradictions import Contradictions
 from sklearn_subanneal.report.anomalies import Anomalies
 from sklearn_subanneal.report.clusters import ViewSummary
-from sklearn_subanneal.report.contradictions import Contradictions
 from sklearn_subanneal.report.distributions import Distribution
 from sklearn_subanneal.report.figures import Picture
 from sklearn_subanneal.report.imputation import Imputation

@@ -17,7 +17,6 @@ from sklearn_subanneal.report import types_file
 from sklearn_subanneal.report.anomalies import find_anomalies
 from sklearn_subanneal.report.clock_columns import with_clock_times
 from sklearn_subanneal.report.clusters import ViewSummary, find_views
-from sklearn_subanneal.report.contradictions import find_contradictions
 from sklearn_subanneal.report.distributions import find_distributions
 from sklearn_subanneal.report.figures import draw_pictures
 from sklearn_subanneal.report.findings import Findings
@@ -121,7 +120,7 @@ def write_report(
         marked(imputation.uncertainty).to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
     else:
         del files["imputed"], files["uncertainty"]
-    contradictions = find_contradictions(model, source.X)
+    contradictions = model.contradictions(source.X)
     structure = find_structure(model, source, contradictions.tests, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
     understated = find_understated(list(model.feature_types_), structure, contradictions)
     deadline = learned.deadline - SECONDS_OF_PICTURES

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal._core.counted_nouns import counted
+from sklearn_subanneal.estimators._contradictions import LEVEL, Contradictions
 from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
-from sklearn_subanneal.report.contradictions import LEVEL, Contradictions
 from sklearn_subanneal.report.pair_facts import p_text, pair_fact
 from sklearn_subanneal.report.structure import disagree_on_rows
 from sklearn_subanneal.report.wording import listed

@@ -15,6 +15,7 @@ import joblib
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal.diagnostics import DependenceWarning
 from sklearn_subanneal.estimators import CrossCat
 from sklearn_subanneal.report.source import Source
 
@@ -170,8 +171,9 @@ def learn(
     callback = LearningCallback(model.n_chains, model.n_draws, on_progress, model.time_limit)
     deadline = inf if plan.time_limit is None else started - elapsed + plan.time_limit
     with callback.handling_interrupts(), warnings.catch_warnings():
-        # The page says it.
+        # The page says what these say.
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DependenceWarning)
         model.set_callbacks(callback).fit(source.X)
     # The callback is removed, since the model is saved.
     return LearnedModel(model.set_callbacks(), time.perf_counter() - started, callback.is_stopped, deadline)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal._core.counted_nouns import counted
+from sklearn_subanneal.estimators._contradictions import Contradictions
 from sklearn_subanneal.report.anomalies import prediction_text
 from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.column_types import brief
-from sklearn_subanneal.report.contradictions import Contradictions
 from sklearn_subanneal.report.findings import Findings
 from sklearn_subanneal.report.page_table import Marked, PageTable, remark_of
 from sklearn_subanneal.report.pair_facts import p_text

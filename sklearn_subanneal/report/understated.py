@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sklearn_subanneal.report.contradictions import LEVEL
+from sklearn_subanneal.estimators._contradictions import LEVEL
 
 if TYPE_CHECKING:
-    from sklearn_subanneal.report.contradictions import Contradictions
+    from sklearn_subanneal.estimators._contradictions import Contradictions
     from sklearn_subanneal.report.structure import Structure
 
 # Differences of strengths from 0 to 1 that are told.

@@ -20,12 +20,12 @@ import pytest
 from sklearn_subanneal import load
 from sklearn_subanneal.columns.atom_split import AtomSplit
 from sklearn_subanneal.datasets import make_planted_views
+from sklearn_subanneal.estimators._contradictions import Contradiction
 from sklearn_subanneal.report import read_source
 from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
 from sklearn_subanneal.report.cli import main
 from sklearn_subanneal.report.clusters import columns_of_view, find_views
 from sklearn_subanneal.report.column_types import brief
-from sklearn_subanneal.report.contradictions import Contradiction
 from sklearn_subanneal.report.imputation import impute_missing
 from sklearn_subanneal.report.learning import LearningCallback
 from sklearn_subanneal.report.progress_line import ProgressLine

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_subanneal.report.contradictions import Contradiction, Contradictions
+from sklearn_subanneal.diagnostics.pair_tests import PairTests, pairwise_tests
+from sklearn_subanneal.estimators._contradictions import Contradiction, Contradictions
 from sklearn_subanneal.report.key_findings import CERTAIN, _of_understated
-from sklearn_subanneal.report.pair_tests import PairTests, pairwise_tests
 from sklearn_subanneal.report.section_tables import understated_table
 from sklearn_subanneal.report.understated import Understated, find_understated
 
