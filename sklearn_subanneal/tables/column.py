@@ -154,7 +154,7 @@ class Column:
         """
         unknown: list = []
         if self.spelling is not None:
-            cells = spelled_cells(cells, self.spelling)
+            cells = spelled_cells(cells, self.spelling, unknown if self.inferred else None)
         if self.split is not None:
             arrays = self.split.separate(cells)
         elif self.type.coded:

@@ -148,8 +148,10 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     return None
 
 
-def spelled_cells(cells: Cells, spelling: Spelling) -> Cells:
+def spelled_cells(cells: Cells, spelling: Spelling, unknown: list | None = None) -> Cells:
     """The cells of a column of strings as the numbers that they spell.
+
+    A string that spells none, and is none of the marks, is missing and added to ``unknown``.
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ def spelled_cells(cells: Cells, spelling: Spelling) -> Cells:
     Raises
     ------
     ValueError
-        If a string neither spells a number nor is one of the marks.
+        If there is such a string, and no ``unknown``.
     """
     if cells.codes is None:
         return cells
@@ -173,7 +175,11 @@ def spelled_cells(cells: Cells, spelling: Spelling) -> Cells:
     for code, value in enumerate(cells.values):
         number = spelling.read(value) if isinstance(value, str) else value
         if number is None:
-            if value not in spelling.marks:
+            if value in spelling.marks:
+                continue
+            if unknown is not None:
+                unknown.append(value)
+            else:
                 raise ValueError(
                     f"Column {cells.name!r} holds the {spelling.words} that its strings spell, but {value!r} spells "
                     "none: correct the cell, or mark it as missing."
