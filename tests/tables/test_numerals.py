@@ -68,8 +68,13 @@ def test_a_column_of_them_is_a_column_of_numbers(package):
     assert prices[0] == float(texts[0].replace(",", ""))
     back = table.decode([prices])
     assert isinstance(back, package.DataFrame) and str(back["price"].dtype).lower() == "float64"
-    # What comes back can be read again, as can new strings; other strings than those of fit are refused.
+    # What comes back can be read again, as can new strings; other strings than those of fit are missing, or refused.
     for new in (back, X):
         np.testing.assert_array_equal(table.encode(estimator, new)[0], prices)
-    with pytest.raises(ValueError, match=r"Column 'price' .* but 'much' spells none: correct the cell"):
-        table.encode(estimator, package.DataFrame({"price": ["1,000", "much"]}))
+    new = package.DataFrame({"price": ["1,000", "much"]})
+    with pytest.warns(
+        UserWarning, match="Column 'price' was real in fit, but holds 'much': these cells count as missing"
+    ):
+        np.testing.assert_array_equal(table.encode(estimator, new)[0], [1000.0, np.nan])
+    with pytest.raises(ValueError, match="values that fit did not see: 'much' in column 'price'"):
+        table.encode(estimator, new, unseen="error")

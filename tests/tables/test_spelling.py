@@ -135,11 +135,9 @@ def test_frames_with_decimal_commas(package):
     new = package.DataFrame({"x": ["20,5", None], "y": [20.5, 11.0]})
     filled = model.impute(new)["x"].to_list()
     assert filled[0] == 20.5 and 0.0 < filled[1] < 40.0
-    strange = package.DataFrame({"x": ["20,5", "much", "20.5.1"], "y": [20.5, 11.0, 11.0]})
-    gaps = package.DataFrame({"x": ["20,5", None, None], "y": [20.5, 11.0, 11.0]})
-    with pytest.warns(
-        UserWarning, match=r"Column 'x' was real in fit, but holds 'much', '20\.5\.1': these cells count"
-    ):
+    strange = package.DataFrame({"x": ["20,5", "20.5.1"], "y": [20.5, 11.0]})
+    gaps = package.DataFrame({"x": ["20,5", None], "y": [20.5, 11.0]})
+    with pytest.warns(UserWarning, match=r"Column 'x' was real in fit, but holds '20\.5\.1': these cells count"):
         scores = model.score_samples(strange)
     np.testing.assert_array_equal(scores, model.score_samples(gaps))
 
