@@ -71,7 +71,7 @@ class ContradictionQueries:
     ``dependence_`` and the fitted labels of columns.
     """
 
-    def contradictions(self, X) -> Contradictions:
+    def contradictions(self, X) -> list[Contradiction]:
         """Pairs of columns in separate views that a simple test finds dependent.
 
         A column is in one view only, with the columns that it goes with best. Of columns of other views it is
@@ -91,8 +91,9 @@ class ContradictionQueries:
 
         Returns
         -------
-        contradictions : Contradictions
-            Its ``pairs`` have names, test, corrected p-value and share of the draws in one view.
+        contradictions : list of Contradiction
+            The names ``one`` and ``other``, the ``test``, its ``p_value`` times the number of pairs, and the ``share``
+            of the draws in one view; the smallest p-values first, all below 0.001.
 
         Examples
         --------
@@ -100,17 +101,17 @@ class ContradictionQueries:
         >>> from sklearn_subanneal import CrossCat
         >>> x = np.random.default_rng(0).normal(size=(60, 2))
         >>> model = CrossCat(n_chains=2, random_state=0).fit(np.column_stack([x, x[:, 0] + x[:, 1]]))
-        >>> model.contradictions(x[:, [0, 1, 1]]).pairs
+        >>> model.contradictions(np.column_stack([x, x[:, 0] + x[:, 1]]))
         []
         """
-        return find_contradictions(self, self._typed(self._encode(X)), MOST_ROWS)
+        return find_contradictions(self, X).pairs
 
     def _warn_of_contradictions(self, arrays, stacklevel: int) -> None:
         """Issue a ``DependenceWarning`` if the typed training columns contradict the model beyond any doubt."""
         n_categorical = sum(kind not in ORDERED for kind in self.feature_types_.values())
         if len(self.feature_types_) < 2 or n_categorical > MOST_CATEGORICAL:
             return
-        pairs = find_contradictions(self, self._typed(arrays), WARNING_ROWS).pairs
+        pairs = _compared(self, self._typed(arrays), WARNING_ROWS).pairs
         sure = [pair for pair in pairs if pair.p_value < WARNING_LEVEL and pair.share < LEAST_SHARE]
         if sure:
             named = [f"{pair.one!r} and {pair.other!r} ({pair.test})" for pair in sure[:MOST_NAMED]]
@@ -124,17 +125,21 @@ class ContradictionQueries:
             )
 
 
-def find_contradictions(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradictions:
-    """Test the pairs of columns that are in separate views in most draws, or in those of the representative draw.
+def find_contradictions(model, X) -> Contradictions:
+    """Test the pairs of columns that :meth:`CrossCat.contradictions` describes, and keep the tests of all pairs.
 
     Parameters
     ----------
     model : CrossCat
-    cells : sequence of ndarray of shape (n_rows,)
-        The modelled columns, as :meth:`CrossCat.typed_columns` gives them.
-    most_rows : int
-        Of more rows, so many are tested, evenly spaced.
+    X : array-like or DataFrame of shape (n_samples, n_features)
     """
+    if hasattr(X, "iloc"):
+        # Not all rows of a long frame are typed.
+        X = X.iloc[:: -(-len(X) // MOST_ROWS)]
+    return _compared(model, model.typed_columns(X), MOST_ROWS)
+
+
+def _compared(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradictions:
     names, dependence = list(model.feature_types_), model.dependence_
     together = _in_one_view(model) & (dependence >= LEAST_SHARE)
     pairs = [(i, j) for i, j in zip(*np.triu_indices(len(names), k=1), strict=True) if not together[i, j]]

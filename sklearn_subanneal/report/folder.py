@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 from sklearn_subanneal._core.version import __version__
 from sklearn_subanneal.estimators import CrossCat, CrossCatDetector
+from sklearn_subanneal.estimators._contradictions import find_contradictions
 from sklearn_subanneal.portable import save
 from sklearn_subanneal.report import types_file
 from sklearn_subanneal.report.anomalies import find_anomalies
@@ -120,7 +121,7 @@ def write_report(
         marked(imputation.uncertainty).to_csv(folder / FILES["uncertainty"], index=False, float_format="%.6g")
     else:
         del files["imputed"], files["uncertainty"]
-    contradictions = model.contradictions(source.X)
+    contradictions = find_contradictions(model, source.X)
     structure = find_structure(model, source, contradictions.tests, MOST_PAIRS, MOST_RELATED_COLUMNS, plan.seed)
     understated = find_understated(list(model.feature_types_), structure, contradictions)
     deadline = learned.deadline - SECONDS_OF_PICTURES

@@ -52,7 +52,7 @@ def test_several_pairs_are_counted_and_the_surest_are_named():
     text = str(found.message)
     assert "takes 6 pairs of columns" in text or "takes 5 pairs of columns" in text
     assert text.count(" and 'x") == 3 and "; ...." in text
-    pairs = APART.contradictions(copies).pairs
+    pairs = APART.contradictions(copies)
     assert f"{pairs[0].one!r} and {pairs[0].other!r}" in text
 
 
@@ -61,7 +61,7 @@ def test_a_sample_of_the_rows_decides(monkeypatch):
     monkeypatch.setattr(_contradictions, "WARNING_ROWS", 5)
     assert not warnings_of(lambda: APART.fit(table(2.0)))
     # Without the warning, all rows are compared.
-    assert len(APART.contradictions(table(2.0)).pairs) == 1
+    assert len(APART.contradictions(table(2.0))) == 1
 
 
 def test_many_categories_are_not_tested(monkeypatch):

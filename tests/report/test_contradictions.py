@@ -9,7 +9,7 @@ from scipy import stats
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.diagnostics.pair_tests import pairwise_tests
-from sklearn_subanneal.estimators._contradictions import N_SECTORS, Contradiction, Contradictions
+from sklearn_subanneal.estimators._contradictions import N_SECTORS, Contradiction, Contradictions, find_contradictions
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.report.section_tables import MOST_LINES, contradiction_tables
 from sklearn_subanneal.report.templates import render
@@ -44,14 +44,14 @@ def test_semicontinuous_columns_are_tested_by_their_numbers():
     settings = {"n_chains": 1, "n_draws": 1, "random_state": 0, "moves": [Gibbs()], "column_start": "separate"}
     model = CrossCat(feature_types=["real", "semicontinuous"], **settings).fit(frame)
     assert list(model.part_types_) == ["x", "fee (atom)", "fee (rest)"]
-    found = model.contradictions(frame)
+    found = find_contradictions(model, frame)
     assert found.tests.p_values[0, 1] == pytest.approx(stats.spearmanr(frame["x"], frame["fee"]).pvalue, rel=0.05)
 
 
 def test_pairs_of_columns_that_stay_apart(frame):
     """A chain that cannot move columns: all are independent in the model, and six pairs are not."""
     model = fit(frame, moves=[Gibbs()], column_start="separate")
-    found = model.contradictions(frame)
+    found = find_contradictions(model, frame)
     assert found.n_tested == 15
     pairs = {(pair.one, pair.other): pair for pair in found.pairs}
     dependent = {("x", "follows"), ("x", "group"), ("x", "flag"), ("follows", "group"), ("follows", "flag")}
@@ -76,7 +76,7 @@ def test_angles_are_tested_as_sectors(frame):
     """The dependence on a cyclic column, in which the lowest and the highest angles are alike."""
     angle = frame["angle"].to_numpy()
     near = frame.assign(follows=np.cos(angle) + 0.3 * np.random.default_rng(5).normal(size=len(angle)))
-    found = fit(near, moves=[Gibbs()], column_start="separate").contradictions(near)
+    found = find_contradictions(fit(near, moves=[Gibbs()], column_start="separate"), near)
     pair = next(pair for pair in found.pairs if pair.other == "angle")
     sector = pd.qcut(angle, N_SECTORS, labels=False)
     wanted = stats.kruskal(*(own for _, own in near["follows"].groupby(sector))).pvalue
@@ -87,11 +87,11 @@ def test_angles_are_tested_as_sectors(frame):
 def test_pairs_that_the_page_shows_apart_are_tested(frame):
     """Most draws have them in one view, and the representative draw has not."""
     model = fit(frame, moves=[Gibbs()], column_start="together")
-    assert model.contradictions(frame).n_tested == 0
+    assert find_contradictions(model, frame).n_tested == 0
     labels = model.column_labels_.copy()
     labels[1] = 1
     model.n_views_, model.column_labels_ = 2, labels
-    found = model.contradictions(frame)
+    found = find_contradictions(model, frame)
     assert found.n_tested == 5
     assert {frozenset((pair.one, pair.other)) for pair in found.pairs} == {
         frozenset({"follows", name}) for name in ("x", "group", "flag")
@@ -99,7 +99,7 @@ def test_pairs_that_the_page_shows_apart_are_tested(frame):
 
 
 def test_pairs_in_one_view_are_not_tested(frame):
-    found = fit(frame, moves=[Gibbs()], column_start="together").contradictions(frame)
+    found = find_contradictions(fit(frame, moves=[Gibbs()], column_start="together"), frame)
     assert found.n_tested == 0 and not found.pairs
 
 

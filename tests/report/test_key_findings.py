@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.estimators._contradictions import find_contradictions
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.report import Plan, learn, read_source, write_report
 from sklearn_subanneal.report.anomalies import find_anomalies
@@ -28,7 +29,7 @@ from sklearn_subanneal.report.understated import find_understated
 
 
 def findings(model, source):
-    contradictions = model.contradictions(source.X)
+    contradictions = find_contradictions(model, source.X)
     structure = find_structure(model, source, contradictions.tests, 20, 100, 0)
     return find_key_findings(
         model,
@@ -109,7 +110,7 @@ def test_chains_that_disagree_say_so(source):
     model = CrossCat(**settings, column_start="together", random_state=0).fit(source.X)
     i, j = 0, 1
     np.testing.assert_array_equal(chain_shares(model, i, j), [1.0, 1.0])
-    contradictions = model.contradictions(source.X)
+    contradictions = find_contradictions(model, source.X)
     found = find_structure(model, source, contradictions.tests, 20, 100, 0).pairs
     pairs = [pair for pair in found if {pair.one, pair.other} == {"height", "weight"}]
     assert [own.strength for own in pair_findings(model, source, pairs, contradictions)] == [CERTAIN]
@@ -128,7 +129,7 @@ def test_together_without_a_test_is_disputed(source):
     """Columns of noise that the chains may not part: that they share a view says nothing."""
     settings = {"feature_types": source.feature_types, "moves": [Gibbs()], "n_chains": 2, "n_draws": 3}
     model = CrossCat(**settings, column_start="together", random_state=0).fit(source.X)
-    contradictions, names = model.contradictions(source.X), list(model.feature_types_)
+    contradictions, names = find_contradictions(model, source.X), list(model.feature_types_)
     structure = find_structure(model, source, contradictions.tests, 20, 100, 0)
     noise = [replace(pair, relatedness=0.3) for pair in structure.pairs if "noise" in (pair.one, pair.other)]
     found = pair_findings(model, source, noise[:2], contradictions)
@@ -148,7 +149,7 @@ def test_the_columns_that_a_test_finds_dependent_are_compared(source):
     model = CrossCat(
         feature_types=types, moves=[Gibbs()], n_chains=2, n_draws=3, column_start="together", random_state=0
     ).fit(X)
-    tests = model.contradictions(X).tests
+    tests = find_contradictions(model, X).tests
     (pair,) = find_structure(model, SimpleNamespace(feature_types=types), tests, 20, 2, 0).pairs
     assert {pair.one, pair.other} in ({"height", "weight"}, {"kind", "size"})
 
