@@ -18,6 +18,8 @@ from sklearn_subanneal.tables.column import Column
 POWERS = 2.0 ** np.arange(-40, 1021, 4)
 START = np.concatenate([-POWERS[::-1], [0.0], POWERS])
 N_PARTS, N_DIVISIONS = 64, 10
+# Of counts, what is left is divided into so many parts until it is one count.
+N_PARTS_OF_COUNTS, LARGEST_COUNT = 8, 2.0**31
 
 
 def quantiles_by_events(
@@ -71,20 +73,35 @@ def quantiles_by_events(
         events = [in_interval(column, at, Interval(high=value, has_high=True)) for value in values.tolist()]
         return event_probabilities(average, events, cells)
 
-    high = _least_reaching(distribution, levels)
-    return np.floor(high) if column.kind == "count" else high
+    return (_least_count if column.kind == "count" else _least_number)(distribution, levels)
 
 
-def _least_reaching(distribution: Callable, levels: np.ndarray) -> np.ndarray:
+def _least_count(distribution: Callable, levels: np.ndarray) -> np.ndarray:
+    """The least counts at which a distribution function, which takes longer for larger ones, reaches the levels."""
+    top = 1.0
+    while distribution(np.array([top]))[0] < levels.max() and top < LARGEST_COUNT:
+        top *= 4.0
+    low, high = np.full(len(levels), -1.0), np.full(len(levels), top)
+    while (high - low > 1.0).any():
+        values = np.floor(np.linspace(low, high, N_PARTS_OF_COUNTS + 1, axis=1))
+        distinct, places = np.unique(values, return_inverse=True)
+        low, high = _ends(values, distribution(distinct)[places.reshape(values.shape)] >= levels[:, None])
+    return high
+
+
+def _least_number(distribution: Callable, levels: np.ndarray) -> np.ndarray:
     """The least numbers at which a distribution function reaches the levels."""
     values = np.tile(START, (len(levels), 1))
-    reached = np.tile(distribution(START), (len(levels), 1)) >= levels[:, None]
-    for division in range(N_DIVISIONS + 1):
-        # Of all levels, since rounding may leave an end that reaches none.
-        place = np.clip(np.argmax(reached, axis=1), 1, values.shape[1] - 1)
-        rows = np.arange(len(levels))
-        low, high = values[rows, place - 1], values[rows, place]
-        if division < N_DIVISIONS:
-            values = np.linspace(low, high, N_PARTS + 1, axis=1)
-            reached = distribution(values.ravel()).reshape(values.shape) >= levels[:, None]
+    low, high = _ends(values, np.tile(distribution(START), (len(levels), 1)) >= levels[:, None])
+    for _ in range(N_DIVISIONS):
+        values = np.linspace(low, high, N_PARTS + 1, axis=1)
+        low, high = _ends(values, distribution(values.ravel()).reshape(values.shape) >= levels[:, None])
     return high
+
+
+def _ends(values: np.ndarray, is_reached: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """In each line the first value where the level is reached, and the one before it."""
+    # Rounding may leave a line without one, or reach it at once.
+    place = np.clip(np.argmax(is_reached, axis=1), 1, values.shape[1] - 1)
+    rows = np.arange(len(values))
+    return values[rows, place - 1], values[rows, place]
