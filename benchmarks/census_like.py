@@ -24,6 +24,9 @@ def main() -> None:
     given.add_argument("--clusters", type=int, default=50, help="planted clusters")
     given.add_argument("--schedule", default="accelerating")
     given.add_argument("--draws", type=int, default=1)
+    given.add_argument(
+        "--defaults", action="store_true", help="the estimator as it is, and not one chain of --schedule"
+    )
     arguments = given.parse_args()
     if arguments.quick:
         arguments.rows, arguments.clusters = 3_000, 5
@@ -33,9 +36,9 @@ def main() -> None:
         X = pd.DataFrame({f"c{j:02d}": codes[:, j] for j in range(codes.shape[1])}, copy=False)
         held = X.sample(min(len(X), 10_000), random_state=0)
         kinds = ["categorical"] * X.shape[1]
-        model = SubsampleAnnealedDPMM(
-            schedule=arguments.schedule, n_chains=1, n_draws=arguments.draws, feature_types=kinds, random_state=seed
-        )
+        model = SubsampleAnnealedDPMM(feature_types=kinds, random_state=seed)
+        if not arguments.defaults:
+            model.set_params(schedule=arguments.schedule, n_chains=1, n_draws=arguments.draws)
         runs.append(timed_fit(model, X, native_bytes(X), held))
         note(f"seed {seed}: " + ", ".join(f"{key} {value:.4g}" for key, value in runs[-1].items() if value is not None))
     results = {key: spread([run[key] for run in runs]) for key in runs[0] if runs[0][key] is not None}
