@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
 from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
 from sklearn_subanneal.annealing.schedules import Schedule
+from sklearn_subanneal.columns.domains import with_domains
 from sklearn_subanneal.estimators._enough_chains import most_chains
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._training_table import identified
@@ -53,6 +54,8 @@ class ShardedFit:
         rows, sample = X.sample(X.n_start_rows, chooser)
         table, arrays = self._read_start(sample, X.n_rows)
         models = self._bind(table, arrays)
+        # Rows that are not in the sample may hold numbers that the types found in it do not take.
+        table = with_domains(table, models)
         start = replace(
             self._template(table, models, arrays, subsampling.resolve_subsampling(self.subsampling)),
             n_draws=1,

@@ -19,6 +19,7 @@ from sklearn_subanneal import (
     load,
     save,
 )
+from sklearn_subanneal.shards import ShardedTable
 
 SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 20, "random_state": 0}
 MODELS = [
@@ -136,3 +137,21 @@ def test_a_declared_column_refuses_them():
     model = CrossCat(**SHORT, feature_types=types).fit(frame())
     with pytest.raises(ValueError, match=r"Column 'price' holds -5\.0, but is modelled on a logarithmic scale"):
         model.score_samples(strange()[0])
+
+
+def test_rows_beyond_the_first_sample_of_a_table_in_shards():
+    """Of 200 rows, 20 are looked at for the types, and all of these are above 0."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.lognormal(3.0, 1.5, 200), rng.normal(size=200)])
+    settings = SHORT | {"max_sweeps": 3}
+    # The first row that the sample leaves out.
+    for row in range(200):
+        changed = X.copy()
+        changed[row, 0] = 0.0
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            model = SubsampleAnnealedDPMM(**settings).fit(ShardedTable(changed, n_start_rows=20))
+        if model._table.columns[0].lowest == 0.0:
+            break
+    assert any("Column 'x0' was skewed in fit, but holds 0.0" in str(one.message) for one in found)
+    assert len(model.labels_) == 200
