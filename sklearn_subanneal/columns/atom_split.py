@@ -113,8 +113,8 @@ class AtomSplit:
             rest.name: own,
         }
 
-    def separate(self, cells: Cells) -> list[np.ndarray]:
-        return self.separated(cells.numbers(Semicontinuous))
+    def separate(self, cells: Cells, unknown: list | None = None) -> list[np.ndarray]:
+        return self.separated(cells.numbers(Semicontinuous, unknown))
 
     def separated(self, cells: np.ndarray) -> list[np.ndarray]:
         """Codes (-1 where missing), and the cells that are no atoms, from cells of float64."""

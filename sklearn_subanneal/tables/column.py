@@ -34,8 +34,11 @@ class Split(Protocol):
     parts: tuple[Column, ...]
     params: dict[str, dict]
 
-    def separate(self, cells: Cells) -> list[np.ndarray]:
-        """The typed cells of each part; a missing cell is missing in all of them."""
+    def separate(self, cells: Cells, unknown: list | None = None) -> list[np.ndarray]:
+        """The typed cells of each part; a missing cell is missing in all of them.
+
+        Strings that are no cells of the column are missing and added to ``unknown``; without, they are an error.
+        """
 
     def assigned(self, given: dict) -> dict[str, dict]:
         """Hyperparameters or grids that the user gives for the column, by the names of the parts.
@@ -156,7 +159,7 @@ class Column:
         if self.spelling is not None:
             cells = spelled_cells(cells, self.spelling, unknown if self.inferred else None)
         if self.split is not None:
-            arrays = self.split.separate(cells)
+            arrays = self.split.separate(cells, unknown if self.inferred else None)
         elif self.type.coded:
             codes, _, unknown = encoded(cells, self.categories, reserved=reserved and not self.type.ordered)
             arrays = [codes]

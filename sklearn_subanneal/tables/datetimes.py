@@ -133,9 +133,9 @@ class Datetime:
             day_first,
         )
 
-    def separate(self, cells: Cells) -> list[np.ndarray]:
+    def separate(self, cells: Cells, unknown: list | None = None) -> list[np.ndarray]:
         """The parts of each date, NaN where it is missing."""
-        trend, phases = _separated(read_datetimes(cells, self.day_first))
+        trend, phases = _separated(read_datetimes(cells, self.day_first, unknown))
         return [trend, *(phases[part] for part in self._cycles)]
 
     def assigned(self, given: dict) -> dict[str, dict]:
@@ -189,8 +189,10 @@ class Datetime:
         return _rounded(_from_days(day) + np.rint(time * DAY).astype("m8[us]"), self.unit)
 
 
-def read_datetimes(cells: Cells, day_first: bool | None = None) -> np.ndarray:
+def read_datetimes(cells: Cells, day_first: bool | None = None, unknown: list | None = None) -> np.ndarray:
     """The cells of a column as datetime64[us], NaT where missing.
+
+    Strings that are no dates are missing and added to ``unknown``.
 
     Parameters
     ----------
@@ -202,7 +204,7 @@ def read_datetimes(cells: Cells, day_first: bool | None = None) -> np.ndarray:
     Raises
     ------
     ValueError
-        If they are not dates.
+        If they are not dates, and no strings, or there is no ``unknown``.
     """
     if cells.codes is None:
         if cells.values.dtype.kind == "M":
@@ -215,8 +217,16 @@ def read_datetimes(cells: Cells, day_first: bool | None = None) -> np.ndarray:
         if dates is not None:
             return np.append(dates, np.array("NaT", dates.dtype))[cells.codes]
         orders = (True, False) if day_first is None else (day_first,)
-        wrong = (v for v in cells.values if all(parse_datetimes([v], cells.name, order) is None for order in orders))
-        value = next(wrong, cells.values[0])
+        is_wrong = [all(parse_datetimes([v], cells.name, order) is None for order in orders) for v in cells.values]
+        wrong = [v for v, is_none in zip(cells.values, is_wrong, strict=True) if is_none]
+        if unknown is not None and wrong and all(isinstance(v, str) for v in wrong):
+            unknown += wrong
+            values = np.array(cells.values, dtype=object)
+            values[is_wrong] = None
+            dates = parse_datetimes(values, cells.name, day_first)
+            dates = np.full(len(values), "NaT", "M8[us]") if dates is None else dates
+            return np.append(dates, np.array("NaT", dates.dtype))[cells.codes]
+        value = wrong[0] if wrong else cells.values[0]
     raise ValueError(
         f"Column {cells.name!r} must be datetime but holds {value!r} (type {type(value).__name__}): {Datetime.remedy}."
     )

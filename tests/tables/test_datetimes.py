@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.columns.binding import TYPES
+from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.tables.column import params_of_parts
 from sklearn_subanneal.tables.schema import read_table
 
@@ -152,6 +153,26 @@ def test_new_strings_are_read_in_the_order_of_the_training_data():
         table.encode(estimator, pd.DataFrame({"t": ["02/28/2021"]}))
     with pytest.raises(ValueError, match="day first and month first"):
         read(pd.Series(["03/02/2021", "01/02/2021"]), feature_types=["datetime"])
+
+
+def test_new_strings_that_are_no_dates_are_missing_where_the_type_was_inferred():
+    """In all parts; where it was declared, they are refused, as are cells of another type."""
+    strings = pd.Series(MINUTES.strftime("%Y-%m-%d %H:%M"))
+    estimator, table, _ = read(strings, feature_types="auto", choose=choose_type)
+    assert table.kinds == ["datetime"] and len(table.parts) > 1
+    new = pd.DataFrame({"t": [strings[5], "soon", None, "2021-13-45"]})
+    with pytest.warns(UserWarning, match="Column 't' was datetime in fit, but holds .*'soon'.*: these cells count as"):
+        found = table.encode(estimator, new)
+    expected = table.encode(estimator, new.assign(t=[strings[5], None, None, None]))
+    for one, other in zip(found, expected, strict=True):
+        assert_array_equal(one, other)
+    with pytest.warns(UserWarning, match="holds 'soon'"):
+        assert all(np.isnan(cells).all() for cells in table.encode(estimator, pd.DataFrame({"t": ["soon"]})))
+    with pytest.raises(ValueError, match="values that fit did not see: 'soon' in column 't'"):
+        table.encode(estimator, pd.DataFrame({"t": ["soon"]}), unseen="error")
+    estimator, table, _ = read(strings, feature_types=["datetime"])
+    with pytest.raises(ValueError, match="'t' must be datetime but holds 'soon'"):
+        table.encode(estimator, new)
 
 
 def test_made_dates_agree_with_their_parts():
