@@ -135,7 +135,7 @@ def find_contradictions(model, X) -> Contradictions:
     """
     if hasattr(X, "iloc"):
         # Not all rows of a long frame are typed.
-        X = X.iloc[:: -(-len(X) // MOST_ROWS)]
+        X = X.iloc[:: max(-(-len(X) // MOST_ROWS), 1)]
     return _compared(model, model.typed_columns(X), MOST_ROWS)
 
 
@@ -155,7 +155,7 @@ def _compared(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradicti
 
 def _testable_columns(model, cells, most_rows) -> tuple[list[np.ndarray], list[bool]]:
     """The columns as numbers or codes, NaN where missing, in some rows; and which of them are categories."""
-    step = -(-len(cells[0]) // most_rows)
+    step = max(-(-len(cells[0]) // most_rows), 1)
     cells, kinds = [own[::step] for own in cells], list(model.part_types_.values())
     columns, is_categorical = [], []
     for column, places in zip(model._table.columns, model._table.places, strict=True):
