@@ -64,7 +64,8 @@ def trend_score(series: ArrayLike) -> float:
     if total <= 1e-12 * (series @ series):
         return float(np.copysign(np.inf, slope))
     correlation = noise[1:] @ noise[:-1] / total
-    correlation = min(correlation + (1.0 + 4.0 * correlation) / n, LARGEST_CORRELATION)
+    # The correction takes those of short series beyond 1 and -1.
+    correlation = np.clip(correlation + (1.0 + 4.0 * correlation) / n, -LARGEST_CORRELATION, LARGEST_CORRELATION)
     error = total / (n - 2) / (times @ times) * (1.0 + correlation) / (1.0 - correlation)
     return float(slope / np.sqrt(error))
 

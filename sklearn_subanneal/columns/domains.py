@@ -44,7 +44,9 @@ def with_domains(table: Table, models: Sequence[ColumnModel]) -> Table:
         own |= {part: {"lowest": float(low), "points": points} for part, low in zip(model.sources, lowest, strict=True)}
     columns = []
     for column, places in zip(table.columns, table.places, strict=True):
-        if column.split is None:
+        if column.derivation is not None:
+            columns.append(column)
+        elif column.split is None:
             columns.append(replace(column, **own[places[0]]))
         else:
             parts = tuple(replace(part, **own[p]) for part, p in zip(column.split.parts, places, strict=False))

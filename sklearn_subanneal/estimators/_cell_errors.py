@@ -48,7 +48,8 @@ class CellErrors:
     def of(cls, table: Table, models: list[ColumnModel], arrays, surprisal, alone) -> CellErrors:
         """Those of a table by its training rows, with ``arrays``, ``surprisal`` and ``alone`` of :meth:`log_odds`."""
         typical, values, counts = [], [], []
-        for j, (column, at) in enumerate(zip(table.columns, table.places, strict=True)):
+        for j, at in enumerate(table.places):
+            column = table.modelled(j)
             own = np.flatnonzero(~np.isnan(surprisal[:, j]))
             cells, logs = arrays[at[0]][own], alone[own, j]
             atoms = models[at[0]].atoms if isinstance(models[at[0]], Semicontinuous) else None
@@ -77,6 +78,10 @@ class CellErrors:
         """
         out = np.empty_like(surprisal)
         for j, (column, at) in enumerate(zip(self.table.columns, self.table.places, strict=True)):
+            if column.derivation is not None:
+                # What is odd about it is odd about the column of which it is a function.
+                out[:, j] = np.nan
+                continue
             cells, counts, other = arrays[at[0]], self.counts[j], alone[:, j]
             anything = self.typical[j].take(_kinds(column, self.atoms[j], cells), mode="clip")
             if counts is not None:

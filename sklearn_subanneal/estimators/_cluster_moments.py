@@ -7,6 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.columns.atom_split import AtomSplit
 from sklearn_subanneal.mixtures.group_moments import group_moments, group_shares
+from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.derivation import FunctionOfCodes
 
 # A column of these is modelled by several, none of which has its units.
 NOT_OF_ONE_PART = "datetime"
@@ -35,7 +37,7 @@ class ClusterMoments:
 
         The posterior mean of the cluster's mean, given the clusters and the hyperparameters of the draw that represents
         the posterior. Of real, semicontinuous, count and boolean columns (the probability of True); NaN for others, and
-        for columns that are transformed.
+        for columns that are transformed, or functions of others that are not linear.
         """
         return self._group_moments("means_", full=False)[0]
 
@@ -57,14 +59,32 @@ class ClusterMoments:
         table = self._table
         n_parts, atoms = len(table.parts), {}
         at = np.array([places[0] for places in table.places])
-        for j, (column, places) in enumerate(zip(table.columns, table.places, strict=True)):
+        for j, places in enumerate(table.places):
+            column = table.modelled(j)
             if isinstance(column.split, AtomSplit):
                 which, at[j] = places[:2]
                 atoms[int(at[j])] = int(which), column.split.atoms
         means, covariances = group_moments(self._models, self._representative, self._groups, n_parts, full, atoms)
         means, covariances = means[:, at], covariances[:, at][:, :, at] if full else covariances[:, at]
-        composed = np.array([kind == NOT_OF_ONE_PART for kind in table.kinds])
-        means[:, composed] = covariances[:, composed] = np.nan
-        if full:
-            covariances[:, :, composed] = np.nan
+        lines = [_line(column) for column in table.columns]
+        intercepts, slopes = np.array(lines).T
+        means = intercepts + slopes * means
+        covariances = slopes[:, None] * covariances * slopes if full else slopes**2 * covariances
         return means, covariances
+
+
+def _line(column: Column) -> tuple[float, float]:
+    """Intercept and slope of a column as a linear function of the part by which it is modelled; NaN if it is none."""
+    if column.kind == NOT_OF_ONE_PART:
+        return np.nan, np.nan
+    if column.derivation is None:
+        return 0.0, 1.0
+    function = column.derivation.function
+    if isinstance(function, FunctionOfCodes):
+        # Of booleans, the same or the opposite; others have no means.
+        return (1.0, -1.0) if function.order[0] else (0.0, 1.0)
+    if function.shape != "linear":
+        return np.nan, np.nan
+    if function.is_inverse:
+        return -function.intercept / function.slope, 1.0 / function.slope
+    return function.intercept, function.slope

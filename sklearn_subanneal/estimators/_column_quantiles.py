@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sklearn_subanneal.columns.intervals import Interval
-from sklearn_subanneal.estimators._event_columns import in_interval, order_of
+from sklearn_subanneal.estimators._event_columns import codes_of_source, in_interval, order_of
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.event_probabilities import event_probabilities
 from sklearn_subanneal.mixtures.events import Condition
@@ -58,7 +58,7 @@ def quantiles_by_events(
                 "no quantiles: ask for probabilities of events, or declare it 'ordinal' (by feature_types, or in the "
                 "command by --types for a new fit)."
             )
-        events = [Condition(at[0], frozenset([code])) for code in order.tolist()]
+        events = [Condition(at[0], codes_of_source(column, frozenset([code]))) for code in order.tolist()]
         below = np.cumsum(event_probabilities(average, events, cells))
         places = np.searchsorted(below, levels * below[-1] * (1.0 - 1e-12))
         values = column.categories[order[np.minimum(places, len(order) - 1)]]

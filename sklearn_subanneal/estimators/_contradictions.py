@@ -142,7 +142,13 @@ def find_contradictions(model, X) -> Contradictions:
 def _compared(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradictions:
     names, dependence = list(model.feature_types_), model.dependence_
     together = _in_one_view(model) & (dependence >= LEAST_SHARE)
-    pairs = [(i, j) for i, j in zip(*np.triu_indices(len(names), k=1), strict=True) if not together[i, j]]
+    # Of columns that are functions of one another, the one that is modelled says what there is to say.
+    own = [column.derivation is None for column in model._table.columns]
+    pairs = [
+        (i, j)
+        for i, j in zip(*np.triu_indices(len(names), k=1), strict=True)
+        if own[i] and own[j] and not together[i, j]
+    ]
     tests = pairwise_tests(*_testable_columns(model, cells, most_rows))
     corrected = tests.p_values * len(pairs)
     found = [
@@ -158,7 +164,8 @@ def _testable_columns(model, cells, most_rows) -> tuple[list[np.ndarray], list[b
     step = max(-(-len(cells[0]) // most_rows), 1)
     cells, kinds = [own[::step] for own in cells], list(model.part_types_.values())
     columns, is_categorical = [], []
-    for column, places in zip(model._table.columns, model._table.places, strict=True):
+    for j, places in enumerate(model._table.places):
+        column = model._table.modelled(j)
         own, kind = cells[places[0]], kinds[places[0]]
         if isinstance(column.split, AtomSplit):
             # Which cells are atoms says less than their numbers.

@@ -63,14 +63,15 @@ class EventColumns:
                     f"{place}, but column {name!r} is {column.kind}, not boolean: compare it with a value."
                 )
             operation, value = "==", True
-        values = value if operation == "in" else [value]
+        values, source = value if operation == "in" else [value], self.table.modelled(j)
         if operation == "in":
             operation = "=="
         if column.categories is not None:
             own = frozenset().union(*(_codes(column, operation, one, place) for one in values))
-            event = Condition(at[0], own)
+            event = Condition(at[0], codes_of_source(column, own))
         else:
-            events = [in_interval(column, at, _interval(column, operation, one, place)) for one in values]
+            intervals = [_interval(column, operation, one, place) for one in values]
+            events = [in_interval(source, at, interval_of_source(column, source, own)) for own in intervals]
             event = events[0] if len(events) == 1 else AnyOf(tuple(events))
         if column.indicator is None:
             return event
@@ -88,6 +89,33 @@ def in_interval(column: Column, at: list[int], interval: Interval) -> Event:
     atoms = np.flatnonzero(interval.contains(column.split.atoms)) + REST + 1
     rest = AllOf((Condition(at[0], frozenset([REST])), Condition(at[1], interval)))
     return AnyOf((Condition(at[0], frozenset(atoms.tolist())), rest))
+
+
+def codes_of_source(column: Column, codes: frozenset[int]) -> frozenset[int]:
+    """The codes of the modelled column that stand for codes of a column, which may be a function of it."""
+    if column.derivation is None:
+        return codes
+    own = column.derivation.function.backward(np.array(sorted(codes), int))
+    return frozenset(own.tolist())
+
+
+def interval_of_source(column: Column, source: Column, interval: Interval) -> Interval:
+    """The interval of the modelled column that stands for one of a column, which may be a function of it."""
+    if column.derivation is None:
+        return interval
+    function = column.derivation.function
+    low, high = (function.end_of_source(own, _points(source)) for own in (interval.low, interval.high))
+    if low == high and np.isinf(low):
+        # The function has no such values.
+        return Interval(0.0, 0.0)
+    if function.falls:
+        return Interval(high, low, interval.has_high, interval.has_low)
+    return Interval(low, high, interval.has_low, interval.has_high)
+
+
+def _points(source: Column) -> np.ndarray:
+    """Numbers that occur with a probability of their own, but for counts."""
+    return source.split.atoms if isinstance(source.split, AtomSplit) else np.array(source.points)
 
 
 def order_of(column: Column) -> np.ndarray | None:

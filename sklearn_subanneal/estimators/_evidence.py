@@ -12,6 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.tables.cells import object_cells
 from sklearn_subanneal.tables.column import ABSENT, PRESENT, UNKNOWN, Column
+from sklearn_subanneal.tables.derived_cells import united_cells
 from sklearn_subanneal.tables.schema import Table
 
 # Names that an error message lists at most: those most similar to the requested one.
@@ -91,7 +92,22 @@ def _unknown_where_missing(column: Column, arrays: list[np.ndarray]) -> list[np.
     """In evidence, a cell that is missing is unknown: it may be missing or not."""
     if column.indicator is None:
         return arrays
-    return [*arrays[:-1], np.where(arrays[-1] == ABSENT, UNKNOWN, arrays[-1]).astype(arrays[-1].dtype)]
+    return [*arrays[:-1], _unknown_where_absent(arrays[-1])]
+
+
+def _unknown_where_absent(indicator: np.ndarray) -> np.ndarray:
+    return np.where(indicator == ABSENT, UNKNOWN, indicator).astype(indicator.dtype)
+
+
+def _consistent(table: Table, typed: list[list[np.ndarray]]) -> list[np.ndarray]:
+    """The typed cells of the parts, of evidence whose columns were typed one by one."""
+    arrays, contradictions = united_cells(table.columns, typed)
+    if contradictions:
+        listed = "; ".join(text for text, _ in contradictions.values())
+        raise ValueError(
+            f"given contradicts functions that columns were of one another in fit: {listed}. Leave one of the two out."
+        )
+    return arrays
 
 
 def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
@@ -119,7 +135,8 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
             if j in values:
                 raise ValueError(f"given names the column {table.names[j]!r} twice; keep one of the two.")
             values[j] = value
-        return [part for j, column in enumerate(table.columns) for part in typed_cell(column, values.get(j))]
+        typed = [typed_cell(column, values.get(j)) for j, column in enumerate(table.columns)]
+        return _consistent(table, typed)
     try:
         arrays = table.encode(estimator, given, unseen="error")
     except ValueError as error:
@@ -129,11 +146,10 @@ def evidence(estimator, table: Table, given, n_rows: int) -> list[np.ndarray]:
     if len(arrays[0]) not in (1, n_rows):
         rows = "one row" if n_rows == 1 else f"one row, or one for each of the {n_rows} of X"
         raise ValueError(f"given must have {rows}, got {len(arrays[0])}.")
-    return [
-        part
-        for column, at in zip(table.columns, table.places, strict=True)
-        for part in _unknown_where_missing(column, [arrays[p] for p in at])
-    ]
+    for column, at in zip(table.columns, table.places, strict=True):
+        if column.indicator is not None:
+            arrays[at[-1]] = _unknown_where_absent(arrays[at[-1]])
+    return arrays
 
 
 def unknown_where_given(table: Table, arrays: list[np.ndarray], given: list[np.ndarray]) -> list[np.ndarray]:
@@ -178,6 +194,13 @@ def refuse_common(table: Table, groups: dict[str, list[int]]):
                     "them only."
                 )
             owner[j] = parameter
+    of_part: dict[int, int] = {}
+    for j, parameter in owner.items():
+        if owner[other := of_part.setdefault(table.places[j][0], j)] != parameter:
+            raise ValueError(
+                f"{parameter} has the column {table.names[j]!r}, which is a function of {table.names[other]!r}, the "
+                f"one of {owner[other]}: their information has no limit. Name one of them."
+            )
 
 
 def checked_view(view, n_views: int) -> int:

@@ -74,8 +74,10 @@ class Imputations:
                 filled, uncertainty = self._impute_left_out(average, arrays)
             else:
                 filled, uncertainty = _parts.filled_parts(self._table, average, arrays, bool(seen))
-        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
-        return (filled, _parts.uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
+        table = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
+        if not return_uncertainty:
+            return table
+        return table, _parts.uncertainty_of_columns(self._table, filled, uncertainty)
 
     def _impute_left_out(self, average, arrays):
         """As ``filled_parts``, each row of the training table left out of its clusters in each draw.

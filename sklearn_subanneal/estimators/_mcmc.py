@@ -24,6 +24,7 @@ from sklearn_subanneal.annealing.runner import ChainContext, contexts_of_chains,
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.annealing.stationarity import still_rises
 from sklearn_subanneal.columns.binding import TYPES
+from sklearn_subanneal.columns.derived_columns import modelled_once
 from sklearn_subanneal.columns.domains import with_domains
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
@@ -37,7 +38,6 @@ from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.estimators._training_table import TrainingTable, identified
-from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.shards import ShardedTable
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.missing_patterns import MissingPatterns
@@ -198,11 +198,8 @@ class MCMCEstimator(
         """The specification of one of the chains, which may get to the posterior in different ways."""
         return template
 
-    def _read(self, X, n_rows=None):
-        """The schema of the data given to ``fit``, a table of ``n_rows`` rows of which X is a sample, or X itself.
-
-        And its typed columns.
-        """
+    def _read_table(self, X):
+        """The schema of the data given to ``fit``, or of a sample of its rows, and its typed columns."""
         return read_table(
             self,
             X,
@@ -211,6 +208,14 @@ class MCMCEstimator(
             choose=choose_type,
             missing_indicator=self.missing_indicator,
         )
+
+    def _revised(self, table, arrays, n_rows=None):
+        """The same as it is modelled; ``n_rows`` if the columns are those of a sample of so many rows."""
+        return table, arrays
+
+    def _read(self, X):
+        """The schema of the data given to ``fit`` as it is modelled, and its typed columns."""
+        return modelled_once(*self._read_table(X), self._revised)
 
     def _read_weighted(self, X, weights, read=None):
         """The schema, the typed columns of the table of repeated rows, and those of X itself.
@@ -263,6 +268,7 @@ class MCMCEstimator(
         self.feature_type_reasons_ = table.reasons
         self.part_types_ = {part.name: part.kind for part in table.parts}
         self.part_columns_ = np.repeat(np.arange(len(table.columns)), [len(column.parts) for column in table.columns])
+        self.first_parts_ = np.array([at[0] for at in table.places] if table.columns else [], dtype=int)
         self._results = [result.cut(n_draws) for result in results]
         self._draws = [result.draws for result in self._results]
         self.log_joint_ = np.array([[draw.log_joint for draw in draws] for draws in self._draws])
@@ -284,15 +290,14 @@ class MCMCEstimator(
     def _flat_draws(self) -> list:
         return [draw for draws in self._draws for draw in draws]
 
-    def _encode(self, X, *, scored: bool = False):
-        """New rows as typed arrays; ``scored`` if their density is asked for, which counts unseen categories."""
+    def _encode(self, X, *, scored: bool = False, without: int | None = None):
+        """New rows as typed arrays, ``scored`` if their density is asked for, a column ``without`` cells if named."""
         check_is_fitted(self)
-        return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen))
+        return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen), without)
 
     def _missing_columns(self, X) -> np.ndarray:
         """Which cells of X are missing, (n_samples, n_features)."""
-        arrays = self._encode(X)
-        return missing([arrays[at[0]] for at in self._table.places])
+        return self._table.gaps(self, X, as_evidence(self.unseen))
 
     def fit_predict(self, X, y=None, sample_weight=None, strata=None) -> np.ndarray:
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.

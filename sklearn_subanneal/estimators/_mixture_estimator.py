@@ -125,16 +125,20 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
     def _resolved_moves(self) -> tuple[Move, ...]:
         return resolve_moves(self.moves, self._default_moves, NAMED)
 
-    def _read(self, X, n_rows=None):
-        if self._has_documents:
-            if self.missing_indicator is not None:
-                raise ValueError(
-                    f"missing_indicator={self.missing_indicator!r} does not suit documents, in which nothing is "
-                    "missing: set it to None."
-                )
-            return DocumentTable(), read_documents(self, X, reset=True)
-        table, arrays = super()._read(X)
-        return self._with_covariance(table, arrays, n_rows or len(arrays[0]))
+    def _read_table(self, X):
+        if not self._has_documents:
+            return super()._read_table(X)
+        if self.missing_indicator is not None:
+            raise ValueError(
+                f"missing_indicator={self.missing_indicator!r} does not suit documents, in which nothing is missing: "
+                "set it to None."
+            )
+        return DocumentTable(), read_documents(self, X, reset=True)
+
+    def _revised(self, table, arrays, n_rows=None):
+        return (
+            (table, arrays) if self._has_documents else self._with_covariance(table, arrays, n_rows or len(arrays[0]))
+        )
 
     def _bind(self, table, arrays):
         if self._has_documents:

@@ -48,8 +48,8 @@ class MixtureImputations:
         arrays = self._encode(X)
         with self._average() as average:
             filled, uncertainty = filled_parts(self._table, average, arrays)
-        filled = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
-        return (filled, uncertainty_of_columns(self._table, uncertainty)) if return_uncertainty else filled
+        table = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
+        return (table, uncertainty_of_columns(self._table, filled, uncertainty)) if return_uncertainty else table
 
     def sample_imputations(self, X, n_imputations: int = 20, random_state=None) -> list:
         """Multiple imputation: copies of X in which missing cells are drawn from the posterior.

@@ -11,6 +11,7 @@ from sklearn_subanneal import posterior
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.derived_cells import whole_cells
 from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.information import mutual_information, relatedness
@@ -28,22 +29,54 @@ from sklearn_subanneal.views.views_predictive import (
 def parts_of_columns(table: Table, columns: Sequence[int]) -> list[int]:
     """Indices of the parts of some columns."""
     places = table.places
-    return [p for j in columns for p in places[j]]
+    return list(dict.fromkeys(p for j in columns for p in places[j]))
 
 
-def uncertainty_of_columns(table: Table, uncertainty: list[np.ndarray]) -> np.ndarray:
-    """Uncertainty (n_rows, n_columns) of imputed cells from that of their parts: that of the first part."""
-    return np.column_stack([uncertainty[at[0]] for at in table.places])
+def uncertainty_of_columns(table: Table, filled: list[np.ndarray], uncertainty: list[np.ndarray]) -> np.ndarray:
+    """Uncertainty (n_rows, n_columns) of imputed cells from that of their parts: that of the first part.
+
+    Of a function of another column, to first order.
+    """
+    out = []
+    for j, (column, at) in enumerate(zip(table.columns, table.places, strict=True)):
+        own = uncertainty[at[0]]
+        if column.derivation is not None:
+            source = whole_cells(table.modelled(j), [filled[p] for p in at])
+            own = column.derivation.function.spread(source, own)
+        out.append(own)
+    return np.column_stack(out)
 
 
 def predicted_column(table: Table, average: Ensemble, arrays: list[np.ndarray], column: int) -> np.ndarray:
-    """One column given the others: what :func:`predict_column` gives, or cells joined of their parts."""
-    arrays, found, at = without(arrays, table.places[column]), table.columns[column], table.places[column]
-    if found.split is None:
-        return predict_column(average, arrays, at[0])[0]
-    at = at[: len(found.split.parts)]
-    filled, spreads = filled_parts(table, average, arrays, columns=at)
-    return found.split.join([filled[p] for p in at], np.ones(len(arrays[0]), bool), [spreads[p] for p in at])
+    """One column given the others: what :func:`predict_column` gives, or cells joined of their parts.
+
+    A cell of which another column says the value has this value, or its code the probability 1.
+
+    Parameters
+    ----------
+    table : Table
+    average : Ensemble
+    arrays : list of ndarray of shape (n_rows,)
+        Typed cells, those of the column itself missing.
+    column : int
+    """
+    own, at = table.modelled(column), table.places[column][: len(table.modelled(column).own_parts)]
+    if own.split is None:
+        values = predict_column(average, arrays, at[0])[0]
+        known = np.flatnonzero(~is_missing(arrays[at[0]]))
+        if values.ndim == 2:
+            values[known] = np.eye(values.shape[1])[np.minimum(arrays[at[0]][known], values.shape[1] - 1)]
+        else:
+            values[known] = arrays[at[0]][known]
+    else:
+        filled, spreads = filled_parts(table, average, arrays, columns=at)
+        made = is_missing(arrays[at[0]])
+        values = own.split.join([filled[p] for p in at], made, [spreads[p] for p in at])
+    if (derivation := table.columns[column].derivation) is None:
+        return values
+    if values.ndim == 2:
+        return values[:, np.argsort(derivation.function.order)]
+    return derivation.function.forward(values)
 
 
 def filled_parts(
@@ -101,9 +134,9 @@ def surprisal_of_columns(
     """
     out = surprisal(models, draws, arrays, seen, least)
     places = table.places
-    if len(places) == len(arrays):
-        return out
     out = out[:, [at[0] for at in places]]
+    if all(len(at) == 1 for at in places):
+        return out
 
     as_new = seen is None and not least
     average = ensemble_of_views(models, draws) if as_new else None
@@ -135,14 +168,14 @@ def dependence_of_columns(table: Table, labels: np.ndarray, weights: np.ndarray)
     -------
     dependence : ndarray of shape (n_columns, n_columns)
     """
-    n_parts = labels.shape[-1]
-    if len(table.columns) == n_parts:
+    n_parts, places = labels.shape[-1], table.places
+    if all(at == [j] for j, at in enumerate(places)):
         return posterior.co_clustering(labels, max_rows=n_parts, weights=weights)
-    owner = np.repeat(np.arange(len(table.columns)), [len(at) for at in table.places])
-    together, always = np.zeros((len(table.columns), len(table.columns))), 0.0
+    owner, part = np.repeat(np.arange(len(places)), [len(at) for at in places]), np.concatenate(places)
+    together, always = np.zeros((len(places), len(places))), 0.0
     for views, weight in zip(labels.reshape(-1, n_parts), weights.ravel(), strict=True):
-        holds = np.zeros((len(table.columns), int(views.max()) + 1))
-        holds[owner, views] = 1.0
+        holds = np.zeros((len(places), int(views.max()) + 1))
+        holds[owner, views[part]] = 1.0
         together += weight * (holds @ holds.T > 0.0)
         always += weight
     return together / always
@@ -165,11 +198,14 @@ def relatedness_of_columns(
     single = [i for i, group in enumerate(groups) if len(group) == 1]
     related = np.eye(len(groups))
     if single:
-        own = np.array([groups[i][0] for i in single])
+        # Columns that are functions of one another have the same part.
+        own, at = np.unique([groups[i][0] for i in single], return_inverse=True)
         found = relatedness_matrix(models, draws, own, n_samples=n_samples, generator=generator)
-        related[np.ix_(single, single)] = found
+        related[np.ix_(single, single)] = found[np.ix_(at, at)]
     for i, k in combinations(range(len(groups)), 2):
-        if len(groups[i]) > 1 or len(groups[k]) > 1:
+        if groups[i][0] == groups[k][0]:
+            related[i, k] = related[k, i] = 1.0
+        elif len(groups[i]) > 1 or len(groups[k]) > 1:
             pair = groups[i], groups[k]
             found = relatedness(mutual_information(models, draws, *pair, n_samples=n_samples, generator=generator))
             related[i, k] = related[k, i] = found.value

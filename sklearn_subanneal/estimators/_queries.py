@@ -239,7 +239,8 @@ class PredictiveQueries(Imputations, Questions):
 
     def _given_others(self, column, X):
         """Index of a column, and its predictive distribution given the other columns."""
-        arrays = self._encode(X)
+        check_is_fitted(self)
         j = column_index(self._table, "column", column)
+        arrays = self._encode(X, without=j)
         with self._average() as average:
             return j, _parts.predicted_column(self._table, average, arrays, j)

@@ -183,7 +183,12 @@ class Questions:
         cells = evidence(self, self._table, {} if given is None else given, 1)
         if not missing(cells)[0, target]:
             raise ValueError(f"given has column {found.name!r}, whose quantiles are asked for: leave it out.")
+        function = None if found.derivation is None or found.categories is not None else found.derivation.function
+        modelled = found if function is None else self._table.modelled(j)
+        levels = 1.0 - levels if function is not None and function.falls else levels
         with self._average() as average:
-            if found.kind not in ("real", "skewed"):
-                return quantiles_by_events(average, found, self._table.places[j], cells, levels)
-            return predicted_quantiles(average, cells, target, levels)[0]
+            if modelled.kind in ("real", "skewed"):
+                values = predicted_quantiles(average, cells, target, levels)[0]
+            else:
+                values = quantiles_by_events(average, modelled, self._table.places[j], cells, levels)
+        return values if function is None else function.forward(values)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_subanneal.columns.column_model import LARGEST_CELL
 from sklearn_subanneal.estimators import _parts
+from sklearn_subanneal.tables.derived_cells import whole_cells
 from sklearn_subanneal.views.views_predictive import left_out, without
 
 # Standard deviations between the expected value and the ends of its interval, for a coverage of 95 %.
@@ -32,7 +33,8 @@ class CellReason(NamedTuple):
         The interval in which a number or a date would be expected, mean plus and minus 1.96 standard deviations; None
         for a category.
     surprisal : float
-        -log p(cell | the other cells of its row), in nats and the units of the data.
+        -log p(cell | the other cells of its row), in nats and the units of the data; infinite if the column can't have
+        such a value.
     excess : float
         How much more probable the cell is as an error, a cell of another row or any value of the column, than given
         the other cells of its row, in nats. 0: as probable.
@@ -86,19 +88,25 @@ def reasons_of_cells(model, X, arrays, known, rows, columns, surprisal, excess) 
 
 def _expected(model, cells, j, known):
     """Of one column in some rows given their other cells: values as the user has them, and the ends of intervals."""
-    column, at = model._table.columns[j], model._table.places[j]
-    used = model._average()
-    if known is not None:
-        used = nullcontext(left_out(model._models, model._flat_draws(), known.seen.take(known.places(cells)), cells))
-    with used as average:
-        filled, spreads = _parts.filled_parts(model._table, average, without(cells, at), known is not None, columns=at)
-    made = np.ones((1, len(at)), bool)
-    made[0, len(column.parts) - (column.indicator is not None) :] = False
-    own = [spreads[p] for p in at]
-    values = column.decode([filled[p] for p in at], made, own)
+    table = model._table
+    column, source, at = table.columns[j], table.modelled(j), table.places[j]
+    if column.derivation is not None:
+        # It is odd only where it contradicts the column of which it is a function.
+        values = column.derivation.function.forward(whole_cells(source, [cells[p] for p in at]))
+        spread = np.zeros(len(values))
+    else:
+        used = model._average()
+        if known is not None:
+            seen = known.seen.take(known.places(cells))
+            used = nullcontext(left_out(model._models, model._flat_draws(), seen, cells))
+        with used as average:
+            filled, spreads = _parts.filled_parts(table, average, without(cells, at), known is not None, columns=at)
+        own = [filled[p] for p in at[: len(source.own_parts)]]
+        values = column.joined(own, np.ones(len(own[0]), bool), [spreads[p] for p in at])
+        spread = spreads[at[0]]
     if column.categories is not None:
         return [(value, None, None) for value in column.categories[values].tolist()]
-    half = HALF_WIDTH * own[0]
+    half = HALF_WIDTH * spread
     if values.dtype.kind == "M":
         half = (half * NANOSECONDS_A_DAY).astype("m8[ns]")
         return list(zip(values, values - half, values + half, strict=True))

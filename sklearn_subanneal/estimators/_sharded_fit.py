@@ -34,9 +34,9 @@ MOST_KEPT = 5000
 class ShardedFit:
     """The fit to a :class:`~sklearn_subanneal.shards.ShardedTable`.
 
-    It reads what ``MCMCEstimator`` has: ``_read(X)``, ``_bind(table, arrays)``, ``_template(...)``, ``_of_chain(...)``,
-    ``_stretched(schedule)``, ``_most_sweeps(default)``, ``_keep(...)``, ``_summarize(arrays)`` and
-    ``_judge_convergence()``.
+    It reads what ``MCMCEstimator`` has: ``_read_table(X)``, ``_revised(table, arrays, n_rows)``, ``_bind(table,
+    arrays)``, ``_template(...)``, ``_of_chain(...)``, ``_stretched(schedule)``, ``_most_sweeps(default)``,
+    ``_keep(...)``, ``_summarize(arrays)`` and ``_judge_convergence()``.
     """
 
     _SHARDED_SPEC: type[ShardedSpec] = ShardedMixtureSpec
@@ -125,7 +125,8 @@ class ShardedFit:
 
     def _read_start(self, sample, n_rows=None):
         """The schema of the rows on which the chains start, of so many rows or of all, and their typed columns."""
-        return self._read(sample, n_rows)
+        # Functions that hold in a sample need not hold in all rows.
+        return self._revised(*self._read_table(sample), n_rows)
 
     def _label_blocks(self, blocks: TableBlocks) -> None:
         """Labels of all rows by the representative draw."""
@@ -155,7 +156,7 @@ class ShardedViewsFit(ShardedFit):
     def _read_start(self, sample, n_rows=None):
         self.covariance_type_ = "diag"
         # Not as in fit, which with full covariance makes other types of columns.
-        return super()._read(sample)
+        return self._read_table(sample)
 
     def _label_blocks(self, blocks: TableBlocks) -> None:
         draw = self._representative

@@ -16,6 +16,7 @@ from sklearn_subanneal.estimators._evidence import column_indices, refuse_common
 from sklearn_subanneal.estimators._parts import dependence_of_columns, parts_of_columns, relatedness_of_columns
 from sklearn_subanneal.posterior import similarity
 from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.derived_cells import separated_cells
 from sklearn_subanneal.tables.row_indices import row_indices
 from sklearn_subanneal.views import information
 
@@ -325,6 +326,9 @@ class StructureQueries:
                 averaged.append(j)
                 continue
             known[j] = typed_cell(self._table.columns[j], value)
+            if (derivation := self._table.columns[j].derivation) is not None:
+                cells = derivation.function.backward(known[j][0])
+                known[j] = [*separated_cells(self._table.modelled(j), cells), *known[j][1:]]
             if is_missing(known[j][0])[0]:
                 raise ValueError(
                     f"given has {value!r} for column {self._table.names[j]!r}, which is no value; give one, or None to "

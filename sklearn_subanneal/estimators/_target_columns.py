@@ -14,12 +14,14 @@ from sklearn_subanneal._core.constraints import HasMethods
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
 from sklearn_subanneal.columns.binding import KINDS, TYPES
+from sklearn_subanneal.columns.derived_columns import modelled_once
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.derivation import FunctionOfNumbers
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
 
@@ -64,10 +66,18 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
             choose=choose_type,
             missing_indicator=inner.missing_indicator,
         )
+        if (inner.missing_indicator, inner.feature_params, inner.feature_grids) == (None, None, None):
+            # What says the same as another column is no column of the joint table.
+            self._table, arrays = modelled_once(self._table, arrays, _unchanged)
         if weights is not None:
             arrays = self._table.encode(self, X)
         check_consistent_length(arrays[0], *targets)
-        own = (AUTO if column.revisable else column.kind for column in self._table.columns)
+        modelled = [column for column in self._table.columns if column.derivation is None]
+        coded = {
+            c.derivation.source for c in self._table.columns if c.derivation is not None and c.categories is not None
+        }
+        fixed = {self._table.names[j] for j in coded}
+        own = (AUTO if column.revisable and column.name not in fixed else column.kind for column in modelled)
         inner.set_params(feature_types=[*own, *[kind] * len(targets)])
         if self.random_state is not None:
             inner.set_params(random_state=self.random_state)
@@ -77,8 +87,8 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
             categories = np.arange(len(categories))
         dtype = ("Object" if container == "polars" else "object") if categories is not None else "float64"
         names = _free_names(self._table, names)
-        columns = [*self._table.columns, *(Column(name, KINDS[kind], categories, dtype) for name in names)]
-        joined = Table(columns, container, [*self._table.names, *names]).decode([*arrays, *targets])
+        columns = [*modelled, *(Column(name, KINDS[kind], categories, dtype) for name in names)]
+        joined = Table(columns, container, [column.name for column in columns]).decode([*arrays, *targets])
         self._n_targets = len(targets)
         # Callbacks may predict before the chains have ended.
         self.chain_weights_ = None
@@ -126,12 +136,27 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
 
 def _as_modelled(table: Table, joint: Table) -> Table:
     """The table of X, whose columns are modelled as those of the joint table: it revises types, and splits columns."""
-    columns = []
-    for own, modelled in zip(table.columns, joint.columns, strict=False):
+    columns = list(table.columns)
+    own_columns = [j for j, column in enumerate(columns) if column.derivation is None]
+    for j, modelled in zip(own_columns, joint.columns, strict=False):
+        own = columns[j]
         if modelled.kind != own.kind:
             own = replace(own, type=modelled.type, categories=modelled.categories, reason=modelled.reason)
-        columns.append(replace(own, split=modelled.split, lowest=modelled.lowest, points=modelled.points))
-    return replace(table, columns=columns)
+        columns[j] = replace(own, split=modelled.split, lowest=modelled.lowest, points=modelled.points)
+    return replace(table, columns=[_of_source(column, columns) for column in columns])
+
+
+def _unchanged(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[np.ndarray]]:
+    return table, arrays
+
+
+def _of_source(column: Column, columns: Sequence[Column]) -> Column:
+    """A column, whose function suits the type that its source now has."""
+    if column.derivation is None or not isinstance(column.derivation.function, FunctionOfNumbers):
+        return column
+    is_count = columns[column.derivation.source].type.largest is not None
+    function = replace(column.derivation.function, is_count=is_count)
+    return replace(column, derivation=replace(column.derivation, function=function))
 
 
 def _free_names(table: Table, names: Sequence[str]) -> list[str]:

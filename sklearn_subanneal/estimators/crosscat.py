@@ -99,7 +99,8 @@ class CrossCat(
         transformation such as the logarithm) or "datetime" (modelled by a real trend in days and cyclic columns) for
         each column, or a dict from names or indices to these. "auto" chooses by dtype, values and evidence: see
         :func:`~sklearn_subanneal.columns.choose_type`. "from_dtype" takes numbers as real, bool as boolean, strings and
-        categories as categorical, dates as datetime.
+        categories as categorical, dates as datetime. Of columns whose types were chosen, and that are one-to-one
+        functions of one another, such as an amount and its logarithm, one is modelled, and says what the others are.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
@@ -202,8 +203,9 @@ class CrossCat(
         Those of the model, and of its first chain.
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
-    part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
-        Types of the modelled columns, of which a date has several and a missing indicator is one; the column of each.
+    part_types_, part_columns_, first_parts_ : dict of str to str, two ndarray of int
+        Types of the modelled columns, of which a date has several and a missing indicator is one; the column of each;
+        the first for each column.
     n_features_in_, feature_names_in_ : int, ndarray of str
         The names where X has them.
 
@@ -304,8 +306,7 @@ class CrossCat(
         names = "row_partition", "column_partition"
         return tuple(partitions.resolve_partition(getattr(self, name), name) for name in names)
 
-    def _read(self, X, n_rows=None):
-        table, arrays = super()._read(X)
+    def _revised(self, table, arrays, n_rows=None):
         self.covariance_type_ = self.covariance_type
         if self.covariance_type == "auto":
             self.covariance_type_ = affordable_covariance(len(arrays[0]), [part.kind for part in table.parts])

@@ -181,7 +181,8 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
 
         Minus the larger of two measures, the row's improbability (-log density under the common clusters) and the
         largest ``excess`` of its cells (see :meth:`reasons`). Each is given in units in which 0 is the median of the
-        training rows and 1 their 80 % quantile. A new row gets the score of training rows that are as odd.
+        training rows and 1 their 80 % quantile. A new row gets the score of training rows that are as odd, and less than
+        all of these if cells are impossible (a 2 among zeros and ones, a contradiction to a function of columns).
 
         Parameters
         ----------
@@ -194,7 +195,8 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
         check_is_fitted(self)
         scores, is_new = self._scores_of(X)
         scores[is_new] = self._calibration(scores[is_new])
-        return scores
+        n_impossible = self.crosscat_._table.impossible(self.crosscat_, X).sum(axis=1)
+        return np.where(n_impossible > 0, np.minimum(scores, self._sorted_scores[0]) - n_impossible, scores)
 
     def decision_function(self, X) -> np.ndarray:
         """Scores less ``offset_``: negative for outliers.
@@ -292,6 +294,8 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
         cells = [array[rows] for array in arrays]
         surprisal = self._surprisal(cells)
         excess = self._errors.log_odds(cells, surprisal, self._alone(cells))
+        impossible = self.crosscat_._table.impossible(self.crosscat_, X)[rows]
+        surprisal[impossible] = excess[impossible] = np.inf
         order = np.argsort(-excess, axis=1, kind="stable")[:, :n_reasons]
         at = np.repeat(np.arange(len(rows)), order.shape[1]), order.ravel()
         at = tuple(index[excess[at] > MISSING] for index in at)
@@ -305,7 +309,8 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
         scores, is_new = self.training_scores_[places], places < 0
         if is_new.any():
             cells = [array[is_new] for array in arrays]
-            scores[is_new] = self._scores(self._improbabilities(cells, self._excess(cells)))
+            excess = self._errors.log_odds(cells, self._surprisal(cells), self._alone(cells))
+            scores[is_new] = self._scores(self._improbabilities(cells, excess))
         return scores, is_new
 
     def _scores(self, parts) -> np.ndarray:
@@ -323,10 +328,6 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
 
         model = self.crosscat_
         return np.column_stack([-self._known.judged(arrays, judge), excess.max(axis=1)])
-
-    def _excess(self, arrays) -> np.ndarray:
-        """Log odds that each cell is an error, (n_rows, n_columns)."""
-        return self._errors.log_odds(arrays, self._surprisal(arrays), self._alone(arrays))
 
     def _alone(self, arrays) -> np.ndarray:
         """Log densities of cells whatever the rest of their rows, of training rows given the other rows."""

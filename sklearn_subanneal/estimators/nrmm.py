@@ -141,8 +141,9 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         A record for each sweep, but for starts that were left: seconds, progress, rows assigned, log joint, ...
     feature_types_, feature_type_reasons_ : dict of str to str
         Type of each column and the reason for it, by name and in the order of the columns.
-    part_types_, part_columns_ : dict of str to str, ndarray of int of shape (n_parts,)
-        Types of the modelled columns, of which a date has several and a missing indicator is one; the column of each.
+    part_types_, part_columns_, first_parts_ : dict of str to str, two ndarray of int
+        Types of the modelled columns, of which a date has several and a missing indicator is one; the column of each;
+        the first for each column.
     n_features_in_, feature_names_in_ : int, ndarray of str
         The names where X has them.
 

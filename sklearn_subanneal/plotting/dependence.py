@@ -65,7 +65,7 @@ class DependenceDisplay:
         Parameters
         ----------
         estimator : fitted CrossCat
-            With `dependence_`, `column_labels_`, `feature_types_` and `part_columns_`.
+            With `dependence_`, `column_labels_`, `feature_types_` and `first_parts_`.
         order : {"views", "hierarchical"}, default="views"
             Whether columns are ordered by the views of the representative draw, which are framed, or by hierarchical
             clustering.
@@ -101,7 +101,7 @@ class DependenceDisplay:
         labels = None
         if order == "views":
             # Of a column with several parts, the view of the first.
-            labels = estimator.column_labels_[np.unique(estimator.part_columns_, return_index=True)[1]]
+            labels = estimator.column_labels_[estimator.first_parts_]
         return cls.from_matrix(estimator.dependence_, list(estimator.feature_types_), labels, ax=ax, **kwargs)
 
     @classmethod

@@ -147,6 +147,10 @@ def columns_of_view(model: CrossCat, number: int) -> dict[str, list[str]]:
             members[names[j]] = [words[part] for part in own]
         else:
             members[names[j]] = [part.removeprefix(f"{names[j]} (").removesuffix(")") for part in own]
+    # Functions of these columns, which are modelled by them.
+    for j, column in enumerate(model._table.columns):
+        if column.derivation is not None and names[column.derivation.source] in members:
+            members[names[j]] = members[names[column.derivation.source]]
     return members
 
 

@@ -92,11 +92,11 @@ def find_distributions(model: CrossCat, source: Source, views: list[ViewSummary]
         Of this model.
     """
     step = -(-len(source.frame) // MOST_ROWS)
-    of_part = dict(zip(model.part_columns_[::-1], model.column_labels_[::-1], strict=True))
+    views_of_columns = model.column_labels_[model.first_parts_]
     masks = {view.number: _groups(view, step) for view in views}
     frame = source.frame.iloc[::step]
     return [
-        _distribution(frame[name], kind, int(of_part[j]), masks[int(of_part[j])])
+        _distribution(frame[name], kind, int(views_of_columns[j]), masks[int(views_of_columns[j])])
         for j, (name, kind) in enumerate(source.feature_types.items())
     ]
 

@@ -145,7 +145,8 @@ def chain_shares(model: CrossCat, i: int, j: int) -> np.ndarray:
     shares : ndarray of shape (n_chains_with_weight,)
     """
     labels = model.posterior_column_labels_[model.chain_weights_ >= LEAST_WEIGHT]
-    one, other = (labels[:, :, model.part_columns_ == at] for at in (i, j))
+    places = model._table.places
+    one, other = (labels[:, :, places[at]] for at in (i, j))
     return (one[:, :, :, None] == other[:, :, None, :]).any(axis=(2, 3)).mean(axis=1)
 
 

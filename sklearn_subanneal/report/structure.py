@@ -156,7 +156,7 @@ def cautions_of(model: CrossCat) -> list[str]:
     if n_runs < 2:
         out.append("Only one run of the model counts, so nobody knows whether another would agree.")
     # Of a column of several parts, the first.
-    first = np.unique(model.part_columns_, return_index=True)[1]
+    first = np.unique(model.first_parts_)
     own, moved = model.column_labels_, []
     for chain in model.posterior_column_labels_:
         if np.mean([adjusted_rand(*map(encode_labels, (draw, own))) for draw in chain]) < LEAST_AGREEMENT:

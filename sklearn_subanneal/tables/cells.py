@@ -62,6 +62,13 @@ class Cells:
             return self.missing
         return is_missing(self.values) if self.values.dtype.kind in "fM" else np.zeros(len(self.values), bool)
 
+    def among(self, values: list) -> np.ndarray:
+        """Which cells have one of some values."""
+        if self.codes is not None:
+            is_one = np.array([value in values for value in self.values] + [False])
+            return is_one[self.codes]
+        return np.isin(self.values, values) & ~self.gaps()
+
     def numbers(self, model: CellType, unknown: list | None = None) -> np.ndarray:
         """The cells as numbers of a type of column; those that it does not admit are missing, and added to ``unknown``.
 

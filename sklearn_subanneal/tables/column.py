@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.cells import Cells, encoded
+from sklearn_subanneal.tables.derivation import Derivation
 from sklearn_subanneal.tables.spelling import Spelling, spelled_cells
 
 # Integer cells that say whether another cell is missing.
@@ -116,8 +117,11 @@ class Column:
     lowest : float
         Numbers must be above this, or be among ``points``: the model of the column has no density below.
     points : tuple of float
+    points : tuple of float
     spelling : Spelling or None
         If its cells are strings that spell numbers, how they do.
+    derivation : Derivation or None
+        If it is a function of another column, how: it has no parts then but its indicator.
     """
 
     name: str
@@ -134,6 +138,7 @@ class Column:
     lowest: float = -np.inf
     points: tuple = ()
     spelling: Spelling | None = None
+    derivation: Derivation | None = None
 
     @property
     def kind(self) -> str:
@@ -141,13 +146,21 @@ class Column:
         return self.type.kind
 
     @property
+    def own_parts(self) -> tuple[Column, ...]:
+        """The modelled columns that have the values of this one; none if another one has."""
+        if self.derivation is not None:
+            return ()
+        return (self,) if self.split is None else self.split.parts
+
+    @property
     def parts(self) -> tuple[Column, ...]:
         """The modelled columns that stand for this one; the indicator is the last of them."""
-        own = (self,) if self.split is None else self.split.parts
-        return own if self.indicator is None else (*own, self.indicator)
+        return self.own_parts if self.indicator is None else (*self.own_parts, self.indicator)
 
     def encode(self, cells: Cells, *, reserved: bool = False) -> tuple[list[np.ndarray], list]:
         """Typed cells of each part, and the values that are no category of the column, or that an inferred type lacks.
+
+        Of a column that is a function of another one: its own typed cells, and the indicator's.
 
         Parameters
         ----------
@@ -166,13 +179,13 @@ class Column:
         else:
             arrays = [cells.numbers(self.type, unknown if self.inferred else None)]
         if self.inferred:
-            arrays, wrong = self._within_domain(arrays)
+            arrays, wrong = self.within_domain(arrays)
             unknown += wrong
         if self.indicator is not None:
             arrays.append(cells.gaps().astype(np.int8))
         return arrays, unknown
 
-    def _within_domain(self, arrays: list[np.ndarray]) -> tuple[list[np.ndarray], list]:
+    def within_domain(self, arrays: list[np.ndarray]) -> tuple[list[np.ndarray], list]:
         """The cells of the parts, those missing for which a part has no density, and the numbers that these were."""
         own = (self,) if self.split is None else self.split.parts
         for part, array in zip(own, arrays, strict=True):
@@ -200,11 +213,23 @@ class Column:
         n_rows = len(arrays[0])
         made = np.zeros((1, len(arrays)), bool) if made is None else made
         made = np.broadcast_to(made, (n_rows, len(arrays)))
-        cells = arrays[0] if self.split is None else self.split.join(arrays, made[:, 0], spreads)
+        cells = self.joined(arrays, made[:, 0], spreads)
         if self.indicator is None or not made[:, -1].any():
             return cells
         nothing = {"f": np.nan, "M": "NaT"}.get(cells.dtype.kind, -1)
         return np.where(made[:, -1] & (arrays[-1] == ABSENT), np.array(nothing, cells.dtype), cells)
+
+    def joined(self, arrays: list[np.ndarray], made: np.ndarray, spreads: list[np.ndarray] | None) -> np.ndarray:
+        """The typed cells of the column from those of its parts, whatever its indicator says.
+
+        Parameters
+        ----------
+        arrays, spreads
+            As of :meth:`decode`.
+        made : ndarray of bool, shape (n_rows,)
+            Whether the first part was drawn or predicted.
+        """
+        return arrays[0] if self.split is None else self.split.join(arrays, made, spreads)
 
 
 def params_of_parts(columns: Sequence[Column], given: Mapping[str, dict] | None) -> dict[str, dict]:

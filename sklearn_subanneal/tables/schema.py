@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array
-from sklearn.utils.validation import validate_data
 
 from sklearn_subanneal.tables.cell_type import CellType
-from sklearn_subanneal.tables.cells import (
-    Cells,
-    array_cells,
-    encoded,
-    is_missing,
-    object_cells,
-    pandas_cells,
-    polars_cells,
-    unsupported,
-)
+from sklearn_subanneal.tables.cells import Cells, encoded, is_missing
 from sklearn_subanneal.tables.chosen_type import AUTO, FROM_DTYPE, ChosenType, declared_types, typed_by
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
+from sklearn_subanneal.tables.derived_cells import derived_cells, nothing_like, united_cells
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
 from sklearn_subanneal.tables.ordinal_levels import ordered_levels
 from sklearn_subanneal.tables.series import pandas_series, polars_series
 from sklearn_subanneal.tables.spelling import spelled_cells
-from sklearn_subanneal.tables.unreadable import read_array, refuse_equal_labels
+from sklearn_subanneal.tables.table_cells import feature_names, read_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +60,22 @@ class Table:
 
     @property
     def places(self) -> list[list[int]]:
-        """Where the parts of each column are among all parts."""
+        """Where the parts of each column are among all parts; a function of another column shares its parts."""
         ends = np.cumsum([len(column.parts) for column in self.columns]).tolist()
-        return [list(range(end - len(column.parts), end)) for column, end in zip(self.columns, ends, strict=True)]
+        own = [list(range(end - len(column.parts), end)) for column, end in zip(self.columns, ends, strict=True)]
+        of_source = {
+            j: own[column.derivation.source][: len(self.modelled(j).own_parts)]
+            for j, column in enumerate(self.columns)
+            if column.derivation is not None
+        }
+        return [of_source.get(j, []) + places for j, places in enumerate(own)]
 
-    def encode(self, estimator, X, unseen: str = "missing") -> list[np.ndarray]:
+    def modelled(self, j: int) -> Column:
+        """The column by which column j is modelled: itself, or the one of which it is a function."""
+        derivation = self.columns[j].derivation
+        return self.columns[j if derivation is None else derivation.source]
+
+    def encode(self, estimator, X, unseen: str = "missing", without: int | None = None) -> list[np.ndarray]:
         """Type the cells of new data.
 
         Parameters
@@ -86,6 +86,8 @@ class Table:
             New data, not necessarily in the container that `fit` was given.
         unseen : {"missing", "novel", "error"}, default="missing"
             How a category is treated that `fit` did not see: as a missing cell, as a value of its own, or as an error.
+        without : int or None, default=None
+            A column whose cells are taken for missing.
 
         Returns
         -------
@@ -113,21 +115,19 @@ class Table:
         """
         if unseen not in ("missing", "novel", "error"):
             raise ValueError(f'unseen must be "missing", "novel" or "error", got {unseen!r}.')
-        _, _, cells = _read(estimator, X, self.names, objects=self.container != "array")
-        arrays, strangers = [], []
-        for column, cell in zip(self.columns, cells, strict=True):
-            parts, unknown = column.encode(cell, reserved=unseen == "novel")
-            if unknown:
-                listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-                strangers.append(f"{listed} in column {column.name!r}")
-                if not column.type.coded and unseen != "error":
-                    warnings.warn(
-                        f"Column {column.name!r} was {column.kind} in fit, but holds {listed}: these cells count as "
-                        "missing. To have them modelled, declare another type in feature_types.",
-                        UserWarning,
-                        stacklevel=4,
-                    )
-            arrays += parts
+        typed, strangers, _ = self._typed(estimator, X, unseen)
+        if without is not None:
+            typed[without] = [nothing_like(part) for part in typed[without]]
+        arrays, contradictions = united_cells(self.columns, typed)
+        if contradictions and unseen != "error":
+            listed = "; ".join(text for text, _ in contradictions.values())
+            warnings.warn(
+                f"X contradicts functions that columns were of one another in fit: {listed}. Such "
+                "cells of the first column count as missing. To have them modelled, declare its type in feature_types.",
+                UserWarning,
+                stacklevel=4,
+            )
+        strangers += [text for text, _ in contradictions.values()]
         if strangers and unseen == "error":
             raise ValueError(
                 f"X holds values that fit did not see: {'; '.join(strangers)}. "
@@ -135,6 +135,47 @@ class Table:
                 '"missing".'
             )
         return arrays
+
+    def gaps(self, estimator, X, unseen: str = "missing") -> np.ndarray:
+        """Which cells of X are missing, (n_samples, n_features), with the parameters of :meth:`encode`."""
+        return np.column_stack([is_missing(parts[0]) for parts in self._typed(estimator, X, unseen)[0]])
+
+    def impossible(self, estimator, X) -> np.ndarray:
+        """Which cells of X cannot be, and are missing for :meth:`encode`, (n_samples, n_features).
+
+        They are no such numbers, or dates, as the column can hold; or two columns, one of which is a function of the other,
+        contradict each other.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            typed, _, found = self._typed(estimator, X, "missing")
+        out = np.zeros((len(typed[0][0]), len(self.columns)), bool)
+        for j, wrong in found.items():
+            out[:, j] = wrong
+        for j, (_, wrong) in united_cells(self.columns, typed)[1].items():
+            out[wrong, j] = out[wrong, self.columns[j].derivation.source] = True
+        return out
+
+    def _typed(self, estimator, X, unseen) -> tuple[list[list[np.ndarray]], list[str], dict[int, np.ndarray]]:
+        """The typed cells of X column by column, what ``fit`` did not see, and which cells no such column can have."""
+        _, _, cells = read_cells(estimator, X, self.names, objects=self.container != "array")
+        typed, strangers, impossible = [], [], {}
+        for j, (column, cell) in enumerate(zip(self.columns, cells, strict=True)):
+            parts, unknown = column.encode(cell, reserved=unseen == "novel")
+            if unknown:
+                listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
+                strangers.append(f"{listed} in column {column.name!r}")
+                if not column.type.coded:
+                    impossible[j] = cell.among(unknown)
+                if not column.type.coded and unseen != "error":
+                    warnings.warn(
+                        f"Column {column.name!r} was {column.kind} in fit, but holds {listed}: these cells count as "
+                        "missing. To have them modelled, declare another type in feature_types.",
+                        UserWarning,
+                        stacklevel=5,
+                    )
+            typed.append(parts)
+        return typed, strangers, impossible
 
     def decode(
         self,
@@ -173,14 +214,17 @@ class Table:
         array([[0.5, 7. ],
                [1.5, 9. ]])
         """
-        arrays = [
-            column.decode(
-                [arrays[p] for p in at],
-                None if made is None else made[:, at],
-                None if spreads is None else [spreads[p] for p in at],
-            )
-            for column, at in zip(self.columns, self.places, strict=True)
-        ]
+        typed = []
+        for j, (column, at) in enumerate(zip(self.columns, self.places, strict=True)):
+            parts, own = [arrays[p] for p in at], None if made is None else made[:, at]
+            deviations = None if spreads is None else [spreads[p] for p in at]
+            if column.derivation is not None:
+                is_made = np.broadcast_to(False if own is None else own[:, 0], len(parts[0]))
+                source = self.modelled(j).joined(parts, is_made, deviations)
+                parts = [derived_cells(column, j, source, like), parts[-1]]
+                own = None if own is None else own[:, [0, -1]]
+            typed.append(column.decode(parts, own, deviations))
+        arrays = typed
         if self.container == "pandas":
             import pandas as pd
 
@@ -269,8 +313,8 @@ def read_table(
     >>> arrays
     [array([1.5, nan]), array([1, 0], dtype=int8), array([3, 0], dtype=int32)]
     """
-    container, labels, cells = _read(estimator, X)
-    names = _feature_names(estimator)
+    container, labels, cells = read_cells(estimator, X)
+    names = feature_names(estimator)
     columns, arrays, gaps = [], [], []
     declared = declared_types(feature_types, names, [kind for kind, model in types.items() if model.declared], choose)
     for name, given, cell in zip(names, declared, cells, strict=True):
@@ -300,46 +344,3 @@ def read_table(
         arrays[j].append(gaps[j].astype(boolean.dtype))
     refuse_equal_names(columns)
     return Table(columns, container, labels), [part for parts in arrays for part in parts]
-
-
-def _feature_names(estimator) -> list[str]:
-    if hasattr(estimator, "feature_names_in_"):
-        return estimator.feature_names_in_.tolist()
-    return [f"x{j}" for j in range(estimator.n_features_in_)]
-
-
-def _read(estimator, X, names=None, objects=False) -> tuple[str, list, Iterator[Cells]]:
-    """Validate X, and give its container, its column labels and its columns one by one.
-
-    `names` are the columns' names after `fit` and None in it; `objects` admits strings in arrays.
-    """
-    X, reset = nw.to_native(X, pass_through=True), names is None
-    if nw.dependencies.is_into_dataframe(X):
-        refuse_equal_labels(X)
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        check_array(np.broadcast_to(False, X.shape), dtype=None, ensure_all_finite=False, estimator=estimator)
-        if nw.from_native(X).implementation.is_polars():
-            container, labels, read, columns = "polars", X.columns, polars_cells, X.iter_columns()
-        else:
-            X = nw.from_native(X).to_pandas()
-            container, labels, read = "pandas", X.columns.tolist(), pandas_cells
-            columns = (X.iloc[:, j] for j in range(X.shape[1]))
-        cells = map(read, names or _feature_names(estimator), columns)
-        return container, labels, _finite(estimator, cells)
-    X = read_array(X, objects)
-    if objects and isinstance(X, np.ndarray) and X.dtype.kind in "OU":
-        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
-        cells = (object_cells(name, "object", column) for name, column in zip(names, X.T.tolist(), strict=True))
-        return "array", names, _finite(estimator, cells)
-    X = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
-    names = names or _feature_names(estimator)
-    if X.dtype.kind not in "biuf":
-        raise unsupported(names[0], X.dtype)
-    return "array", names, map(array_cells, names, X.T)
-
-
-def _finite(estimator, cells: Iterator[Cells]) -> Iterator[Cells]:
-    """Refuse infinity in scikit-learn's words."""
-    for cell in cells:
-        assert_all_finite(cell.floats(), allow_nan=True, estimator_name=type(estimator).__name__, input_name="X")
-        yield cell

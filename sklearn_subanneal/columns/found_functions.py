@@ -1,0 +1,291 @@
+"""found_functions: which columns of a table are one-to-one functions of other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import gammaln
+from scipy.stats import rankdata, skew
+
+from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.derivation import SHAPES, FunctionOfCodes, FunctionOfNumbers
+
+# Rows with both cells that a function needs.
+FEWEST_ROWS = 20
+# The largest deviation from a function, in standard deviations, and what rounding may explain. Numbers have at most so
+# many decimals, half of the last of which is lost by rounding.
+LEAST_DEVIATION, MOST_DEVIATION, MOST_DECIMALS, HALF = 1e-4, 0.02, 8, 0.505
+# Coefficients with so many digits are taken if the largest deviation is at most so many times as large, plus this.
+N_DIGITS, AS_GOOD, NEGLIGIBLE = (3, 6), 1.3, 1e-6
+# By rounding, a function may give two numbers the same value, in this share of them.
+MOST_TIES = 0.05
+# The log of the number of distinct orders of the rows that the cells of two columns must have.
+LEAST_LOG_ORDERS = 20.0
+# Rows by whose ranks pairs are chosen, and the rank correlation that these need with and without missing cells.
+MOST_ROWS, LEAST_CORRELATION, LEAST_WITH_GAPS = 500, 0.999, 0.95
+# Columns compared with all others at once.
+N_AT_ONCE = 256
+# The first column whose skewness is by less than this above the smallest is the source of the others.
+SKEWNESS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class FoundFunction:
+    """How a column is a function of another.
+
+    Attributes
+    ----------
+    source : int
+        Index of the other column.
+    cells : ndarray of shape (n_rows,)
+        Typed cells of the column: numbers, or codes if the source has codes.
+    numbers : FunctionOfNumbers or None
+        Of the numbers of the source, if both have numbers.
+    codes : FunctionOfCodes or None
+        Of the codes of the source, if it has codes.
+    values : ndarray or None
+        What the codes of the column stand for, if its own type had none.
+    """
+
+    source: int
+    cells: np.ndarray
+    numbers: FunctionOfNumbers | None = None
+    codes: FunctionOfCodes | None = None
+    values: np.ndarray | None = None
+
+    @property
+    def may_revise(self) -> bool:
+        """Whether the source may become real in place of categories."""
+        return self.numbers is not None
+
+    def function(self, source: Column) -> FunctionOfNumbers | FunctionOfCodes:
+        """The function, by how the source is modelled."""
+        if source.categories is not None:
+            return self.codes
+        return replace(self.numbers, is_count=source.type.largest is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A column that may be a function of others, or they of it.
+
+    Attributes
+    ----------
+    number : int
+    cells : ndarray
+        Typed.
+    numbers : ndarray of float64 or None
+        The cells as numbers, NaN where missing; None if they are texts, or true and false.
+    is_coded : bool
+    """
+
+    number: int
+    cells: np.ndarray
+    numbers: np.ndarray | None
+    is_coded: bool
+
+
+def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> dict[int, FoundFunction]:
+    """The columns that are one-to-one functions of other columns.
+
+    A number is one if it is a linear function of the identity, logarithm, square, square root, exponential or
+    reciprocal of the other number in all rows with both, up to rounding; a category if it goes with one category of
+    the other column. It must not be by chance: the rows have to have at least exp(20) times the square of the number of
+    columns distinct orders. Columns whose type was declared, dates and angles are left alone.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        As read, not split.
+    arrays : sequence of ndarray of shape (n_rows,)
+        The typed cells of each.
+
+    Returns
+    -------
+    found : dict of int to FoundFunction
+        By column; no source is among them. Of numbers that are functions of one another, the source is the first of
+        those with the least skewness; of categories the first ordinal column, else the first.
+    """
+    candidates = [_Candidate(j, arrays[j], *_of(c, arrays[j])) for j, c in enumerate(columns) if _may_be_function(c)]
+    least = LEAST_LOG_ORDERS + 2.0 * np.log(max(len(candidates), 2))
+    found: dict[int, FoundFunction] = {}
+    numbers = [one for one in candidates if one.numbers is not None]
+    pairs = [(i, j) for i, j in _pairs_of_numbers(numbers) if _function_of_numbers(numbers[i], numbers[j], least)]
+    for group in _groups(numbers, pairs):
+        sizes = np.array([abs(skew(one.numbers, nan_policy="omit")) for one in group])
+        source = group[int(np.argmax(sizes <= sizes.min() + SKEWNESS))]
+        for other in group:
+            if other is not source and (how := _function_of_numbers(source, other, least)) is not None:
+                found[other.number] = how
+    taken = set(found) | {how.source for how in found.values()}
+    coded = [one for one in candidates if one.is_coded and one.number not in taken]
+    for group in _groups_of_codes(coded):
+        source = min(group, key=lambda one: (not columns[one.number].type.ordered, one.number))
+        for other in group:
+            if other is not source and (order := _order(source.cells, other.cells, least)) is not None:
+                found[other.number] = FoundFunction(source.number, other.cells, codes=FunctionOfCodes(order))
+    return found
+
+
+def _may_be_function(column: Column) -> bool:
+    return column.inferred and column.split is None and column.kind != "cyclic"
+
+
+def _of(column: Column, cells: np.ndarray) -> tuple[np.ndarray | None, bool]:
+    """The cells of a column as numbers, and whether they are codes."""
+    if column.categories is None:
+        return (cells if cells.dtype.kind == "f" else np.where(cells < 0, np.nan, cells)), False
+    if column.categories.dtype.kind not in "iuf":
+        return None, True
+    return np.where(cells < 0, np.nan, column.categories[cells].astype(float)), True
+
+
+def _pairs_of_numbers(candidates: Sequence[_Candidate]) -> list[tuple[int, int]]:
+    """Pairs that rise or fall together in some of the rows."""
+    if len(candidates) < 2:
+        return []
+    rows = np.linspace(0, len(candidates[0].cells) - 1, min(len(candidates[0].cells), MOST_ROWS)).astype(int)
+    cells = np.column_stack([one.numbers[rows] for one in candidates])
+    ranks = rankdata(cells, axis=0, nan_policy="omit")
+    present = (~np.isnan(ranks)).astype(float)
+    centred = np.nan_to_num(ranks - (present.sum(axis=0) + 1.0) / 2)
+    pairs = []
+    for first in range(0, len(candidates), N_AT_ONCE):
+        own = slice(first, first + N_AT_ONCE)
+        both = present[:, own].T @ present
+        scale = np.sqrt((centred[:, own] ** 2).T @ present * (present[:, own].T @ centred**2))
+        size = np.abs(np.divide(centred[:, own].T @ centred, scale, out=np.zeros_like(scale), where=scale > 0))
+        least = np.where(both == len(rows), LEAST_CORRELATION, LEAST_WITH_GAPS)
+        pairs += [(i + first, j) for i, j in np.argwhere(size >= least).tolist() if i + first < j]
+    return [(i, j) for i, j in pairs if _is_nearly_monotone(cells[:, i], cells[:, j])]
+
+
+def _groups(candidates: Sequence[_Candidate], pairs: Sequence[tuple[int, int]]) -> list[list[_Candidate]]:
+    """Columns with all that they are paired with, the largest groups first, each column in at most one of them."""
+    near: dict[int, set[int]] = {}
+    for i, j in pairs:
+        near.setdefault(i, {i}).add(j)
+        near.setdefault(j, {j}).add(i)
+    taken: set[int] = set()
+    groups = []
+    for i in sorted(near, key=lambda i: (-len(near[i]), i)):
+        group = sorted(near[i] - taken)
+        if i not in taken and len(group) > 1:
+            groups.append([candidates[j] for j in group])
+            taken |= near[i]
+    return groups
+
+
+def _function_of_numbers(source: _Candidate, other: _Candidate, least: float) -> FoundFunction | None:
+    rows = np.flatnonzero(~np.isnan(source.numbers) & ~np.isnan(other.numbers))
+    x, y = source.numbers[rows], other.numbers[rows]
+    if len(rows) < FEWEST_ROWS or not _is_nearly_monotone(x, y) or _log_orders(x) < least or not _are_one_to_one(x, y):
+        return None
+    if (function := _best_shape(x, y)) is None:
+        return None
+    if not source.is_coded:
+        return FoundFunction(source.number, other.numbers, numbers=function)
+    # The other column has as many values, and gets codes as well.
+    codes, values, cells = other.cells[rows], None, other.cells
+    if not other.is_coded:
+        values, codes = np.unique(y, return_inverse=True)
+        cells = np.full(len(other.cells), -1, source.cells.dtype)
+        cells[rows] = codes
+        # Values that never occur beside one of the source have no code.
+        if np.count_nonzero(~np.isnan(other.numbers)) > len(rows):
+            return None
+    order = _order(source.cells[rows], codes, least)
+    if order is None or len(order) <= source.cells.max():
+        return None
+    return FoundFunction(source.number, cells, function, FunctionOfCodes(order, function.words), values)
+
+
+def _best_shape(x: np.ndarray, y: np.ndarray) -> FunctionOfNumbers | None:
+    """The function of numbers x that is nearest to y, if only rounding keeps it from being y."""
+    best, least, moments = None, np.inf, (float(y.mean()), float(y.std()))
+    for is_inverse, (of, to) in enumerate([(x, y), (y, x)]):
+        for shape, how in SHAPES.items():
+            if of.min() < how.lowest:
+                continue
+            with np.errstate(all="ignore"):
+                z, after = how.forward(of), how.forward(of + _unit(of))
+            if not (np.isfinite(z).all() and np.isfinite(after).all() and z.std() > 0.0):
+                continue
+            slope, intercept = _coefficients(z, to)
+            rounding = HALF * (_unit(to) + np.abs(slope * (after - z)))
+            allowed = np.clip(rounding, LEAST_DEVIATION * to.std(), MOST_DEVIATION * to.std())
+            off = np.abs(intercept + slope * z - to)
+            if (off <= allowed).all() and (size := float(off.max() / to.std())) < least:
+                least = size
+                best = FunctionOfNumbers(shape, intercept, slope, *moments, is_inverse=bool(is_inverse))
+    return best
+
+
+def _coefficients(z: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Slope and intercept of y by z: 1 and 0, or those of a regression, of few digits if these are as good."""
+    centred = z - z.mean()
+    slope = float((centred * (y - y.mean())).sum() / (centred**2).sum())
+    candidates = [(1.0, 0.0)]
+    for n_digits in N_DIGITS:
+        own = float(f"{slope:.{n_digits}g}")
+        candidates.append((own, float(f"{y.mean() - own * z.mean():.{n_digits}g}")))
+    candidates.append((slope, float(y.mean() - slope * z.mean())))
+    off = np.array([np.abs(intercept + one * z - y).max() for one, intercept in candidates])
+    return candidates[int(np.argmax(off <= AS_GOOD * off[-1] + NEGLIGIBLE * y.std()))]
+
+
+def _unit(values: np.ndarray) -> float:
+    """The unit to which numbers are rounded, 1, 0.1, 0.01, ...; 0 if they are not."""
+    for n_decimals in range(MOST_DECIMALS):
+        if np.allclose(np.round(values, n_decimals), values, rtol=1e-12, atol=0.0):
+            return 10.0**-n_decimals
+    return 0.0
+
+
+def _is_nearly_monotone(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether y rises or falls with x but for rounding, which is seen at once where it does not."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[both], y[both]
+    steps, most = np.diff(y[np.argsort(x, kind="stable")]), 2.0 * MOST_DEVIATION * y.std()
+    return bool((steps >= -most).all() or (steps <= most).all())
+
+
+def _are_one_to_one(x: np.ndarray, y: np.ndarray) -> bool:
+    n_pairs = len(np.unique(np.column_stack([x, y]), axis=0))
+    fewest = min(len(np.unique(x)), len(np.unique(y)))
+    are_whole = np.array_equal(x, np.rint(x)) and np.array_equal(y, np.rint(y))
+    # Whole numbers are not rounded ones: classes numbered within schools are more than schools.
+    return fewest > 1 and n_pairs <= fewest * (1.0 if are_whole else 1.0 + MOST_TIES)
+
+
+def _log_orders(values: np.ndarray) -> float:
+    """Log of the number of distinct orders of the values."""
+    counts = np.unique(values, return_counts=True)[1]
+    return float(gammaln(len(values) + 1.0) - gammaln(counts + 1.0).sum())
+
+
+def _groups_of_codes(candidates: Sequence[_Candidate]) -> list[list[_Candidate]]:
+    """Columns whose codes, numbered in the order of their first rows, and whose missing cells are the same."""
+    groups: dict[bytes, list[_Candidate]] = {}
+    for one in candidates:
+        _, first, places = np.unique(one.cells, return_index=True, return_inverse=True)
+        numbered = np.argsort(np.argsort(first))[places]
+        key = np.where(is_missing(one.cells), -1, numbered).astype(np.int32).tobytes()
+        groups.setdefault(key, []).append(one)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _order(cells: np.ndarray, codes: np.ndarray, least: float) -> np.ndarray | None:
+    """The code of a column for each code of its source, None if that is no function or may be by chance."""
+    known = ~is_missing(cells) & ~is_missing(codes)
+    cells, codes = cells[known], codes[known]
+    if len(cells) < FEWEST_ROWS or _log_orders(cells) < least:
+        return None
+    values, first = np.unique(cells, return_index=True)
+    order = codes[first].astype(int)
+    # Categories that a dtype declares and that do not occur have no partner.
+    is_whole = len(values) == values[-1] + 1 and np.array_equal(np.sort(order), np.arange(len(values)))
+    return order if is_whole and len(values) > 1 and np.array_equal(order[cells], codes) else None

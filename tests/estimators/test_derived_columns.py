@@ -1,0 +1,277 @@
+"""Columns that are functions of one another: modelled once, and answered for like all others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_subanneal import BayesianImputer, CrossCat, CrossCatDetector, load, save
+
+N_ROWS = 200
+# Which columns are functions of which.
+DERIVED = {"log_amount": "amount", "age_squared": "age", "code": "city", "spent_squared": "spent"}
+
+
+def planted(n_rows=N_ROWS, seed=0) -> pd.DataFrame:
+    """Two groups of people; three pairs of a column and a function of it, and one of amounts with many zeros."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(2, size=n_rows)
+    # As usual with files, numbers are rounded.
+    amount = np.round(np.exp(rng.normal(1.0 + 2.0 * group, 0.5)), 4)
+    age = rng.integers(20, 60, size=n_rows) + 10 * group
+    spent = np.where(rng.random(n_rows) < 0.4, 0.0, np.round(rng.gamma(20.0, 1.0 + group, n_rows), 3))
+    city = np.array(["Rome", "Bonn", "Oslo"])[np.where(rng.random(n_rows) < 0.8, group, 2)]
+    return pd.DataFrame(
+        {
+            "amount": amount,
+            "log_amount": np.log(amount),
+            "age": age,
+            "age_squared": age**2,
+            "city": city,
+            "code": pd.Series(city).map({"Rome": 7, "Bonn": 9, "Oslo": 3}).to_numpy(),
+            "spent": spent,
+            "spent_squared": spent**2,
+            "noise": rng.normal(size=n_rows),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def table():
+    return planted()
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    return CrossCat(n_chains=2, random_state=0).fit(table)
+
+
+def partner(model, name):
+    """The column by which another one is modelled, and the function."""
+    column = model._table.columns[model._table.names.index(name)]
+    return model._table.names[column.derivation.source], column.derivation.function
+
+
+def assert_nearly_equal(values, expected):
+    if pd.api.types.is_numeric_dtype(expected):
+        np.testing.assert_allclose(np.asarray(values, float), expected, rtol=1e-6, atol=1e-6)
+    else:
+        assert (np.asarray(values) == expected).all()
+
+
+def derived_names(model):
+    return [column.name for column in model._table.columns if column.derivation is not None]
+
+
+def test_each_pair_is_modelled_once_and_the_reason_says_so(model):
+    names = derived_names(model)
+    assert len(names) == 4 and len(model.part_types_) in (5, 6)  # amounts with zeros may have two parts
+    for derived, other in DERIVED.items():
+        (name,) = {derived, other} & set(names)
+        (source,) = {derived, other} - {name}
+        assert partner(model, name)[0] == source
+        assert f"column {source!r}" in model.feature_type_reasons_[name]
+
+
+def test_the_chains_are_those_of_the_table_without_them(table, model):
+    others = CrossCat(n_chains=2, random_state=0).fit(table.drop(columns=derived_names(model)))
+    np.testing.assert_array_equal(model.log_joint_, others.log_joint_)
+    np.testing.assert_array_equal(model.column_labels_, others.column_labels_)
+
+
+def test_they_depend_on_what_their_partners_depend_on(model):
+    dependence, names = model.dependence_, model._table.names
+    for derived, other in DERIVED.items():
+        np.testing.assert_array_equal(dependence[names.index(derived)], dependence[names.index(other)])
+    related = model.relatedness_matrix(random_state=0)
+    assert related[0, 1] == related[2, 3] == 1.0 and related[0, 2] == related[1, 3] > 0.2
+
+
+@pytest.mark.parametrize("derived", DERIVED)
+def test_a_cell_is_what_its_partner_says(table, model, derived):
+    other = DERIVED[derived]
+    for target, known in ((derived, other), (other, derived)):
+        gaps = table.assign(**{target: table[target].where(np.arange(N_ROWS) % 3 > 0)})
+        for values in (model.predict_column(target, gaps), model.impute(gaps)[target]):
+            assert_nearly_equal(values, table[target])
+        # The same with a table that has the partner alone.
+        assert_nearly_equal(model.predict_column(target, table[[known]].reindex(columns=table.columns)), table[target])
+
+
+def test_observed_cells_stay_as_they_are(table, model):
+    gaps = table.mask(np.random.default_rng(1).random(table.shape) < 0.3)
+    filled, uncertainty = model.impute(gaps, return_uncertainty=True)
+    for name in table:
+        seen = gaps[name].notna()
+        assert (filled[name][seen] == table[name][seen]).all()
+        assert (uncertainty[seen, table.columns.get_loc(name)] == 0.0).all()
+    assert filled.notna().all().all()
+    # Cells of pairs that are both filled are consistent, and as uncertain as their partners.
+    both = gaps["amount"].isna() & gaps["log_amount"].isna()
+    np.testing.assert_allclose(filled["log_amount"][both], np.log(filled["amount"][both]), rtol=1e-6)
+    spread = uncertainty[both, :2]
+    np.testing.assert_allclose(spread[:, 1], spread[:, 0] / filled["amount"][both], rtol=1e-3)
+    for drawn in model.sample_imputations(gaps, 3, random_state=0):
+        assert (drawn["city"].map({"Rome": 7, "Bonn": 9, "Oslo": 3}) == drawn["code"]).all()
+
+
+def test_densities_are_those_of_the_columns_that_are_modelled(table, model):
+    names = derived_names(model)
+    scores = model.score_samples(table)
+    np.testing.assert_array_equal(scores, model.score_samples(table.assign(**dict.fromkeys(names, np.nan))))
+    sources = {partner(model, name)[0]: np.nan for name in names}
+    np.testing.assert_allclose(scores, model.score_samples(table.assign(**sources)), atol=1e-4)
+    given = table[["log_amount"]].reindex(columns=table.columns)
+    same = table[["amount"]].reindex(columns=table.columns)
+    np.testing.assert_allclose(
+        model.score_samples(table, given=given), model.score_samples(table, given=same), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    ("event", "same"),
+    [
+        ("log_amount < 2", f"amount < {math.exp(2.0)!r}"),
+        ("1 < log_amount <= 3", f"{math.exp(1.0)!r} < amount <= {math.exp(3.0)!r}"),
+        ("log_amount > 1", f"amount > {math.exp(1.0)!r}"),
+        ("age_squared >= 1600", "age >= 40"),
+        ("age_squared == 1600", "age == 40"),
+        ("code == 7", "city == 'Rome'"),
+        ("code > 5", "city != 'Oslo'"),
+        ("code in [3, 9]", "city != 'Rome'"),
+        ("spent_squared == 0", "spent == 0"),
+        ("spent_squared <= 100", "spent <= 10"),
+        ("spent_squared > 0", "spent > 0"),
+    ],
+)
+def test_events_are_those_of_the_partner(model, event, same):
+    one, other = model.probability([event, same])
+    assert one == pytest.approx(other, abs=1e-9)
+    assert model.probability(event, given={"log_amount": 3.0}) == pytest.approx(
+        model.probability(same, given={"amount": np.exp(3.0)}), abs=1e-9
+    )
+
+
+def test_an_event_beyond_the_values_of_a_function_is_impossible(model):
+    assert model.probability(["age_squared < -1", "age_squared > -1", "age_squared == -1"]).tolist() == [0.0, 1.0, 0.0]
+
+
+def test_quantiles_are_functions_of_those_of_the_partner(model):
+    levels = [0.1, 0.5, 0.8]
+    for derived, function, other in (("log_amount", np.log, "amount"), ("age_squared", np.square, "age")):
+        quantiles = model.conditional_quantiles(derived, levels, given={"city": "Rome"})
+        np.testing.assert_allclose(quantiles, function(model.conditional_quantiles(other, levels, given={"code": 7})))
+    np.testing.assert_allclose(
+        model.conditional_quantiles("spent_squared", [0.05, 0.9]),
+        model.conditional_quantiles("spent", [0.05, 0.9]) ** 2,
+    )
+    assert set(model.conditional_quantiles("code", [0.01, 0.999])) == {3, 9}
+
+
+def test_probabilities_of_categories_are_those_of_the_partner(table, model):
+    unknown = table.assign(city=None, code=np.nan)
+    cities = dict(zip(model.column_categories("city"), model.predict_column_proba("city", unknown).T, strict=True))
+    codes = dict(zip(model.column_categories("code"), model.predict_column_proba("code", unknown).T, strict=True))
+    for city, code in {"Rome": 7, "Bonn": 9, "Oslo": 3}.items():
+        np.testing.assert_array_equal(cities[city], codes[code])
+    known = model.predict_column_proba("code", table.assign(code=np.nan))
+    assert (known.max(axis=1) == 1.0).all()
+
+
+def test_samples_are_consistent(model):
+    rows = model.sample(300, random_state=0)
+    np.testing.assert_allclose(rows["log_amount"], np.log(rows["amount"]), rtol=1e-9)
+    np.testing.assert_allclose(rows["spent_squared"], rows["spent"] ** 2, rtol=1e-9)
+    assert (rows["city"].map({"Rome": 7, "Bonn": 9, "Oslo": 3}) == rows["code"]).all()
+    given = model.sample(20, given={"log_amount": 1.25, "code": 9}, random_state=0)
+    assert np.allclose(given["amount"], np.exp(1.25)) and (given["city"] == "Bonn").all()
+
+
+def test_cells_that_contradict_one_another_are_missing_with_a_warning(table, model):
+    wrong = table.assign(log_amount=table["log_amount"].where(np.arange(N_ROWS) != 5, 40.0))
+    with pytest.warns(UserWarning, match="X contradicts functions that columns were of one another in fit: .*amount"):
+        scores = model.score_samples(wrong)
+    assert np.delete(scores, 5) == pytest.approx(np.delete(model.score_samples(table), 5))
+    with pytest.raises(ValueError, match=r"given contradicts functions .* Leave one of the two out"):
+        model.probability("age < 30", given={"amount": 2.0, "log_amount": 2.0})
+    with pytest.raises(ValueError, match=r"X holds values that fit did not see: .* where"):
+        CrossCat(n_chains=1, unseen="error", random_state=0).fit(table).score_samples(wrong)
+
+
+def test_information_of_a_column_with_a_function_of_it_is_refused(model):
+    with pytest.raises(ValueError, match=r"is a function of .*: their information has no limit"):
+        model.mutual_information("amount", "log_amount")
+    value = model.mutual_information("log_amount", "age", random_state=0).value
+    assert value == pytest.approx(model.mutual_information("amount", "age_squared", random_state=0).value)
+    given = model.mutual_information("spent", "age", given={"log_amount": 3.0}, random_state=0).value
+    assert given == pytest.approx(
+        model.mutual_information("spent", "age", given={"amount": np.exp(3.0)}, random_state=0).value, abs=1e-6
+    )
+
+
+def test_a_declared_type_has_a_column_modelled(table):
+    model = CrossCat(n_chains=1, feature_types={"log_amount": "real", "code": "categorical"}, random_state=0).fit(table)
+    assert derived_names(model) == ["age_squared", "spent_squared"]
+    assert {"amount", "log_amount", "city", "code"} <= set(model.part_types_)
+
+
+def test_a_model_with_them_can_be_saved(tmp_path, table, model):
+    save(model, tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.score_samples(table), model.score_samples(table))
+    assert again.probability("log_amount < 2") == model.probability("log_amount < 2")
+
+
+def test_a_gap_of_the_source_in_training_is_filled_by_the_other(table):
+    gaps = table.assign(amount=table["amount"].where(np.arange(N_ROWS) % 4 > 0))
+    gaps["log_amount"] = gaps["log_amount"].where(np.arange(N_ROWS) % 7 > 0)
+    model = CrossCat(n_chains=1, random_state=0).fit(gaps)
+    assert {"amount", "log_amount"} & set(derived_names(model))
+    missing = np.isnan(model.typed_columns(gaps)[model.first_parts_[0]])
+    np.testing.assert_array_equal(missing, np.arange(N_ROWS) % 28 == 0)
+
+
+def test_the_imputer_tells_whose_cells_were_missing(table):
+    gaps = table.assign(log_amount=table["log_amount"].where(np.arange(N_ROWS) % 4 > 0))
+    gaps["age"] = gaps["age"].where(np.arange(N_ROWS) % 5 > 0)
+    imputer = BayesianImputer(CrossCat(n_chains=1, random_state=0), add_indicator=True).fit(gaps)
+    filled = imputer.transform(gaps)
+    assert list(imputer.indicated_) == [1, 2]
+    np.testing.assert_array_equal(filled.iloc[:, -2].astype(bool), gaps["log_amount"].isna())
+    np.testing.assert_array_equal(filled.iloc[:, -1].astype(bool), gaps["age"].isna())
+
+
+def test_an_indicator_of_missing_cells_is_that_of_the_column(table):
+    gaps = table.assign(log_amount=table["log_amount"].where(table["age"] < 45))
+    model = CrossCat(missing_indicator=["log_amount"], n_chains=1, random_state=0).fit(gaps)
+    assert "log_amount (missing)" in model.part_types_
+    young, old = (
+        model.probability("log_amount is missing", {"age": 25}),
+        model.probability("log_amount is missing", {"age": 65}),
+    )
+    assert young < 0.1 < 0.9 < old
+    rows = model.sample(300, random_state=0)
+    assert 0.1 < rows["log_amount"].isna().mean() < 0.9 and rows["amount"].notna().all()
+
+
+def test_the_detector_gives_each_odd_cell_once(table):
+    detector = CrossCatDetector(CrossCat(n_chains=2, random_state=0)).fit(table)
+    odd = table.iloc[:5].assign(amount=900.0, log_amount=np.log(900.0))
+    reasons = detector.reasons(odd, n_reasons=3)
+    found = [reason.column for reason in reasons if reason.row == 0]
+    assert len({"amount", "log_amount"} & set(found)) == 1
+    assert len(set(found)) == len(found)
+    assert not set(found) & set(derived_names(detector.crosscat_))
+
+
+@pytest.mark.parametrize("kind", ["array", "polars"])
+def test_other_containers(table, kind):
+    numbers = table.drop(columns="city")
+    X = numbers.to_numpy(float) if kind == "array" else pytest.importorskip("polars").from_pandas(numbers)
+    model = CrossCat(n_chains=1, random_state=0).fit(X)
+    assert len(derived_names(model)) == 3
+    filled = model.impute(X)
+    np.testing.assert_array_equal(np.asarray(filled, float), numbers.to_numpy(float))
