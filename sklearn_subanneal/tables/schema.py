@@ -143,8 +143,8 @@ class Table:
     def impossible(self, estimator, X) -> np.ndarray:
         """Which cells of X cannot be, and are missing for :meth:`encode`, (n_samples, n_features).
 
-        They are no such numbers, or dates, as the column can hold; or two columns, one of which is a function of the other,
-        contradict each other.
+        They are no such numbers, or dates, as the column can hold; or a column contradicts another one that is a function
+        of it.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
