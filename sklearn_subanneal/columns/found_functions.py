@@ -80,12 +80,15 @@ class _Candidate:
     numbers : ndarray of float64 or None
         The cells as numbers, NaN where missing; None if they are texts, or true and false.
     is_coded : bool
+    is_declared : bool
+        It is modelled then, and may be the source of others alone.
     """
 
     number: int
     cells: np.ndarray
     numbers: np.ndarray | None
     is_coded: bool
+    is_declared: bool
 
 
 def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> dict[int, FoundFunction]:
@@ -94,7 +97,8 @@ def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> 
     A number is one if it is a linear function of the identity, logarithm, square, square root, exponential or
     reciprocal of the other number in all rows with both, up to rounding; a category if it goes with one category of
     the other column. It must not be by chance: the rows have to have at least exp(20) times the square of the number of
-    columns distinct orders. Columns whose type was declared, dates and angles are left alone.
+    columns distinct orders. Columns whose type was declared are no functions of others, but others may be of them;
+    dates and angles are left alone.
 
     Parameters
     ----------
@@ -107,31 +111,37 @@ def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> 
     -------
     found : dict of int to FoundFunction
         By column; no source is among them. Of numbers that are functions of one another, the source is the first of
-        those with the least skewness; of categories the first ordinal column, else the first.
+        those with the least skewness; of categories the first ordinal column, else the first. Columns whose types were
+        declared come first.
     """
-    candidates = [_Candidate(j, arrays[j], *_of(c, arrays[j])) for j, c in enumerate(columns) if _may_be_function(c)]
+    candidates = [
+        _Candidate(j, arrays[j], *_of(column, arrays[j]), not column.inferred)
+        for j, column in enumerate(columns)
+        if column.split is None and column.kind != "cyclic"
+    ]
     least = LEAST_LOG_ORDERS + 2.0 * np.log(max(len(candidates), 2))
     found: dict[int, FoundFunction] = {}
     numbers = [one for one in candidates if one.numbers is not None]
     pairs = [(i, j) for i, j in _pairs_of_numbers(numbers) if _function_of_numbers(numbers[i], numbers[j], least)]
     for group in _groups(numbers, pairs):
-        sizes = np.array([abs(skew(one.numbers, nan_policy="omit")) for one in group])
-        source = group[int(np.argmax(sizes <= sizes.min() + SKEWNESS))]
+        sources = [one for one in group if one.is_declared] or group
+        sizes = np.array([abs(skew(one.numbers, nan_policy="omit")) for one in sources])
+        source = sources[int(np.argmax(sizes <= sizes.min() + SKEWNESS))]
         for other in group:
-            if other is not source and (how := _function_of_numbers(source, other, least)) is not None:
+            if other is source or other.is_declared:
+                continue
+            if (how := _function_of_numbers(source, other, least)) is not None:
                 found[other.number] = how
     taken = set(found) | {how.source for how in found.values()}
     coded = [one for one in candidates if one.is_coded and one.number not in taken]
     for group in _groups_of_codes(coded):
-        source = min(group, key=lambda one: (not columns[one.number].type.ordered, one.number))
+        source = min(group, key=lambda one: (not one.is_declared, not columns[one.number].type.ordered, one.number))
         for other in group:
-            if other is not source and (order := _order(source.cells, other.cells, least)) is not None:
+            if other is source or other.is_declared:
+                continue
+            if (order := _order(source.cells, other.cells, least)) is not None:
                 found[other.number] = FoundFunction(source.number, other.cells, codes=FunctionOfCodes(order))
     return found
-
-
-def _may_be_function(column: Column) -> bool:
-    return column.inferred and column.split is None and column.kind != "cyclic"
 
 
 def _of(column: Column, cells: np.ndarray) -> tuple[np.ndarray | None, bool]:

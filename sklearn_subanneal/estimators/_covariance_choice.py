@@ -41,7 +41,7 @@ class CovarianceChoice:
     It reads ``_models_with(covariance_type, table, arrays)``, ``_default_moves`` and the parameters of the estimator.
     """
 
-    def _with_covariance(self, table, arrays, n_rows: int):
+    def _with_covariance(self, table, arrays, n_rows: int | None):
         """The schema and the typed columns as they are modelled; it sets ``covariance_type_``.
 
         Parameters
@@ -50,9 +50,10 @@ class CovarianceChoice:
             As read.
         arrays : list of ndarray
             Its typed columns.
-        n_rows : int
-            Number of rows of the whole table, of which these are all or a sample.
+        n_rows : int or None
+            Number of rows of the whole table, of which these are a sample; None: these are all.
         """
+        n_rows = n_rows or len(arrays[0])
         given = self.covariance_type
         if given == AUTO and self.warm_start and self._fitted_identity is not None:
             given = self.covariance_type_

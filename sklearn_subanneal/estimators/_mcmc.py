@@ -200,18 +200,12 @@ class MCMCEstimator(
 
     def _read_table(self, X):
         """The schema of the data given to ``fit``, or of a sample of its rows, and its typed columns."""
-        return read_table(
-            self,
-            X,
-            self.feature_types,
-            types=TYPES,
-            choose=choose_type,
-            missing_indicator=self.missing_indicator,
-        )
+        given = {"types": TYPES, "choose": choose_type, "missing_indicator": self.missing_indicator}
+        return read_table(self, X, self.feature_types, **given)
 
     def _revised(self, table, arrays, n_rows=None):
         """The same as it is modelled; ``n_rows`` if the columns are those of a sample of so many rows."""
-        return table, arrays
+        raise NotImplementedError(f"{type(self).__name__} must say what becomes of the types")
 
     def _read(self, X):
         """The schema of the data given to ``fit`` as it is modelled, and its typed columns."""
@@ -290,10 +284,10 @@ class MCMCEstimator(
     def _flat_draws(self) -> list:
         return [draw for draws in self._draws for draw in draws]
 
-    def _encode(self, X, *, scored: bool = False, without: int | None = None):
-        """New rows as typed arrays, ``scored`` if their density is asked for, a column ``without`` cells if named."""
+    def _encode(self, X, *, scored: bool = False):
+        """New rows as typed arrays; ``scored`` if their density is asked for, which counts unseen categories."""
         check_is_fitted(self)
-        return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen), without)
+        return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen))
 
     def _missing_columns(self, X) -> np.ndarray:
         """Which cells of X are missing, (n_samples, n_features)."""

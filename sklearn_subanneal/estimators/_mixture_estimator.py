@@ -129,16 +129,12 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
         if not self._has_documents:
             return super()._read_table(X)
         if self.missing_indicator is not None:
-            raise ValueError(
-                f"missing_indicator={self.missing_indicator!r} does not suit documents, in which nothing is missing: "
-                "set it to None."
-            )
+            given = f"missing_indicator={self.missing_indicator!r}"
+            raise ValueError(f"{given} does not suit documents, in which nothing is missing: set it to None.")
         return DocumentTable(), read_documents(self, X, reset=True)
 
     def _revised(self, table, arrays, n_rows=None):
-        return (
-            (table, arrays) if self._has_documents else self._with_covariance(table, arrays, n_rows or len(arrays[0]))
-        )
+        return (table, arrays) if self._has_documents else self._with_covariance(table, arrays, n_rows)
 
     def _bind(self, table, arrays):
         if self._has_documents:

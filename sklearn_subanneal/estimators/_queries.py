@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.estimators import _parts
-from sklearn_subanneal.estimators._evidence import column_index, evidence, unknown_where_given
+from sklearn_subanneal.estimators._evidence import as_evidence, column_index, evidence, unknown_where_given
 from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._questions import Questions
 from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
@@ -59,8 +59,8 @@ class PredictiveQueries(Imputations, Questions):
         --------
         >>> import numpy as np
         >>> from sklearn_subanneal import CrossCat
-        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
-        >>> model = CrossCat(n_chains=2, random_state=0).fit(np.column_stack([x, x + 1.0]))
+        >>> X = np.repeat([[0.0], [8.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 2))
+        >>> model = CrossCat(n_chains=2, random_state=0).fit(X)
         >>> near, far = model.score_samples([[0.0, np.nan], [8.0, np.nan]], given={1: 1.0})
         >>> bool(near > far)
         True
@@ -241,6 +241,6 @@ class PredictiveQueries(Imputations, Questions):
         """Index of a column, and its predictive distribution given the other columns."""
         check_is_fitted(self)
         j = column_index(self._table, "column", column)
-        arrays = self._encode(X, without=j)
+        arrays = self._table.encode(self, X, as_evidence(self.unseen), without=j)
         with self._average() as average:
             return j, _parts.predicted_column(self._table, average, arrays, j)

@@ -170,8 +170,8 @@ class Questions:
         --------
         >>> import numpy as np
         >>> from sklearn_subanneal import CrossCat
-        >>> x = np.repeat([0.0, 8.0], 30) + np.random.default_rng(0).normal(size=60)
-        >>> model = CrossCat(n_chains=2, random_state=0).fit(np.column_stack([x, x + 1.0]))
+        >>> X = np.repeat([[0.0], [8.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 2))
+        >>> model = CrossCat(n_chains=2, random_state=0).fit(X)
         >>> low, median, high = model.conditional_quantiles("x0", [0.05, 0.5, 0.95], given={"x1": 9.0})
         >>> bool(low < median < high)
         True

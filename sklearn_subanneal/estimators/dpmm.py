@@ -68,8 +68,9 @@ default="auto"
         transformation such as the logarithm) or "datetime" (modelled by a real trend in days and cyclic columns) for
         each column, or a dict from names or indices to these. "auto" chooses by dtype, values and evidence: see
         :func:`~sklearn_subanneal.columns.choose_type`. "from_dtype" takes numbers as real, bool as boolean, strings and
-        categories as categorical, dates as datetime. "bag-of-words" takes X as documents: sparse or dense counts
-        of words.
+        categories as categorical, dates as datetime. "bag-of-words" takes X as documents: sparse or dense word
+        counts. Of columns whose types were chosen, and that are one-to-one functions of one another, such as an amount
+        and its logarithm, one is modelled, and says what the others are.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",
@@ -192,8 +193,8 @@ default="auto"
         Type of each column and the reason for it, by name and in the order of the columns.
     part_types_ : dict of str to str
         The same for the modelled columns: a date has several, and a missing indicator is one.
-    part_columns_ : ndarray of int, shape (n_parts,)
-        The column to which each of these belongs.
+    part_columns_, first_parts_ : ndarray of int, shape (n_parts,) and (n_features,)
+        The column to which each of these belongs, and the first of each column.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -49,7 +49,9 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
         transformation such as the logarithm) or "datetime" (modelled by a real trend in days and cyclic columns) for
         each column, or a dict from names or indices to these. "auto" chooses by dtype, values and evidence: see
         :func:`~sklearn_subanneal.columns.choose_type`. "from_dtype" takes numbers as real, bool as boolean, strings and
-        categories as categorical, dates as datetime. "bag-of-words" takes X as documents: sparse or dense word counts.
+        categories as categorical, dates as datetime. "bag-of-words" takes X as documents: sparse or dense word
+        counts. Of columns whose types were chosen, and that are one-to-one functions of one another, such as an amount
+        and its logarithm, one is modelled, and says what the others are.
     feature_params : dict or None, default=None
         Hyperparameters to start from, or to fix if ``learn_hyperparameters`` is False, in the units of the data: a dict
         from a type or a column's name to {"mu", "kappa", "sigma2", "nu"} ("real"), {"alpha"} ("categorical"), {"alpha",

@@ -132,6 +132,8 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int,
     X = source.X.iloc[rows]
     medians = np.array([_median(column) for column in surprisal.T])
     excess = np.nan_to_num(surprisal - medians, nan=-np.inf)
+    # Of columns that are functions of one another, the one that is modelled is odd.
+    excess[:, [column.is_function for column in source.modelled]] = -np.inf
     novelty += (np.isnan(surprisal) * medians).sum(axis=1)
     novelty -= np.median(novelty)
     rows_found = [
@@ -200,11 +202,12 @@ def _expected(model: CrossCat, X, at: list[tuple[int, int]], kinds: dict[str, st
     """The prediction of each of these cells from the rest of its row, as text."""
     if not at:
         return []
-    blanked = X.iloc[[i for i, _ in at]].reset_index(drop=True)
+    blanked, parts = X.iloc[[i for i, _ in at]].reset_index(drop=True), model.first_parts_
     for place, j in enumerate(j for _, j in at):
-        column = blanked.iloc[:, j]
         gap = np.arange(len(blanked)) == place
-        blanked = blanked.assign(**{blanked.columns[j]: column.mask(gap)})
+        # With functions of the column, which say what it is.
+        for k in np.flatnonzero(parts == parts[j]):
+            blanked = blanked.assign(**{blanked.columns[k]: blanked.iloc[:, k].mask(gap)})
     filled, uncertainty = model.impute(blanked, return_uncertainty=True)
     return [
         prediction_text(filled.iloc[place, j], uncertainty[place, j], kinds[X.columns[j]])

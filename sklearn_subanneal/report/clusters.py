@@ -155,9 +155,11 @@ def columns_of_view(model: CrossCat, number: int) -> dict[str, list[str]]:
 
 
 def _traits(source: Source, members: list[str], inside: np.ndarray) -> list[Trait]:
+    said_by_others = {column.name for column in source.modelled if column.is_function}
     found = [
         trait
         for name in members
+        if name not in said_by_others
         for trait in [_trait(source.frame[name], source.feature_types[name], inside)]
         if trait is not None and abs(trait.difference) >= LEAST_DIFFERENCE
     ]

@@ -17,6 +17,7 @@ from sklearn_subanneal.report.declared_column import unsuitable
 from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
+from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.spelling import units_of
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ class ColumnDescription:
         Which of two numbers before a year was read as the day.
     levels : tuple of str
         Of an ordinal column of texts, from the lowest to the highest.
+    is_chosen : bool
+        Whether the type is the one that estimators choose by themselves.
+    is_function : bool
+        Whether the column is a function of another one, and modelled by that.
     """
 
     name: str
@@ -78,6 +83,8 @@ class ColumnDescription:
     meaning: str = ""
     day_first: bool | None = None
     levels: tuple[str, ...] = ()
+    is_chosen: bool = False
+    is_function: bool = False
 
     @property
     def is_modelled(self) -> bool:
@@ -86,8 +93,8 @@ class ColumnDescription:
 
     @property
     def declaration(self) -> str:
-        """The type as a user would declare it."""
-        return str(DeclaredType(self.kind, None if self.meaning else self.period))
+        """The type as a user would declare it; that of a function of another column is found anew."""
+        return AUTO if self.is_function else str(DeclaredType(self.kind, None if self.meaning else self.period))
 
 
 def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]) -> list[ColumnDescription]:
@@ -104,7 +111,7 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
     ValueError
         If a declared type or its column is unknown, a column cannot be of its declared type, or holds infinity.
     """
-    declared = {name: DeclaredType.parse(name, text) for name, text in types.items()}
+    declared = {name: DeclaredType.parse(name, text) for name, text in types.items() if text != AUTO}
     for name, own in declared.items():
         if name not in read:
             raise ValueError(f"--types names the column {name!r}, which the table does not have; it has {list(read)}.")
@@ -112,14 +119,14 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
             raise ValueError(f"--types has {own.kind!r} for column {name!r}; types are {', '.join(TYPES)}.")
     has_label, columns = LABEL in types.values(), []
     for name, values in read.items():
-        period = None
+        period, is_chosen = None, False
         if name in declared:
             kind, reason = _declared(name, values, declared[name].kind)
             if kind == CYCLIC:
                 period, reason = _declared_period(name, values, declared[name].period)
         else:
-            kind, reason = _inferred(name, values)
-        if kind == LABEL and name not in types:
+            kind, reason, is_chosen = _inferred(name, values)
+        if kind == LABEL and name not in declared:
             kind = IGNORED if has_label else LABEL
             has_label = True
         seen = values.series.dropna()
@@ -128,7 +135,8 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
         description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
         meaning = "" if values.spelling is None else values.spelling.meaning
         levels = levels_of(values.series) if kind == ORDINAL else ()
-        columns.append(replace(description, meaning=meaning, day_first=values.day_first, levels=levels))
+        known = {"meaning": meaning, "day_first": values.day_first, "levels": levels, "is_chosen": is_chosen}
+        columns.append(replace(description, **known))
     return columns
 
 
@@ -164,23 +172,23 @@ def _declared_period(name: str, values: ColumnValues, period: float | None) -> t
     return None, "as declared; angles in radians"
 
 
-def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:
-    """The type of a column, and the reason."""
+def _inferred(name: str, values: ColumnValues) -> tuple[str, str, bool]:
+    """The type of a column, the reason, and whether it is the one that estimators choose."""
     series = values.series
     seen = series.dropna()
     n_distinct = _hashable(seen).nunique()
     if n_distinct < 2:
-        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no values"
+        return IGNORED, f"all its cells are {seen.iloc[0]}" if n_distinct else "it has no values", False
     if values.problem:
-        return IGNORED, values.problem
+        return IGNORED, values.problem, False
     if series.dtype.kind == "f" and np.isinf(seen).any():
         raise ValueError(f"Column {name!r} holds infinity: correct it, leave it empty, or pass --missing inf.")
     if values.are_hours:
-        return "cyclic", "texts that spell times of day, in hours; the period is 24"
+        return "cyclic", "texts that spell times of day, in hours; the period is 24", False
     try:
         chosen = choose_type(pandas_cells(name, series))
     except (TypeError, ValueError) as error:
-        return IGNORED, str(error)
+        return IGNORED, str(error), False
     reason = chosen.reason
     if values.spelling:
         marks = ", ".join(map(repr, values.spelling.marks[:3]))
@@ -189,19 +197,20 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str]:
     elif values.reading:
         reason = f"{values.reading}; {reason}" if values.reading != "dates" else "all texts are dates"
     if chosen.kind == "categorical" and series.dtype.kind not in "iuf":
-        return _of_text(chosen.kind, seen, len(series), n_distinct)
+        kind, reason = _of_text(chosen.kind, seen, len(series), n_distinct)
+        return kind, reason, kind == chosen.kind
     is_numbering = series.dtype.kind in "iu" and seen.iloc[0] in (0, 1) and len(seen) > 2
     if is_numbering and (np.diff(seen) == 1).all():
-        return LABEL, "it numbers the rows"
+        return LABEL, "it numbers the rows", False
     if chosen.warning and n_distinct == len(series):
-        return LABEL, chosen.reason
+        return LABEL, chosen.reason, False
     if _are_whole(seen) and KEY.search(name) and n_distinct > FEW_TEXTS:
         if n_distinct == len(series):
-            return LABEL, "whole numbers, different in each row, whose name is that of a key"
+            return LABEL, "whole numbers, different in each row, whose name is that of a key", False
         if n_distinct > MOST_TEXTS or n_distinct > len(seen) / 2:
-            return IGNORED, "whole numbers, mostly different in each row, whose name is that of a key"
-        return "categorical", f"{n_distinct:,} whole numbers whose name is that of a key"
-    return chosen.kind, reason
+            return IGNORED, "whole numbers, mostly different in each row, whose name is that of a key", False
+        return "categorical", f"{n_distinct:,} whole numbers whose name is that of a key", False
+    return chosen.kind, reason, True
 
 
 def _of_text(kind: str, seen: pd.Series, n_rows: int, n_distinct: int) -> tuple[str, str]:

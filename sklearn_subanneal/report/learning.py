@@ -104,7 +104,7 @@ class Plan:
             chains = max(self.time_limit - elapsed - least - a_draw * n_draws, LEAST_OF_CHAINS * self.time_limit)
             a_chain = chains / ceil(n_chains / n_jobs)
         return CrossCat(
-            feature_types=source.feature_types,
+            feature_types=source.declared_types,
             feature_params=source.feature_params or None,
             covariance_type=self.covariance_type,
             effort=self.effort,

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.files import ReadingOptions, read_table_file
+from sklearn_subanneal.report.column_functions import with_functions
 from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescription, described_columns
 from sklearn_subanneal.report.column_values import ColumnHints, read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.text_levels import ORDINAL, require_levels
 from sklearn_subanneal.report.types_file import TypesFile, read_types
+from sklearn_subanneal.tables.chosen_type import AUTO
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +73,13 @@ class Source:
 
     @property
     def feature_types(self) -> dict[str, str]:
-        """The types of the modelled columns, as the parameter `feature_types` of estimators."""
+        """The types of the modelled columns."""
         return {column.name: column.kind for column in self.modelled}
+
+    @property
+    def declared_types(self) -> dict[str, str]:
+        """The types of the modelled columns as the parameter `feature_types` of estimators."""
+        return {column.name: AUTO if column.is_function else column.kind for column in self.modelled}
 
     @property
     def feature_params(self) -> dict[str, dict]:
@@ -167,6 +174,7 @@ def read_source(
     # What is not modelled stays as it is written.
     frame = taken.assign(**{column.name: read[column.name].series for column in columns if column.is_modelled})
     options = replace(given, max_bytes=ReadingOptions.max_bytes)
+    columns = with_functions(columns, frame)
     source = Source(table.name, frame, columns, notes, options, step, n_rows)
     if len(frame) < 2 or not source.modelled:
         left_out = "; ".join(f"{column.name}: {column.reason}" for column in source.columns[:5])
@@ -180,6 +188,7 @@ def read_source(
 def hints_of(name: str, types: TypesFile) -> ColumnHints:
     """What a types file says of a column before it is read."""
     declared = types.types.get(name)
+    declared = None if declared == AUTO else declared
     as_text = declared in (LABEL, IGNORED)
     return ColumnHints(
         as_text=as_text,

@@ -114,7 +114,10 @@ def find_structure(
     smallest = np.where(np.isnan(tests.p_values), 1.0, tests.p_values)
     np.fill_diagonal(smallest, 1.0)
     # Many p-values are 0 in large tables: of these columns, those that share a view with others most often.
-    chosen = np.sort(np.lexsort((-dependence.sum(axis=1), smallest.min(axis=1)))[:most_columns])
+    order = np.lexsort((-dependence.sum(axis=1), smallest.min(axis=1)))
+    # That a function of a column depends on it is no finding.
+    is_function = np.array([column.is_function for column in source.modelled])
+    chosen = np.sort(order[~is_function[order]][:most_columns])
     related = model.relatedness_matrix([int(j) for j in chosen], random_state=seed)
     one, other = np.triu_indices(len(chosen), k=1)
     best = np.argsort(-related[one, other], kind="stable")[:most_pairs]

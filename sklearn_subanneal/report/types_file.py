@@ -34,7 +34,8 @@ _HEAD = """\
 # Types of the columns of {name}, and how it is read. To change them, edit this file, and run
 #     sklearn-subanneal report {name} --types {file}
 # Types are {types};
-# cyclic:24 is a cyclic column with the period 24, as of hours.
+# cyclic:24 is a cyclic column with the period 24, as of hours; auto is a column whose type is chosen by its values, and
+# which may be a function of another column: the model has such columns once.
 """
 
 

@@ -143,7 +143,7 @@ class Table:
     def impossible(self, estimator, X) -> np.ndarray:
         """Which cells of X cannot be, and are missing for :meth:`encode`, (n_samples, n_features).
 
-        They are no such numbers, or dates, as the column can hold; or a column contradicts another one that is a function
+        They are no numbers or dates that the column can hold, or a column contradicts another one that is a function
         of it.
         """
         with warnings.catch_warnings():

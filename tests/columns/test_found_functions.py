@@ -167,12 +167,20 @@ def test_equal_columns_of_noise_are_rare(n_tables=300):
         assert not found(X)
 
 
-def test_columns_whose_type_is_declared_are_left_alone():
+def test_columns_whose_type_is_declared_are_modelled():
     x = np.exp(numbers())
     X = np.column_stack([x, np.log(x), x**2])
-    assert len(found(X)) == 2
-    assert len(found(X, {0: "skewed"})) == 1
+    assert found(X) == {"x0": "x1", "x2": "x1"}
+    assert found(X, {0: "skewed"}) == {"x1": "x0", "x2": "x0"}
+    assert found(X, {0: "skewed", 1: "real"}) == {"x2": "x1"}
     assert not found(X, ["skewed", "real", "skewed"])
+
+
+def test_categories_whose_type_is_declared_are_sources():
+    codes = np.random.default_rng(0).integers(3, size=N_ROWS)
+    X = pd.DataFrame({"a": np.array(list("xyz"))[codes], "b": np.array(list("uvw"))[codes]})
+    assert found(X) == {"b": "a"} and found(X, {"b": "categorical"}) == {"a": "b"}
+    assert not found(X, ["categorical", "categorical"])
 
 
 def test_missing_cells_do_not_hide_a_function():

@@ -213,9 +213,14 @@ def test_information_of_a_column_with_a_function_of_it_is_refused(model):
 
 
 def test_a_declared_type_has_a_column_modelled(table):
-    model = CrossCat(n_chains=1, feature_types={"log_amount": "real", "code": "categorical"}, random_state=0).fit(table)
-    assert derived_names(model) == ["age_squared", "spent_squared"]
-    assert {"amount", "log_amount", "city", "code"} <= set(model.part_types_)
+    types = {"amount": "skewed", "code": "categorical"}
+    model = CrossCat(n_chains=1, feature_types=types, random_state=0).fit(table)
+    assert {"amount", "code"} <= set(model.part_types_) and {"log_amount", "city"} <= set(derived_names(model))
+    assert model.feature_types_["amount"] == "skewed" and model.feature_type_reasons_["log_amount"].startswith(
+        "the log"
+    )
+    both = CrossCat(n_chains=1, feature_types=types | {"log_amount": "real"}, random_state=0).fit(table)
+    assert {"amount", "log_amount"} <= set(both.part_types_)
 
 
 def test_a_model_with_them_can_be_saved(tmp_path, table, model):

@@ -11,9 +11,10 @@ from sklearn_subanneal.report.structure import cautions_of
 def model(chains, own, parts=None, weights=None):
     """What is known of a fitted model; each chain has the views of its draws."""
     chains = np.array(chains)
+    columns = np.arange(len(own)) if parts is None else np.array(parts)
     return SimpleNamespace(
         chain_weights_=np.full(len(chains), 1 / len(chains)) if weights is None else np.array(weights),
-        part_columns_=np.arange(len(own)) if parts is None else np.array(parts),
+        first_parts_=np.unique(columns, return_index=True)[1],
         column_labels_=np.array(own),
         posterior_column_labels_=chains,
         convergence_=SimpleNamespace(row_agreement=1.0, row_agreement_within=1.0, problems=[]),

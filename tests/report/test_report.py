@@ -217,7 +217,9 @@ def test_columns_of_several_parts_are_listed_by_those_in_the_view():
         part_types_=dict.fromkeys([*parts, "tax (atom)", "tax (rest)"]),
         part_columns_=np.array([0, 0, 0, 1, 1, 2, 3, 3, 4, 4]),
         column_labels_=np.array([1, 0, 0, 0, 2, 0, 0, 1, 1, 2]),
-        _table=SimpleNamespace(columns=[SimpleNamespace(split=own) for own in (None, None, None, one, several)]),
+        _table=SimpleNamespace(
+            columns=[SimpleNamespace(split=own, derivation=None) for own in (None, None, None, one, several)]
+        ),
     )
     assert [columns_of_view(model, number) for number in range(3)] == [
         {"day": ["week", "year"], "size": [], "hour": [], "fee": ["whether 0"]},

@@ -41,7 +41,7 @@ STATES = [
 class Fitted(PredictiveQueries, NoveltyQueries, StructureQueries, KeptEnsemble, BaseEstimator):
     """Draws made by hand, and the same as views of the reference."""
 
-    _copies, n_jobs = RowCopies(), None
+    _copies, n_jobs, unseen = RowCopies(), None, "novel"
 
     def fit(self, X, states=STATES, joint=True):
         rng = np.random.default_rng(7)

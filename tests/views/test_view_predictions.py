@@ -46,7 +46,7 @@ STATES = [
 class Fitted(PredictiveQueries, NoveltyQueries, KeptEnsemble, BaseEstimator):
     """Draws made by hand."""
 
-    _copies, n_jobs = RowCopies(), None
+    _copies, n_jobs, unseen = RowCopies(), None, "novel"
 
     def fit(self, X, feature_types=TYPES, states=STATES):
         rng = np.random.default_rng(7)
