@@ -8,7 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_subanneal import BayesianImputer, CrossCat, CrossCatDetector, load, save
+from sklearn_subanneal import (
+    BayesianImputer,
+    CrossCat,
+    CrossCatClassifier,
+    CrossCatDetector,
+    CrossCatRegressor,
+    SubsampleAnnealedDPMM,
+    TreeGuidedNRMM,
+    load,
+    save,
+)
 
 N_ROWS = 200
 # Which columns are functions of which.
@@ -280,3 +290,76 @@ def test_other_containers(table, kind):
     assert len(derived_names(model)) == 3
     filled = model.impute(X)
     np.testing.assert_array_equal(np.asarray(filled, float), numbers.to_numpy(float))
+
+
+def test_functions_that_fall():
+    rng = np.random.default_rng(0)
+    x = np.round(np.exp(0.5 * rng.normal(size=N_ROWS)), 3)
+    X = pd.DataFrame({"x": x, "left": 10.0 - 2.0 * x, "inverse": 1.0 / x, "other": x + rng.normal(size=N_ROWS)})
+    model = CrossCat(n_chains=1, random_state=0).fit(X)
+    assert len(derived_names(model)) == 2
+    pairs = [
+        ("left < 7", "x > 1.5"),
+        ("left >= 7", "x <= 1.5"),
+        ("inverse < 0.5", "x > 2"),
+        ("7 < left < 8", "1 < x < 1.5"),
+    ]
+    for event, same in pairs:
+        one, other = model.probability([event, same], given={"other": 1.0})
+        assert 0.05 < one < 0.95 and one == pytest.approx(other, abs=1e-9)
+    low, high = model.conditional_quantiles("x", [0.1, 0.7])
+    np.testing.assert_allclose(model.conditional_quantiles("left", [0.3, 0.9]), [10.0 - 2.0 * high, 10.0 - 2.0 * low])
+    np.testing.assert_allclose(model.conditional_quantiles("inverse", [0.3, 0.9]), [1.0 / high, 1.0 / low])
+
+
+@pytest.mark.parametrize("estimator", [SubsampleAnnealedDPMM, TreeGuidedNRMM])
+def test_mixtures_have_them_once_too(table, estimator):
+    X = table.assign(days=365.0 * table["age"] + 12.0)
+    model = estimator(n_chains=1, random_state=0).fit(X)
+    names = derived_names(model)
+    assert len(names) == 5
+    others = estimator(n_chains=1, random_state=0).fit(X.drop(columns=names))
+    np.testing.assert_array_equal(model.log_joint_, others.log_joint_)
+    gaps = X.assign(log_amount=np.nan, age=np.nan)
+    filled = model.impute(gaps)
+    np.testing.assert_allclose(filled["log_amount"], table["log_amount"], rtol=1e-6)
+    assert (filled["age"] == table["age"]).all()
+    # Of functions that are no lines, the means are not those of their partners.
+    means, names = model.means_, list(X)
+    assert np.isnan(means[:, names.index("age_squared")]).all() or np.isnan(means[:, names.index("age")]).all()
+    np.testing.assert_allclose(means[:, names.index("days")], 365.0 * means[:, names.index("age")] + 12.0)
+    rows = model.sample(50, random_state=0)
+    np.testing.assert_allclose(rows["days"], 365.0 * rows["age"] + 12.0)
+
+
+def test_a_stream_has_them_all(table):
+    model = CrossCat(covariance_type="diag", n_chains=1, random_state=0).partial_fit(table)
+    assert not derived_names(model)
+
+
+def test_rows_of_a_stream_after_a_fit(table):
+    model = CrossCat(covariance_type="diag", n_chains=1, random_state=0).fit(table)
+    model.partial_fit(planted(50, seed=1).assign(amount=np.nan))
+    rows = model.sample(50, random_state=0)
+    np.testing.assert_allclose(rows["log_amount"], np.log(rows["amount"]))
+
+
+def test_columns_of_a_classifier_and_a_regressor(table):
+    """Features that are functions of others are no columns of the joint model; the target is none of them."""
+    X, y = table.drop(columns="city"), table["city"]
+    classifier = CrossCatClassifier(CrossCat(n_chains=1), random_state=0).fit(X.drop(columns="code"), y)
+    assert len(classifier.crosscat_._table.names) == 5 and classifier.crosscat_._table.names[-1] == "y"
+    some = X.drop(columns="code").head(20)
+    np.testing.assert_allclose(
+        classifier.predict_proba(some.assign(log_amount=np.nan)), classifier.predict_proba(some), atol=1e-4
+    )
+    np.testing.assert_allclose(
+        classifier.predict_proba(some.assign(amount=np.nan)), classifier.predict_proba(some), atol=1e-4
+    )
+    regressor = CrossCatRegressor(CrossCat(n_chains=1), random_state=0).fit(
+        X.drop(columns="age_squared"), X["age_squared"]
+    )
+    assert "y" in regressor.crosscat_._table.names and not any(
+        column.derivation is not None for column in regressor.crosscat_._table.columns
+    )
+    assert regressor.score(X.drop(columns="age_squared"), X["age_squared"]) > 0.8
