@@ -133,7 +133,7 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int,
     medians = np.array([_median(column) for column in surprisal.T])
     excess = np.nan_to_num(surprisal - medians, nan=-np.inf)
     # Of columns that are functions of one another, the one that is modelled is odd.
-    excess[:, [column.is_function for column in source.modelled]] = -np.inf
+    excess[:, [column.derivation is not None for column in model._table.columns]] = -np.inf
     novelty += (np.isnan(surprisal) * medians).sum(axis=1)
     novelty -= np.median(novelty)
     rows_found = [

@@ -116,7 +116,7 @@ def find_structure(
     # Many p-values are 0 in large tables: of these columns, those that share a view with others most often.
     order = np.lexsort((-dependence.sum(axis=1), smallest.min(axis=1)))
     # That a function of a column depends on it is no finding.
-    is_function = np.array([column.is_function for column in source.modelled])
+    is_function = np.array([column.derivation is not None for column in model._table.columns])
     chosen = np.sort(order[~is_function[order]][:most_columns])
     related = model.relatedness_matrix([int(j) for j in chosen], random_state=seed)
     one, other = np.triu_indices(len(chosen), k=1)

@@ -247,6 +247,13 @@ def test_a_gap_of_the_source_in_training_is_filled_by_the_other(table):
     assert {"amount", "log_amount"} & set(derived_names(model))
     missing = np.isnan(model.typed_columns(gaps)[model.first_parts_[0]])
     np.testing.assert_array_equal(missing, np.arange(N_ROWS) % 28 == 0)
+    # The chains saw the same.
+    both_missing = np.arange(N_ROWS) % 28 > 0
+    filled = table.assign(
+        amount=table["amount"].where(both_missing), log_amount=table["log_amount"].where(both_missing)
+    )
+    others = CrossCat(n_chains=1, random_state=0).fit(filled)
+    np.testing.assert_allclose(model.log_joint_, others.log_joint_, rtol=1e-6)
 
 
 def test_the_imputer_tells_whose_cells_were_missing(table):
@@ -310,6 +317,20 @@ def test_functions_that_fall():
     low, high = model.conditional_quantiles("x", [0.1, 0.7])
     np.testing.assert_allclose(model.conditional_quantiles("left", [0.3, 0.9]), [10.0 - 2.0 * high, 10.0 - 2.0 * low])
     np.testing.assert_allclose(model.conditional_quantiles("inverse", [0.3, 0.9]), [1.0 / high, 1.0 / low])
+
+
+def test_a_value_of_its_own_probability_at_the_end_of_an_interval():
+    """The logarithm of an amount that repeats is, transformed back, not the amount to the last bit."""
+    rng = np.random.default_rng(0)
+    rent = np.where(rng.random(400) < 0.4, rng.choice([2.5, 7.3, 13.1], 400), rng.gamma(20.0, 0.4, 400))
+    X = np.column_stack([rent, np.log(rent), rent + rng.normal(size=400)])
+    assert any(np.exp(np.log(atom)) != atom for atom in (2.5, 7.3, 13.1))
+    model = CrossCat(n_chains=1, feature_types={0: "semicontinuous"}, random_state=0).fit(X)
+    assert derived_names(model) == ["x1"]
+    for atom in (2.5, 7.3, 13.1):
+        for sign in ("<", "<=", "==", ">"):
+            one, other = model.probability([f"x1 {sign} {math.log(atom)!r}", f"x0 {sign} {atom}"])
+            assert one == pytest.approx(other, abs=1e-12)
 
 
 @pytest.mark.parametrize("estimator", [SubsampleAnnealedDPMM, TreeGuidedNRMM])
