@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.files import ReadingOptions, read_table_file
-from sklearn_subanneal.report.column_functions import with_functions
 from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescription, described_columns
 from sklearn_subanneal.report.column_values import ColumnHints, read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
+from sklearn_subanneal.report.compared_columns import compared_columns
 from sklearn_subanneal.report.text_levels import ORDINAL, require_levels
 from sklearn_subanneal.report.types_file import TypesFile, read_types
 from sklearn_subanneal.tables.chosen_type import AUTO
@@ -174,7 +174,7 @@ def read_source(
     # What is not modelled stays as it is written.
     frame = taken.assign(**{column.name: read[column.name].series for column in columns if column.is_modelled})
     options = replace(given, max_bytes=ReadingOptions.max_bytes)
-    columns = with_functions(columns, frame)
+    columns = compared_columns(columns, frame)
     source = Source(table.name, frame, columns, notes, options, step, n_rows)
     if len(frame) < 2 or not source.modelled:
         left_out = "; ".join(f"{column.name}: {column.reason}" for column in source.columns[:5])

@@ -16,7 +16,7 @@ from sklearn_subanneal.report.learning import LearningCallback
 
 def plan_of(n_rows, n_columns=10, elapsed=0.0, **settings):
     """The limit and the number of draws of a chain, for a table of this size."""
-    source = SimpleNamespace(X=np.empty((n_rows, n_columns)), feature_types="auto", feature_params={})
+    source = SimpleNamespace(X=np.empty((n_rows, n_columns)), declared_types="auto", feature_params={})
     model = Plan(n_jobs=2, **settings).estimator(source, elapsed)
     return model.time_limit, model.n_draws
 
