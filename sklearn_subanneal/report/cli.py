@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -39,7 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Imported here, so that --help is fast.
         module, function = COMMANDS[given.command]
-        return getattr(import_module(f"sklearn_subanneal.report.{module}"), function)(given)
+        command = getattr(import_module(f"sklearn_subanneal.report.{module}"), function)
+        with warnings.catch_warnings():
+            # Commands that read a new table say so themselves.
+            warnings.filterwarnings("ignore", "X contradicts functions", UserWarning)
+            return command(given)
     except BrokenPipeError:
         # The reader at the other end of a pipe has seen enough.
         sys.stderr.close()

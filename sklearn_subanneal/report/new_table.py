@@ -21,6 +21,8 @@ from sklearn_subanneal.tables.numerals import parse_number
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sklearn_subanneal.estimators.crosscat import CrossCat
+
 # Unreadable values of a column that are kept for messages.
 MOST_KEPT = 20
 
@@ -39,6 +41,8 @@ class NewTable:
         The columns of the model, in its order.
     unreadable : dict of str to dict
         Texts and numbers that are no values of their column, and in how many cells; these are missing in ``X``.
+    contradictions : dict of str to (str, int)
+        Columns that are functions of another one, and cells of which are not: the other column, and in how many rows.
     unused : list of str
         Columns of the file that the model does not have.
     notes : list of str
@@ -49,6 +53,7 @@ class NewTable:
     frame: pd.DataFrame
     X: pd.DataFrame
     unreadable: dict[str, dict[str, int]] = field(default_factory=dict)
+    contradictions: dict[str, tuple[str, int]] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -111,7 +116,18 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
             unreadable[name] = wrong
     X = table.frame[list(columns)].assign(**read)
     unused = [name for name in table.frame if name not in columns]
-    return NewTable(table.name, table.frame.assign(**read), X, unreadable, unused, table.notes)
+    found = _contradictions(folder.model, X)
+    return NewTable(table.name, table.frame.assign(**read), X, unreadable, found, unused, table.notes)
+
+
+def _contradictions(model: CrossCat, X: pd.DataFrame) -> dict[str, tuple[str, int]]:
+    """Functions of other columns that some cells contradict; those that are no values of their column are missing."""
+    columns, wrong = model._table.columns, model._table.impossible(model, X)
+    return {
+        column.name: (columns[column.derivation.source].name, int(wrong[:, j].sum()))
+        for j, column in enumerate(columns)
+        if column.derivation is not None and wrong[:, j].any()
+    }
 
 
 def _has_texts(column: Column) -> bool:

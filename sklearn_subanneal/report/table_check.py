@@ -99,7 +99,7 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
     training rows that are as odd is at most ``level``; there are too many of them if so many or more have at most this
     probability. For rows that are like the training rows their number has a beta-binomial distribution: the share of
     all rows that are below the score of rank r of n training rows is Beta(r, n + 1 - r). Categories that are new, and
-    cells that are no values of their column, are always findings.
+    cells that are no values of their column, or contradict another one, are always findings.
 
     Parameters
     ----------
@@ -139,6 +139,8 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
         findings.append(f"new values in {counted(len(new_values), 'column')}")
     if new.unreadable:
         findings.append(f"unreadable cells in {counted(len(new.unreadable), 'column')}")
+    if new.contradictions:
+        findings.append(f"contradictions in {counted(len(new.contradictions), 'column')}")
     return TableCheck(level, drifts, rows, n_rows, n_rows * rank / (n_training + 1.0), new_values, findings)
 
 

@@ -43,7 +43,9 @@ def print_columns(source: Source, say) -> None:
 
 
 def print_unreadable(new: NewTable, say) -> None:
-    """Print by ``say`` which cells of a new table are no values of their column."""
+    """Print by ``say`` which cells of a new table are no values of their column, or contradict another one."""
     for name, wrong in new.unreadable.items():
         texts = [f"{text!r} in {counted(count, 'cell')}" for text, count in wrong.items()]
         say(f"No values of column {name}, and taken for missing: {listed(texts, MOST_UNREADABLE)}")
+    for name, (other, count) in new.contradictions.items():
+        say(f"Column {name} contradicts {other}, of which it was a function, in {counted(count, 'row')}")

@@ -10,6 +10,7 @@ import pytest
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.report import Plan, learn, read_source, write_report
+from sklearn_subanneal.report.cli import main
 
 N_ROWS = 150
 
@@ -87,3 +88,19 @@ def test_the_types_file_gives_the_same_types(path, source, report):
     # A type that is declared there has the column modelled.
     both = read_source(path, {"wage": "skewed", "log wage": "real"})
     assert not any(column.is_function for column in both.columns if "wage" in column.name)
+
+
+def test_a_new_table_that_contradicts_a_function(path, report, tmp_path, capsys):
+    rows = pd.read_csv(path).head(20)
+    rows.loc[2, "wage"] = 77.0
+    rows.to_csv(new := tmp_path / "new.csv", index=False)
+    assert main(["check", str(new), "--model", str(report[1])]) == 1
+    shown = capsys.readouterr()
+    assert "Column wage contradicts log wage, of which it was a function, in 1 row" in shown.out
+    assert "contradictions in 1 column" in shown.out and "row 3: p = " in shown.out and not shown.err
+    rows.loc[3, ["wage", "log wage"]] = np.nan
+    rows.to_csv(new, index=False)
+    assert main(["impute", str(new), str(tmp_path / "out.csv"), "--model", str(report[1])]) == 0
+    shown, filled = capsys.readouterr(), pd.read_csv(tmp_path / "out.csv")
+    assert "contradicts" in shown.out + shown.err and "UserWarning" not in shown.err
+    assert filled.loc[3, "wage"] == pytest.approx(np.exp(filled.loc[3, "log wage"]), rel=1e-4)
