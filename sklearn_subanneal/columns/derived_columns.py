@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,9 @@ from sklearn_subanneal.tables.schema import Table
 Revise = Callable[[Table, list[np.ndarray]], tuple[Table, list[np.ndarray]]]
 
 
-def modelled_once(table: Table, arrays: list[np.ndarray], revise: Revise) -> tuple[Table, list[np.ndarray]]:
+def modelled_once(
+    table: Table, arrays: list[np.ndarray], revise: Revise, given: Collection[str] = ()
+) -> tuple[Table, list[np.ndarray]]:
     """A table that models columns which are one-to-one functions of one another, such as amount and logarithm, once.
 
     Their exact relation would take a view of its own, in which nothing else has a place. For what counts as a function
@@ -32,6 +34,8 @@ def modelled_once(table: Table, arrays: list[np.ndarray], revise: Revise) -> tup
         The typed cells of its parts.
     revise : callable
         ``revise(table, arrays)`` revises the types of a table without such functions, and splits its columns.
+    given : collection of str, default=()
+        Columns, by name or by type, that are modelled whatever they are functions of.
 
     Returns
     -------
@@ -43,7 +47,8 @@ def modelled_once(table: Table, arrays: list[np.ndarray], revise: Revise) -> tup
         # Documents.
         return revise(table, arrays)
     places = table.places
-    found = found_functions(table.columns, [arrays[at[0]] for at in places])
+    kept = {j for j, column in enumerate(table.columns) if not {column.name, column.kind}.isdisjoint(given)}
+    found = found_functions(table.columns, [arrays[at[0]] for at in places], kept)
     if not found:
         return revise(table, arrays)
     columns, arrays = list(table.columns), list(arrays)
@@ -71,9 +76,11 @@ def _filled(source: Column, cells: np.ndarray, how: FoundFunction) -> np.ndarray
     gaps = is_missing(cells) & ~is_missing(how.cells)
     if not gaps.any():
         return cells
-    cells = cells.copy()
-    cells[gaps] = how.function(source).backward(how.cells[gaps])
-    return cells
+    # Numbers that occur are kept to the last bit.
+    points = np.unique(cells[~is_missing(cells)]) if source.categories is None else ()
+    function = how.function(source)
+    partners = function.backward(how.cells, points)
+    return np.where(gaps & function.agrees(partners, how.cells), partners, cells).astype(cells.dtype)
 
 
 def _derived(column: Column, source: Column, how: FoundFunction) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +16,8 @@ from sklearn_subanneal.tables.derivation import SHAPES, FunctionOfCodes, Functio
 # Rows with both cells that a function needs.
 FEWEST_ROWS = 20
 # The largest deviation from a function, in standard deviations, and what rounding may explain. Numbers have at most so
-# many decimals, half of the last of which is lost by rounding.
-LEAST_DEVIATION, MOST_DEVIATION, MOST_DECIMALS, HALF = 1e-4, 0.02, 8, 0.505
+# many decimals, half of the last of which is lost by rounding, and a quarter by the coefficients.
+LEAST_DEVIATION, MOST_DEVIATION, MOST_DECIMALS, LOST = 1e-4, 0.02, 8, 0.75
 # Coefficients with so many digits are taken if the largest deviation is at most so many times as large, plus this.
 N_DIGITS, AS_GOOD, NEGLIGIBLE = (3, 6), 1.3, 1e-6
 # By rounding, a function may give two numbers the same value, in this share of them.
@@ -26,6 +26,8 @@ MOST_TIES = 0.05
 LEAST_LOG_ORDERS = 20.0
 # Rows by whose ranks pairs are chosen, and the rank correlation that these need with and without missing cells.
 MOST_ROWS, LEAST_CORRELATION, LEAST_WITH_GAPS = 500, 0.999, 0.95
+# Errors of floating point, relative to the largest number: of numbers in single precision, too.
+RELATIVE = 1e-7
 # Columns compared with all others at once.
 N_AT_ONCE = 256
 # The first column whose skewness is by less than this above the smallest is the source of the others.
@@ -91,14 +93,17 @@ class _Candidate:
     is_declared: bool
 
 
-def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> dict[int, FoundFunction]:
+@np.errstate(all="ignore")
+def found_functions(
+    columns: Sequence[Column], arrays: Sequence[np.ndarray], kept: Collection[int] = ()
+) -> dict[int, FoundFunction]:
     """The columns that are one-to-one functions of other columns.
 
-    A number is one if it is a linear function of the identity, logarithm, square, square root, exponential or
-    reciprocal of the other number in all rows with both, up to rounding; a category if it goes with one category of
-    the other column. It must not be by chance: the rows have to have at least exp(20) times the square of the number of
-    columns distinct orders. Columns whose type was declared are no functions of others, but others may be of them;
-    dates and angles are left alone.
+    A number is one if it is a linear function of the other number, or of its logarithm (also of 1 + x), square, square
+    root or reciprocal, or the inverse of such a function, in all rows with both, up to rounding; a category if it goes
+    with one category of the other column, and both are missing in the same rows. It must not be by chance: the rows
+    have to have at least exp(20) times the square of the number of columns distinct orders. Columns whose type was
+    declared are no functions of others, but others may be of them; dates and angles are left alone.
 
     Parameters
     ----------
@@ -106,16 +111,18 @@ def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> 
         As read, not split.
     arrays : sequence of ndarray of shape (n_rows,)
         The typed cells of each.
+    kept : collection of int, default=()
+        Columns that are no functions of others, as if their type were declared.
 
     Returns
     -------
     found : dict of int to FoundFunction
         By column; no source is among them. Of numbers that are functions of one another, the source is the first of
-        those with the least skewness; of categories the first ordinal column, else the first. Columns whose types were
-        declared come first.
+        those with the least skewness, or its logarithm; of categories the first ordinal column, else the first. Columns
+        whose types were declared come first.
     """
     candidates = [
-        _Candidate(j, arrays[j], *_of(column, arrays[j]), not column.inferred)
+        _Candidate(j, arrays[j], *_of(column, arrays[j]), not column.inferred or j in kept)
         for j, column in enumerate(columns)
         if column.split is None and column.kind != "cyclic"
     ]
@@ -124,9 +131,7 @@ def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> 
     numbers = [one for one in candidates if one.numbers is not None]
     pairs = [(i, j) for i, j in _pairs_of_numbers(numbers) if _function_of_numbers(numbers[i], numbers[j], least)]
     for group in _groups(numbers, pairs):
-        sources = [one for one in group if one.is_declared] or group
-        sizes = np.array([abs(skew(one.numbers, nan_policy="omit")) for one in sources])
-        source = sources[int(np.argmax(sizes <= sizes.min() + SKEWNESS))]
+        source = _source(group, least)
         for other in group:
             if other is source or other.is_declared:
                 continue
@@ -142,6 +147,19 @@ def found_functions(columns: Sequence[Column], arrays: Sequence[np.ndarray]) -> 
             if (order := _order(source.cells, other.cells, least)) is not None:
                 found[other.number] = FoundFunction(source.number, other.cells, codes=FunctionOfCodes(order))
     return found
+
+
+def _source(group: Sequence[_Candidate], least: float) -> _Candidate:
+    """Of columns that are functions of one another, the one that is modelled."""
+    sources = [one for one in group if one.is_declared] or group
+    sizes = np.array([abs(skew(one.numbers / np.nanmax(np.abs(one.numbers)), nan_policy="omit")) for one in sources])
+    source = sources[int(np.argmax(sizes <= sizes.min() + SKEWNESS))]
+    for one in sources:
+        # A model of reals says nothing of where a logarithm ends, which its exponential knows.
+        how = _function_of_numbers(source, one, least) if one is not source else None
+        if how is not None and how.numbers.shape in ("log", "log1p") and not how.numbers.is_inverse:
+            return one
+    return source
 
 
 def _of(column: Column, cells: np.ndarray) -> tuple[np.ndarray | None, bool]:
@@ -170,7 +188,7 @@ def _pairs_of_numbers(candidates: Sequence[_Candidate]) -> list[tuple[int, int]]
         size = np.abs(np.divide(centred[:, own].T @ centred, scale, out=np.zeros_like(scale), where=scale > 0))
         least = np.where(both == len(rows), LEAST_CORRELATION, LEAST_WITH_GAPS)
         pairs += [(i + first, j) for i, j in np.argwhere(size >= least).tolist() if i + first < j]
-    return [(i, j) for i, j in pairs if _is_nearly_monotone(cells[:, i], cells[:, j])]
+    return [(i, j) for i, j in pairs if _is_monotone(cells[:, i], cells[:, j])]
 
 
 def _groups(candidates: Sequence[_Candidate], pairs: Sequence[tuple[int, int]]) -> list[list[_Candidate]]:
@@ -192,7 +210,7 @@ def _groups(candidates: Sequence[_Candidate], pairs: Sequence[tuple[int, int]]) 
 def _function_of_numbers(source: _Candidate, other: _Candidate, least: float) -> FoundFunction | None:
     rows = np.flatnonzero(~np.isnan(source.numbers) & ~np.isnan(other.numbers))
     x, y = source.numbers[rows], other.numbers[rows]
-    if len(rows) < FEWEST_ROWS or not _is_nearly_monotone(x, y) or _log_orders(x) < least or not _are_one_to_one(x, y):
+    if len(rows) < FEWEST_ROWS or not _is_monotone(x, y) or _log_orders(x) < least or not _are_one_to_one(x, y):
         return None
     if (function := _best_shape(x, y)) is None:
         return None
@@ -215,36 +233,59 @@ def _function_of_numbers(source: _Candidate, other: _Candidate, least: float) ->
 
 def _best_shape(x: np.ndarray, y: np.ndarray) -> FunctionOfNumbers | None:
     """The function of numbers x that is nearest to y, if only rounding keeps it from being y."""
-    best, least, moments = None, np.inf, (float(y.mean()), float(y.std()))
+    best, least = None, np.inf
     for is_inverse, (of, to) in enumerate([(x, y), (y, x)]):
+        spread = _spread(to)
         for shape, how in SHAPES.items():
             if of.min() < how.lowest:
                 continue
-            with np.errstate(all="ignore"):
-                z, after = how.forward(of), how.forward(of + _unit(of))
-            if not (np.isfinite(z).all() and np.isfinite(after).all() and z.std() > 0.0):
+            z, after = how.forward(of), how.forward(of + _unit(of))
+            if not (np.isfinite(z).all() and np.isfinite(after).all() and z.max() > z.min()):
                 continue
             slope, intercept = _coefficients(z, to)
-            rounding = HALF * (_unit(to) + np.abs(slope * (after - z)))
-            allowed = np.clip(rounding, LEAST_DEVIATION * to.std(), MOST_DEVIATION * to.std())
+            rounding = LOST * (_unit(to) + np.abs(slope * (after - z)))
             off = np.abs(intercept + slope * z - to)
-            if (off <= allowed).all() and (size := float(off.max() / to.std())) < least:
+            allowed = np.clip(rounding, LEAST_DEVIATION * spread, MOST_DEVIATION * spread)
+            if (off <= allowed).all() and (size := float(off.max() / spread)) < least:
                 least = size
-                best = FunctionOfNumbers(shape, intercept, slope, *moments, is_inverse=bool(is_inverse))
-    return best
+                best = FunctionOfNumbers(
+                    shape,
+                    intercept,
+                    slope,
+                    mean=float(y.mean()),
+                    spread=_spread(y),
+                    tolerance=0.0,
+                    low=float(x.min()),
+                    high=float(x.max()),
+                    is_whole=np.array_equal(x, np.rint(x)),
+                    is_inverse=bool(is_inverse),
+                )
+    if best is None:
+        return None
+    return replace(best, tolerance=float(np.abs(best.forward(x) - y).max()))
+
+
+def _spread(values: np.ndarray) -> float:
+    """A standard deviation, as the median absolute deviation says it if that is less."""
+    half, size = 1.4826 * float(np.median(np.abs(values - np.median(values)))), float(np.abs(values).max()) or 1.0
+    deviation = size * float((values / size).std())
+    return min(half, deviation) if half > 0.0 else deviation
 
 
 def _coefficients(z: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Slope and intercept of y by z: 1 and 0, or those of a regression, of few digits if these are as good."""
-    centred = z - z.mean()
-    slope = float((centred * (y - y.mean())).sum() / (centred**2).sum())
+    centred, other = z - z.mean(), y - y.mean()
+    # Squares of large numbers overflow.
+    sizes = np.abs(centred).max(), np.abs(other).max()
+    scaled = centred / sizes[0]
+    slope = float((scaled * (other / sizes[1])).sum() / (scaled**2).sum()) * (sizes[1] / sizes[0])
     candidates = [(1.0, 0.0)]
     for n_digits in N_DIGITS:
         own = float(f"{slope:.{n_digits}g}")
         candidates.append((own, float(f"{y.mean() - own * z.mean():.{n_digits}g}")))
     candidates.append((slope, float(y.mean() - slope * z.mean())))
     off = np.array([np.abs(intercept + one * z - y).max() for one, intercept in candidates])
-    return candidates[int(np.argmax(off <= AS_GOOD * off[-1] + NEGLIGIBLE * y.std()))]
+    return candidates[int(np.argmax(off <= AS_GOOD * off[-1] + NEGLIGIBLE * _spread(y)))]
 
 
 def _unit(values: np.ndarray) -> float:
@@ -255,12 +296,13 @@ def _unit(values: np.ndarray) -> float:
     return 0.0
 
 
-def _is_nearly_monotone(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether y rises or falls with x but for rounding, which is seen at once where it does not."""
+def _is_monotone(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether y rises or falls with x, but for errors of floating point: rounded numbers do, too."""
     both = ~np.isnan(x) & ~np.isnan(y)
     x, y = x[both], y[both]
-    steps, most = np.diff(y[np.argsort(x, kind="stable")]), 2.0 * MOST_DEVIATION * y.std()
-    return bool((steps >= -most).all() or (steps <= most).all())
+    least = -RELATIVE * np.abs(y).max(initial=0.0)
+    rises = np.diff(y[np.lexsort((y, x))]) >= least
+    return bool(rises.all()) or bool((np.diff(-y[np.lexsort((-y, x))]) >= least).all())
 
 
 def _are_one_to_one(x: np.ndarray, y: np.ndarray) -> bool:

@@ -66,14 +66,14 @@ class ClusterMoments:
                 atoms[int(at[j])] = int(which), column.split.atoms
         means, covariances = group_moments(self._models, self._representative, self._groups, n_parts, full, atoms)
         means, covariances = means[:, at], covariances[:, at][:, :, at] if full else covariances[:, at]
-        lines = [_line(column) for column in table.columns]
+        lines = [_line(column, table.modelled(j)) for j, column in enumerate(table.columns)]
         intercepts, slopes = np.array(lines).T
         means = intercepts + slopes * means
         covariances = slopes[:, None] * covariances * slopes if full else slopes**2 * covariances
         return means, covariances
 
 
-def _line(column: Column) -> tuple[float, float]:
+def _line(column: Column, source: Column) -> tuple[float, float]:
     """Intercept and slope of a column as a linear function of the part by which it is modelled; NaN if it is none."""
     if column.kind == NOT_OF_ONE_PART:
         return np.nan, np.nan
@@ -81,7 +81,8 @@ def _line(column: Column) -> tuple[float, float]:
         return 0.0, 1.0
     function = column.derivation.function
     if isinstance(function, FunctionOfCodes):
-        # Of booleans, the same or the opposite; others have no means.
+        if {column.kind, source.kind} != {"boolean"}:
+            return np.nan, np.nan
         return (1.0, -1.0) if function.order[0] else (0.0, 1.0)
     if function.shape != "linear":
         return np.nan, np.nan

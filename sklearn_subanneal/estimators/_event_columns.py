@@ -13,6 +13,7 @@ from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.estimators._evidence import MOST_NAMES, column_index
 from sklearn_subanneal.mixtures.events import AllOf, AnyOf, Condition, Event
 from sklearn_subanneal.tables.column import ABSENT, PRESENT, Column
+from sklearn_subanneal.tables.derived_cells import points_of
 from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.tables.value_order import is_number
 
@@ -104,18 +105,13 @@ def interval_of_source(column: Column, source: Column, interval: Interval) -> In
     if column.derivation is None:
         return interval
     function = column.derivation.function
-    low, high = (function.end_of_source(own, _points(source)) for own in (interval.low, interval.high))
+    low, high = (function.end_of_source(own, points_of(source)) for own in (interval.low, interval.high))
     if low == high and np.isinf(low):
         # The function has no such values.
         return Interval(0.0, 0.0)
     if function.falls:
         return Interval(high, low, interval.has_high, interval.has_low)
     return Interval(low, high, interval.has_low, interval.has_high)
-
-
-def _points(source: Column) -> np.ndarray:
-    """Numbers that occur with a probability of their own, but for counts."""
-    return source.split.atoms if isinstance(source.split, AtomSplit) else np.array(source.points)
 
 
 def order_of(column: Column) -> np.ndarray | None:

@@ -68,8 +68,8 @@ class MCMCEstimator(
     # Of the last fit, for warm starts.
     _results: list[ChainResult] | None = None
     _fitted_identity: dict[str, str] | None = None
-    # Whether a fit says that its chains have not converged.
-    _warns = True
+    # Whether a fit says that it has not converged, and looks for columns that are functions of others.
+    _warns = _finds_functions = True
     # The rows of the table as the chains model them.
     _copies: RowCopies = RowCopies()
 
@@ -200,8 +200,8 @@ class MCMCEstimator(
 
     def _read_table(self, X):
         """The schema of the data given to ``fit``, or of a sample of its rows, and its typed columns."""
-        given = {"types": TYPES, "choose": choose_type, "missing_indicator": self.missing_indicator}
-        return read_table(self, X, self.feature_types, **given)
+        settings = {"choose": choose_type, "missing_indicator": self.missing_indicator}
+        return read_table(self, X, self.feature_types, types=TYPES, **settings)
 
     def _revised(self, table, arrays, n_rows=None):
         """The same as it is modelled; ``n_rows`` if the columns are those of a sample of so many rows."""
@@ -209,7 +209,10 @@ class MCMCEstimator(
 
     def _read(self, X):
         """The schema of the data given to ``fit`` as it is modelled, and its typed columns."""
-        return modelled_once(*self._read_table(X), self._revised)
+        if not self._finds_functions:
+            return self._revised(*self._read_table(X))
+        given = {*(self.feature_params or ()), *(self.feature_grids or ())}
+        return modelled_once(*self._read_table(X), self._revised, given)
 
     def _read_weighted(self, X, weights, read=None):
         """The schema, the typed columns of the table of repeated rows, and those of X itself.
@@ -288,10 +291,6 @@ class MCMCEstimator(
         """New rows as typed arrays; ``scored`` if their density is asked for, which counts unseen categories."""
         check_is_fitted(self)
         return self._table.encode(self, X, self.unseen if scored else as_evidence(self.unseen))
-
-    def _missing_columns(self, X) -> np.ndarray:
-        """Which cells of X are missing, (n_samples, n_features)."""
-        return self._table.gaps(self, X, as_evidence(self.unseen))
 
     def fit_predict(self, X, y=None, sample_weight=None, strata=None) -> np.ndarray:
         """Run the chains and give the clusters of the rows, as ``fit(X).labels_``.

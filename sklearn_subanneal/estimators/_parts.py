@@ -42,7 +42,7 @@ def uncertainty_of_columns(table: Table, filled: list[np.ndarray], uncertainty: 
         own = uncertainty[at[0]]
         if column.derivation is not None:
             source = whole_cells(table.modelled(j), [filled[p] for p in at])
-            own = column.derivation.function.spread(source, own)
+            own = column.derivation.function.deviations(source, own)
         out.append(own)
     return np.column_stack(out)
 

@@ -71,12 +71,15 @@ def reasons_of_cells(model, X, arrays, known, rows, columns, surprisal, excess) 
         In the order of the cells.
     """
     found: list = [None] * len(rows)
+    columns, exact = _named(model, X, rows, columns), np.isinf(surprisal)
     for j in np.unique(columns):
         at, is_new = np.flatnonzero(columns == j), known.places([array[rows] for array in arrays]) < 0
-        for cells, is_known in ((at[is_new[at]], False), (at[~is_new[at]], True)):
+        groups = [at[(is_new[at] == new) & (exact[at] == sure)] for new in (True, False) for sure in (True, False)]
+        for cells in groups:
             if not cells.size:
                 continue
-            expected = _expected(model, [array[rows[cells]] for array in arrays], j, known if is_known else None)
+            seen = None if is_new[cells[0]] else known
+            expected = _expected(model, [array[rows[cells]] for array in arrays], j, seen, exact[cells[0]])
             for cell, (value, low, high) in zip(cells, expected, strict=True):
                 own, odd = _cell(X, rows[cell], j), (float(surprisal[cell]), float(excess[cell]))
                 if isinstance(value, bool) and isinstance(own, Real):
@@ -86,13 +89,31 @@ def reasons_of_cells(model, X, arrays, known, rows, columns, surprisal, excess) 
     return found
 
 
-def _expected(model, cells, j, known):
-    """Of one column in some rows given their other cells: values as the user has them, and the ends of intervals."""
+def _named(model, X, rows, columns) -> np.ndarray:
+    """The columns of cells; of a gap that another column fills, that column."""
+    columns, table = columns.copy(), model._table.columns
+    for k, column in enumerate(table):
+        if column.derivation is None:
+            continue
+        for i in np.flatnonzero(columns == column.derivation.source):
+            if _is_gap(_cell(X, rows[i], columns[i])) and not _is_gap(_cell(X, rows[i], k)):
+                columns[i] = k
+    return columns
+
+
+def _is_gap(value) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def _expected(model, cells, j, known, exact):
+    """Of one column in some rows given their other cells: values as the user has them, and the ends of intervals.
+
+    ``exact``: of a function of another column, the values that this one says.
+    """
     table = model._table
     column, source, at = table.columns[j], table.modelled(j), table.places[j]
-    if column.derivation is not None:
-        # It is odd only where it contradicts the column of which it is a function.
-        values = column.derivation.function.forward(whole_cells(source, [cells[p] for p in at]))
+    if column.derivation is not None and exact:
+        values = whole_cells(source, [cells[p] for p in at])
         spread = np.zeros(len(values))
     else:
         used = model._average()
@@ -102,8 +123,11 @@ def _expected(model, cells, j, known):
         with used as average:
             filled, spreads = _parts.filled_parts(table, average, without(cells, at), known is not None, columns=at)
         own = [filled[p] for p in at[: len(source.own_parts)]]
-        values = column.joined(own, np.ones(len(own[0]), bool), [spreads[p] for p in at])
+        values = source.joined(own, np.ones(len(own[0]), bool), [spreads[p] for p in at])
         spread = spreads[at[0]]
+    if column.derivation is not None:
+        function = column.derivation.function
+        spread, values = function.deviations(values, spread), function.forward(values)
     if column.categories is not None:
         return [(value, None, None) for value in column.categories[values].tolist()]
     half = HALF_WIDTH * spread

@@ -320,8 +320,11 @@ class StructureQueries:
         indices = self._column_indices("given", given)
         if not isinstance(given, Mapping):
             return indices, {}
-        averaged, known = [], {}
+        averaged, known, named = [], {}, {}
         for j, value in zip(indices, given.values(), strict=True):
+            if (other := named.setdefault(self._table.places[j][0], j)) != j:
+                pair = self._table.names[other], self._table.names[j]
+                raise ValueError("given has {!r} and {!r}, functions of each other; name one of them.".format(*pair))
             if value is None:
                 averaged.append(j)
                 continue

@@ -94,6 +94,8 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         self.chain_weights_ = None
         # Clusters on which the chains disagree may predict y equally well.
         inner._warns = False
+        # Those of X have been found, and a target is none of them.
+        inner._finds_functions = False
         self._fit_inner(inner, joined, of_rows)
         inner = self.crosscat_
         self._learn_from_left_out(inner._encode(joined))
@@ -127,6 +129,15 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         is_real = inner._models[-1].kind == "real"
         unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
         return arrays + [unknown] * self._n_targets
+
+    def _part_names(self) -> list[str]:
+        """The names of the modelled columns of X, by those that it has."""
+        own = [column for column in self._table.columns if column.derivation is None]
+        return [
+            column.name + part.name.removeprefix(modelled.name)
+            for column, modelled in zip(own, self.crosscat_._table.columns, strict=False)
+            for part in modelled.parts
+        ]
 
     def _targets(self) -> range:
         """The indices of the targets among the modelled columns."""

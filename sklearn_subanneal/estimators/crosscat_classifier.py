@@ -153,7 +153,7 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
         modelled = [array[inner._copies.rows] for array in arrays]
         self._pool = learned_pool(inner._models, inner._draws, labels, modelled, left_out, target)
         self.chain_weights_, self.view_weight_ = self._pool.chain_weights, self._pool.view_weight
-        names = list(inner.part_types_)[:-1]
+        names = self._part_names()
         self.column_powers_ = dict(zip(names, self._pool.powers[:-1].tolist(), strict=True))
         self.class_powers_ = dict(zip(names, self._pool.class_powers[:-1].tolist(), strict=True))
 

@@ -182,7 +182,7 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
         Minus the larger of two measures, the row's improbability (-log density under the common clusters) and the
         largest ``excess`` of its cells (see :meth:`reasons`). Each is given in units in which 0 is the median of the
         training rows and 1 their 80 % quantile. A new row gets the score of training rows that are as odd; one with
-        impossible cells (a 2 among zeros and ones, a logarithm that is another one) less than all of them.
+        impossible cells (a 2 among zeros and ones, a logarithm of another amount) less than all of them.
 
         Parameters
         ----------

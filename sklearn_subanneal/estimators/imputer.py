@@ -13,6 +13,7 @@ from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE
+from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._presentation import Presentation
@@ -135,7 +136,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         with unchanged_on_failure(self):
             of_rows = row_metadata(X, sample_weight, strata)
             self.estimator_ = fitted_inner(self, X, **of_rows)
-            missing = self.estimator_._missing_columns(X)
+            missing = self._missing(X)
             present = of_rows.get("sample_weight", np.ones(len(missing))) > 0
             self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
         return self
@@ -177,10 +178,14 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         tables = self.estimator_.sample_imputations(X, self.n_imputations, self.random_state)
         return [self._finished(table, X) for table in tables]
 
+    def _missing(self, X):
+        model = self.estimator_
+        return model._table.gaps(model, X, as_evidence(model.unseen))
+
     def _finished(self, filled, X):
         if not self.add_indicator:
             return filled
-        missing = self.estimator_._missing_columns(X)[:, self.indicated_]
+        missing = self._missing(X)[:, self.indicated_]
         return with_indicators(filled, missing, self.get_feature_names_out()[self.n_features_in_ :])
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:

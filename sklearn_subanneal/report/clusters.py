@@ -147,10 +147,16 @@ def columns_of_view(model: CrossCat, number: int) -> dict[str, list[str]]:
             members[names[j]] = [words[part] for part in own]
         else:
             members[names[j]] = [part.removeprefix(f"{names[j]} (").removesuffix(")") for part in own]
-    # Functions of these columns, which are modelled by them.
-    for j, column in enumerate(model._table.columns):
-        if column.derivation is not None and names[column.derivation.source] in members:
-            members[names[j]] = members[names[column.derivation.source]]
+    # Functions of these columns, which are modelled by them, and by indicators of their own.
+    for column in model._table.columns:
+        if column.derivation is None:
+            continue
+        indicated = ["missing"] if column.name in members else []
+        source = members.get(names[column.derivation.source])
+        if source is not None:
+            members[column.name] = [*source, *indicated] if source else []
+        elif indicated:
+            members[column.name] = indicated
     return members
 
 

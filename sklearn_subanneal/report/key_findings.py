@@ -244,7 +244,7 @@ def _of_reading(source) -> KeyFinding:
         names = listed([column.name for column in aside], MOST_SET_ASIDE)
         text += f"; {counted(len(aside), 'column')} set aside: {names}"
     if functions := [column for column in source.modelled if column.is_function]:
-        what = [f"{column.name} is {column.reason.partition(',')[0]}" for column in functions]
+        what = [f"{column.name} is {column.reason.removesuffix(', and modelled with it')}" for column in functions]
         text += f"; the model has once what is in several columns: {listed(what, MOST_SET_ASIDE)}"
     if marked:
         marks = [f"{mark!r} in {column.name}" for column in marked for mark in column.marks]

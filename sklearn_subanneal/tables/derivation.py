@@ -9,11 +9,10 @@ import numpy as np
 
 from sklearn_subanneal.tables.cells import is_missing
 
-# A cell agrees with the other if it is so near to the function of it, in standard deviations, plus this share of its
-# distance from the mean; far from the cells of ``fit`` the coefficients tell.
-NEAR, SHARE = 0.03, 1e-3
-# The same of the ends of intervals.
-EQUAL = 1e-4
+# A cell agrees with the other if it is so near to the function of it, in units of the spread of the cells of ``fit``,
+# plus this share of its size or of its distance from their mean: far from these cells the coefficients tell.
+NEAR, SHARE = 0.02, 1e-3
+MOST_COUNT = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,14 @@ class FunctionOfNumbers:
     shape : str
         Of ``SHAPES``: g.
     intercept, slope : float
-    mean, deviation : float
-        Mean and standard deviation of the derived cells of ``fit``.
+    mean, spread : float
+        Mean of the derived cells of ``fit``, and a standard deviation that few large ones do not determine.
+    tolerance : float
+        The largest deviation from the function in ``fit``.
+    low, high : float
+        Range of the cells of the source in ``fit``.
+    is_whole : bool
+        Whether these were whole numbers.
     is_inverse : bool
     is_count : bool
         Whether the source is a column of counts, whole numbers of which -1 is a missing one.
@@ -58,7 +63,11 @@ class FunctionOfNumbers:
     intercept: float
     slope: float
     mean: float
-    deviation: float
+    spread: float
+    tolerance: float
+    low: float
+    high: float
+    is_whole: bool = False
     is_inverse: bool = False
     is_count: bool = False
 
@@ -78,44 +87,67 @@ class FunctionOfNumbers:
         return (self.slope < 0.0) != (self.shape == "reciprocal")
 
     def forward(self, cells: np.ndarray) -> np.ndarray:
-        """The derived cells, float64 with NaN for missing, of typed cells of the source."""
-        return self._inverse(_numbers(cells)) if self.is_inverse else self._direct(_numbers(cells))
+        """The derived cells, float64 with NaN for missing, of typed cells of the source.
 
-    def backward(self, cells: np.ndarray) -> np.ndarray:
-        """The typed cells of the source, missing where there is none, of derived cells."""
-        numbers = self._direct(cells) if self.is_inverse else self._inverse(cells)
+        Where the function has no value, that of the nearest cell of ``fit``.
+        """
+        numbers = _numbers(cells)
+        found = self._value(numbers, self.is_inverse)
+        return np.where(np.isnan(found), self._value(np.clip(numbers, self.low, self.high), self.is_inverse), found)
+
+    def backward(self, cells: np.ndarray, points=()) -> np.ndarray:
+        """The typed cells of the source of derived cells, missing where there is none.
+
+        They are whole numbers, or one of some ``points``, where this changes no more than rounding did in ``fit``.
+        """
+        numbers = self._value(cells, not self.is_inverse)
+        if len(points):
+            ordered = np.sort(np.asarray(points, float))
+            after = np.clip(np.searchsorted(ordered, numbers), 1, max(len(ordered) - 1, 1))
+            pair = np.stack([ordered[after - 1], ordered[np.minimum(after, len(ordered) - 1)]])
+            numbers = self._snapped(
+                cells, numbers, pair[np.abs(pair - numbers).argmin(axis=0), np.arange(len(numbers))]
+            )
+        if self.is_whole:
+            numbers = self._snapped(cells, numbers, np.rint(numbers))
         if not self.is_count:
             return numbers
-        return np.where(np.isnan(numbers), -1, np.rint(numbers)).astype(np.int32)
+        is_count = self.agrees(np.rint(numbers), cells) & (numbers > -0.5) & (numbers < MOST_COUNT)
+        return np.where(is_count, np.rint(numbers), -1.0).astype(np.int32)
 
     def end_of_source(self, end: float, points: np.ndarray) -> float:
         """The number of the source at which a derived number is ``end``; infinite if none is, and all are on one side.
 
-        Where the number is a count or one of some ``points`` up to rounding errors, it is that.
+        Where the number is a whole one, if these are, or one of some ``points`` up to rounding errors, it is that.
         """
         low, high = self._range()
-        if not low < end < high and end not in (low, high):
-            return np.inf if (end >= high) != self.falls else -np.inf
+        if not low <= end <= high:
+            return np.inf if (end > high) != self.falls else -np.inf
         with np.errstate(all="ignore"):
             number = float(self._raw(np.float64(end), not self.is_inverse))
-        near = np.append(points, np.rint(number)) if self.is_count else points
+        near = np.append(points, np.rint(number)) if self.is_whole or self.is_count else points
         if not np.isfinite(number) or not len(near):
             return number
-        nearest = float(near[np.argmin(np.abs(near - number))])
-        off = abs(float(self.forward(np.array([nearest]))[0]) - end)
-        return nearest if off <= EQUAL * self.deviation + 1e-9 * abs(end) else number
+        nearest = near[[np.argmin(np.abs(near - number))]].astype(float)
+        return float(self._snapped(np.array([end]), np.array([number]), nearest)[0])
 
     def agrees(self, cells: np.ndarray, derived: np.ndarray) -> np.ndarray:
         """Whether derived cells are, up to rounding, what the cells of the source say."""
-        near = NEAR * self.deviation + SHARE * np.abs(derived - self.mean)
-        return np.abs(derived - self.forward(cells)) <= near
+        size = np.minimum(np.abs(derived), np.abs(derived - self.mean))
+        near = np.maximum(NEAR * self.spread, 2.0 * self.tolerance) + SHARE * size
+        return np.abs(derived - self._value(_numbers(cells), self.is_inverse)) <= near
 
-    def spread(self, cells: np.ndarray, spreads: np.ndarray) -> np.ndarray:
+    def deviations(self, cells: np.ndarray, deviations: np.ndarray) -> np.ndarray:
         """The standard deviation of derived cells from that of the cells of the source, to first order."""
         numbers = _numbers(cells)
         step = np.maximum(1e-6 * np.abs(numbers), 1e-12)
         slopes = (self.forward(numbers + step) - self.forward(numbers)) / step
-        return np.where(spreads > 0.0, np.abs(np.nan_to_num(slopes)) * spreads, 0.0)
+        return np.where(deviations > 0.0, np.abs(np.nan_to_num(slopes)) * deviations, 0.0)
+
+    def _snapped(self, derived, numbers, others):
+        """The other numbers where they give the same derived cells."""
+        off = np.abs(self._value(others, self.is_inverse) - derived)
+        return np.where(off <= self.tolerance + 1e-9 * np.abs(derived), others, numbers)
 
     def _raw(self, numbers, backward: bool):
         """The function, or its inverse, wherever NumPy has a value."""
@@ -124,24 +156,19 @@ class FunctionOfNumbers:
             return shape.backward((numbers - self.intercept) / self.slope)
         return self.intercept + self.slope * shape.forward(numbers)
 
-    def _direct(self, numbers: np.ndarray) -> np.ndarray:
-        """intercept + slope * g(number), of what is below the domain of g that of its lower end; finite or NaN."""
+    def _value(self, numbers: np.ndarray, backward: bool) -> np.ndarray:
+        """intercept + slope * g(number), or the number of which it is this value; NaN where there is none."""
+        lowest = SHAPES[self.shape].lowest
         with np.errstate(all="ignore"):
-            found = self._raw(np.maximum(numbers, SHAPES[self.shape].lowest), backward=False)
-        return np.where(np.isfinite(found), found, np.nan)
-
-    def _inverse(self, numbers: np.ndarray) -> np.ndarray:
-        """The numbers of which the function is this; NaN where there is none."""
-        with np.errstate(all="ignore"):
-            found = self._raw(numbers, backward=True)
-            is_value = np.isfinite(found) & (found >= SHAPES[self.shape].lowest)
+            found = self._raw(numbers, backward)
+            is_value = np.isfinite(found) & ((found if backward else numbers) >= lowest)
         return np.where(is_value, found, np.nan)
 
     def _range(self) -> tuple[float, float]:
         """The least and the largest derived number, which may be infinite."""
         lowest = SHAPES[self.shape].lowest
         if self.is_inverse:
-            return max(lowest, -np.inf), np.inf
+            return lowest, np.inf
         with np.errstate(all="ignore"):
             ends = [
                 float(self._raw(np.float64(one), backward=False))
@@ -169,7 +196,7 @@ class FunctionOfCodes:
         """The derived codes of codes of the source."""
         return self._mapped(self.order, cells)
 
-    def backward(self, cells: np.ndarray) -> np.ndarray:
+    def backward(self, cells: np.ndarray, points=()) -> np.ndarray:
         """The codes of the source of derived codes."""
         return self._mapped(np.argsort(self.order), cells)
 
@@ -177,9 +204,9 @@ class FunctionOfCodes:
         """Whether derived codes are those of the codes of the source."""
         return self.forward(cells) == derived
 
-    def spread(self, cells: np.ndarray, spreads: np.ndarray) -> np.ndarray:
+    def deviations(self, cells: np.ndarray, deviations: np.ndarray) -> np.ndarray:
         """The uncertainty of derived cells, that of the cells of the source."""
-        return spreads
+        return deviations
 
     def _mapped(self, order, cells):
         # A category that fit did not see has the next code, in both columns.

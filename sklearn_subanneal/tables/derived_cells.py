@@ -15,7 +15,7 @@ def united_cells(columns: Sequence[Column], encoded: list[list[np.ndarray]]) -> 
     """The typed cells of all parts, of columns that were typed one by one.
 
     A missing cell of a source has the value that a derived column says. Where both have one, and they contradict each
-    other, the derived cell counts as missing.
+    other, the derived cell counts as missing, and so does one of which the function is no value.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def united_cells(columns: Sequence[Column], encoded: list[list[np.ndarray]]) -> 
     -------
     arrays : list of ndarray of shape (n_rows,)
     contradictions : dict of int to (str, ndarray of bool)
-        Derived columns that contradict their sources: an example, and the rows.
+        Derived columns with such cells: an example, and the rows.
     """
     contradictions = {}
     for j, (column, own) in enumerate(zip(columns, encoded, strict=True)):
@@ -35,19 +35,18 @@ def united_cells(columns: Sequence[Column], encoded: list[list[np.ndarray]]) -> 
             continue
         at, function = column.derivation.source, column.derivation.function
         source, cells = columns[at], whole_cells(columns[at], encoded[at])
-        known = ~is_missing(own[0])
-        gaps, both = known & is_missing(cells), known & ~is_missing(cells)
-        if gaps.any():
-            filled = cells.copy()
-            filled[gaps] = function.backward(own[0][gaps])
+        known, gaps = ~is_missing(own[0]), is_missing(cells)
+        wrong = known & ~gaps
+        wrong[wrong] = ~function.agrees(cells[wrong], own[0][wrong])
+        if (known & gaps).any():
+            partners = function.backward(own[0], points_of(source))
+            filled = np.where(known & gaps & function.agrees(partners, own[0]), partners, cells).astype(cells.dtype)
             parts = separated_cells(source, filled)
             encoded[at] = [*parts, *encoded[at][len(parts) :]]
-        wrong = both.copy()
-        wrong[both] = ~function.agrees(cells[both], own[0][both])
+            # Some values have no partner.
+            wrong |= known & gaps & is_missing(parts[0])
         if wrong.any():
-            row = int(wrong.argmax())
-            pair = _shown(column, own[0][row]), _shown(source, cells[row])
-            contradictions[j] = f"{pair[0]} in column {column.name!r} where {source.name!r} is {pair[1]}", wrong
+            contradictions[j] = _contradiction(column, source, own[0], cells, int(wrong.argmax())), wrong
     arrays = [
         part for column, own in zip(columns, encoded, strict=True) for part in own[column.derivation is not None :]
     ]
@@ -66,8 +65,16 @@ def whole_cells(column: Column, arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 def separated_cells(source: Column, cells: np.ndarray) -> list[np.ndarray]:
     """The typed cells of the parts of a source; those that it can't have are missing."""
+    if source.categories is not None and (source.type.ordered or not source.type.coded):
+        # There is no place in the order for a category that fit did not see.
+        cells = np.where(cells < len(source.categories), cells, -1).astype(cells.dtype)
     parts = [cells] if source.split is None else source.split.separated(cells)
     return source.within_domain(parts)[0]
+
+
+def points_of(source: Column) -> np.ndarray:
+    """Numbers of a source that occur with a probability of their own."""
+    return getattr(source.split, "atoms", np.array(source.points))
 
 
 def derived_cells(column: Column, j: int, source: np.ndarray, like) -> np.ndarray:
@@ -93,5 +100,15 @@ def derived_cells(column: Column, j: int, source: np.ndarray, like) -> np.ndarra
     return np.where(given, own, cells)
 
 
+def _contradiction(column: Column, source: Column, own: np.ndarray, cells: np.ndarray, row: int) -> str:
+    """What is wrong in a row, for messages."""
+    value = _shown(column, own[row])
+    if is_missing(cells)[row]:
+        return f"{value} in column {column.name!r}, which is no value of the function of {source.name!r}"
+    return f"{value} in column {column.name!r} where {source.name!r} is {_shown(source, cells[row])}"
+
+
 def _shown(column: Column, cell):
-    return cell.item() if column.categories is None else column.categories[min(cell, len(column.categories) - 1)]
+    if column.categories is None:
+        return cell.item()
+    return "a new value" if cell >= len(column.categories) else column.categories[cell]

@@ -46,7 +46,7 @@ class MissingPatterns:
         """The patterns of typed columns; one with a missing indicator, which says so itself, is never missing."""
         cells = np.zeros((len(arrays[0]), len(arrays)), bool)
         for column, at in zip(table.columns, table.places, strict=True):
-            if column.indicator is None:
+            if column.indicator is None and column.derivation is None:
                 cells[:, at] = is_missing(arrays[at[0]])[:, None]
         bits = np.packbits(cells, axis=1)
         _, firsts, of_rows = np.unique(row_keys(list(bits.T)), return_index=True, return_inverse=True)

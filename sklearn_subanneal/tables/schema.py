@@ -127,7 +127,9 @@ class Table:
                 UserWarning,
                 stacklevel=4,
             )
-        strangers += [text for text, _ in contradictions.values()]
+        if contradictions and unseen == "error":
+            listed = "; ".join(text for text, _ in contradictions.values())
+            raise ValueError(f"X contradicts functions that columns were of one another in fit: {listed}. Correct it.")
         if strangers and unseen == "error":
             raise ValueError(
                 f"X holds values that fit did not see: {'; '.join(strangers)}. "
@@ -141,19 +143,17 @@ class Table:
         return np.column_stack([is_missing(parts[0]) for parts in self._typed(estimator, X, unseen)[0]])
 
     def impossible(self, estimator, X) -> np.ndarray:
-        """Which cells of X cannot be, and are missing for :meth:`encode`, (n_samples, n_features).
-
-        They are no numbers or dates that the column can hold, or a column contradicts another one that is a function
-        of it.
-        """
+        """Which cells of X no such column can hold, or contradict another column, bool (n_samples, n_features)."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            typed, _, found = self._typed(estimator, X, "missing")
+            typed, _, found = self._typed(estimator, X, "novel")
         out = np.zeros((len(typed[0][0]), len(self.columns)), bool)
         for j, wrong in found.items():
             out[:, j] = wrong
-        for j, (_, wrong) in united_cells(self.columns, typed)[1].items():
-            out[wrong, j] = out[wrong, self.columns[j].derivation.source] = True
+        for j, (_, wrong) in united_cells(self.columns, list(typed))[1].items():
+            source = self.columns[j].derivation.source
+            out[:, j] |= wrong
+            out[:, source] |= wrong & ~is_missing(typed[source][0])
         return out
 
     def _typed(self, estimator, X, unseen) -> tuple[list[list[np.ndarray]], list[str], dict[int, np.ndarray]]:
@@ -166,7 +166,8 @@ class Table:
                 listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
                 strangers.append(f"{listed} in column {column.name!r}")
                 if not column.type.coded:
-                    impossible[j] = cell.among(unknown)
+                    read = cell if column.spelling is None else spelled_cells(cell, column.spelling, [])
+                    impossible[j] = cell.among(unknown) | read.among(unknown)
                 if not column.type.coded and unseen != "error":
                     warnings.warn(
                         f"Column {column.name!r} was {column.kind} in fit, but holds {listed}: these cells count as "

@@ -58,10 +58,10 @@ def column_cells(X, j: int, name: str) -> Cells:
         if frame.implementation.is_polars():
             return polars_cells(name, X.to_series(j))
         return pandas_cells(name, frame.to_pandas().iloc[:, j])
-    X = np.asarray(X)
-    if X.dtype.kind in "OUS":
+    X = read_array(X, True)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "OU":
         return object_cells(name, "object", X[:, j].tolist())
-    return array_cells(name, X[:, j])
+    return array_cells(name, np.asarray(X)[:, j])
 
 
 def _finite(estimator, cells: Iterator[Cells]) -> Iterator[Cells]:

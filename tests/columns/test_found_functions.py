@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,16 +67,47 @@ def test_functions_and_their_inverses_undo_one_another(shape):
     assert function.falls == (np.corrcoef(source, values)[0, 1] < 0.0)
     # The derivative, by which uncertainty is carried over.
     slopes = (function.forward(source + 1e-5) - function.forward(source - 1e-5)) / 2e-5
-    np.testing.assert_allclose(function.spread(source, np.full(N_ROWS, 2.0)), 2.0 * np.abs(slopes), rtol=1e-3)
+    np.testing.assert_allclose(function.deviations(source, np.full(N_ROWS, 2.0)), 2.0 * np.abs(slopes), rtol=1e-3)
 
 
-def test_a_missing_cell_has_no_partner_and_a_cell_beyond_the_function_neither():
-    x = np.round(np.exp(numbers()), 3)
-    table, arrays = read_table(BaseEstimator(), np.column_stack([x, x**2]), "auto", types=TYPES, choose=choose_type)
+def derived(X):
+    """The function by which one of two columns is modelled."""
+    table, arrays = read_table(BaseEstimator(), X, "auto", types=TYPES, choose=choose_type)
     table, _ = modelled_once(table, arrays, lambda *own: own)
     (function,) = (column.derivation.function for column in table.columns if column.derivation is not None)
-    assert np.isnan(function.forward(np.array([np.nan, 1e300]))).all() or function.shape == "root"
-    assert np.isnan(function.backward(np.array([np.nan]))).all()
+    return function
+
+
+def test_cells_without_a_partner():
+    x = np.round(np.exp(numbers()), 3)
+    square = derived(pd.DataFrame({"x": x, "square": x**2}))
+    assert square.shape == "square"
+    assert np.isnan(square.forward(np.array([np.nan])))[0] and np.isnan(square.backward(np.array([np.nan])))[0]
+    # No number has the square -4. Of a number that a model draws below 0, it is that of the nearest cell of fit.
+    assert np.isnan(square.backward(np.array([-4.0])))[0]
+    np.testing.assert_allclose(square.forward(np.array([-0.5])), x.min() ** 2)
+    assert not square.agrees(np.array([-2.0]), np.array([4.0]))[0]
+    exponential = derived(pd.DataFrame({"x": x, "log": np.log(x)}))
+    assert exponential.is_inverse and np.isnan(exponential.backward(np.array([0.0, -3.0]))).all()
+    np.testing.assert_allclose(exponential.forward(np.array([1e5])), x.max())
+
+
+def test_whole_numbers_stay_whole():
+    months = np.random.default_rng(0).integers(1, 90, size=N_ROWS)
+    years = derived(pd.DataFrame({"months": months, "years": np.round(months / 12.0, 4)}))
+    assert years.is_whole
+    cells = years.backward(np.round(months / 12.0, 4))
+    np.testing.assert_array_equal(cells, months)
+    # There are no counts below 0, or so large.
+    counts = replace(years, is_count=True)
+    np.testing.assert_array_equal(counts.backward(np.array([0.5, 0.58, -3.0, 1e20, np.nan])), [6, 7, -1, -1, -1])
+
+
+def test_values_with_a_probability_of_their_own_are_kept():
+    x = np.where(numbers() > 0.3, 7.3, np.exp(numbers(1)))
+    function = derived(pd.DataFrame({"x": x, "y": np.round(1.2345 * x, 3)}))
+    found = function.backward(np.array([np.round(1.2345 * 7.3, 3), 1.0]), [7.3, 100.0])
+    assert found[0] == 7.3 and found[1] == pytest.approx(1.0 / 1.2345, abs=1e-3)
 
 
 def test_rounding_does_not_hide_a_function():
@@ -86,6 +119,20 @@ def test_rounding_does_not_hide_a_function():
     # Half a degree is a sixteenth of the deviation: too much to be taken for rounding alone.
     assert not found(pd.DataFrame({"celsius": celsius, "fahrenheit": fahrenheit}))
     assert found(pd.DataFrame({"celsius": celsius, "fahrenheit": np.round(32.0 + 1.8 * celsius, 1)}))
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_a_few_large_numbers_are_no_function(gap):
+    """Others may be far from it, measured by their spread, and near by that of the large ones."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    y = x + 0.2 * rng.normal(size=200)
+    x[3] = y[3] = 1e6
+    heavy = np.exp(5.0 * rng.normal(size=200))
+    X = np.column_stack([x, y, heavy, heavy + 0.1 * rng.normal(size=200)])
+    if gap:
+        X[1] = np.nan
+    assert not found(X)
 
 
 @pytest.mark.parametrize("noise", [1e-3, 0.01, 0.3])
@@ -192,6 +239,19 @@ def test_missing_cells_do_not_hide_a_function():
     X[rng.random(X.shape) < 0.4] = np.nan
     (pair,) = found(X).items()
     assert set(pair) == {"x0", "x1"}
+
+
+def test_the_logarithm_is_the_source():
+    """A model of amounts that are normal may draw negative ones."""
+    x = np.random.default_rng(0).uniform(0.5, 3.0, size=300)
+    for X in (pd.DataFrame({"x": x, "log": np.log(x)}), pd.DataFrame({"log": np.log10(x), "x": x})):
+        assert found(X) == {"x": "log"}
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_numbers_of_any_size(size):
+    x = size * numbers()
+    assert found(np.column_stack([x, 2.0 * x, size * numbers(1)])) == {"x1": "x0"}
 
 
 def test_the_source_is_the_least_skewed_column():

@@ -207,7 +207,7 @@ def test_cells_that_contradict_one_another_are_missing_with_a_warning(table, mod
     assert np.delete(scores, 5) == pytest.approx(np.delete(model.score_samples(table), 5))
     with pytest.raises(ValueError, match=r"given contradicts functions .* Leave one of the two out"):
         model.probability("age < 30", given={"amount": 2.0, "log_amount": 2.0})
-    with pytest.raises(ValueError, match=r"X holds values that fit did not see: .* where"):
+    with pytest.raises(ValueError, match=r"X contradicts functions .* Correct it"):
         CrossCat(n_chains=1, unseen="error", random_state=0).fit(table).score_samples(wrong)
 
 
@@ -384,3 +384,123 @@ def test_columns_of_a_classifier_and_a_regressor(table):
         column.derivation is not None for column in regressor.crosscat_._table.columns
     )
     assert regressor.score(X.drop(columns="age_squared"), X["age_squared"]) > 0.8
+
+
+def test_a_target_that_is_a_function_of_a_feature_is_predicted():
+    """The target is a column of the joint model like any other, and no other is modelled by it."""
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(size=(100, 2)))
+    regressor = CrossCatRegressor(CrossCat(n_chains=1), random_state=0).fit(X, 3.0 * X[:, 0] + 1.0)
+    assert np.corrcoef(regressor.predict(X), X[:, 0])[0, 1] > 0.95
+    grade = rng.integers(1, 6, size=120)
+    X, y = pd.DataFrame({"grade": grade, "z": rng.normal(size=120)}), np.array(list("abcde"))[grade - 1]
+    assert (CrossCatClassifier(CrossCat(n_chains=1), random_state=0).fit(X, y).predict(X) == y).mean() > 0.95
+
+
+@pytest.mark.parametrize("given", [{"missing_indicator": "missing-only"}, {"feature_params": {"real": {"mu": 0.0}}}])
+def test_features_of_models_with_further_settings(table, given):
+    X, y = table.drop(columns=["city", "code"]), table["city"]
+    classifier = CrossCatClassifier(CrossCat(n_chains=1, **given), random_state=0).fit(X, y)
+    assert len(classifier._encoded(X)) == len(classifier.crosscat_._models)
+    assert classifier.score(X, y) > 0.6
+
+
+def test_powers_have_the_names_of_columns():
+    x, z = np.random.default_rng(0).normal(size=(2, 80))
+    classifier = CrossCatClassifier(CrossCat(n_chains=1), random_state=0)
+    classifier.fit(np.column_stack([x, 2 * x + 1, z]), (z > 0).astype(int))
+    assert list(classifier.column_powers_) == list(classifier.class_powers_) == ["x0", "x2"]
+
+
+def test_columns_with_hyperparameters_are_modelled(table):
+    model = CrossCat(n_chains=1, feature_params={"amount": {"nu": 5.0}}, covariance_type="diag", random_state=0)
+    assert "amount" in model.fit(table).part_types_
+    grids = {"categorical": {"alpha": [0.1, 1.0]}}
+    model = CrossCat(n_chains=1, feature_grids=grids, covariance_type="diag", random_state=0).fit(table)
+    assert {"city", "code"} <= set(model.part_types_)
+
+
+def test_values_that_a_function_cannot_have(table, model):
+    with pytest.raises(ValueError, match=r"given contradicts functions .* no value of the function of 'log_amount'"):
+        model.probability("age > 30", given={"amount": -5.0})
+    some = table.head(3).assign(log_amount=np.nan, amount=[1.0, -5.0, 2.0])
+    with pytest.warns(UserWarning, match=r"-5\.0 in column 'amount', which is no value of the function"):
+        filled = model.impute(some)
+    assert filled["amount"][1] > 0.0 and filled["log_amount"][1] == pytest.approx(np.log(filled["amount"][1]))
+    assert model._table.impossible(model, some)[:, :2].tolist() == [[False, False], [True, False], [False, False]]
+    squares = table.head(2).assign(age=np.nan, age_squared=[-4.0, -9.0])
+    with pytest.warns(UserWarning, match="no value of the function of 'age'"):
+        assert model.impute(squares)["age"].between(0, 100).all()
+
+
+def test_a_new_category_in_one_of_two_columns(table):
+    model = CrossCat(n_chains=1, random_state=0).fit(table)
+    detector = CrossCatDetector(CrossCat(n_chains=1, random_state=0)).fit(table)
+    both = table.head(2).assign(city=["Lima", "Lima"], code=[11, 11])
+    assert (model.score_samples(both) < model.score_samples(table.head(2)) - 1.0).all()
+    for changed in (table.head(1).assign(code=11), table.head(1).assign(city="Lima")):
+        with pytest.warns(UserWarning, match="a new value"):
+            assert detector.score_samples(changed)[0] < detector.training_scores_.min()
+    alone = table.head(1).assign(code=11, city=None)
+    gap = table.head(1).assign(code=np.nan, city=None)
+    assert model.score_samples(alone)[0] < model.score_samples(gap)[0]
+
+
+def test_an_ordinal_column_has_no_place_for_a_new_category():
+    rng = np.random.default_rng(0)
+    grade = rng.integers(1, 6, size=120)
+    X = pd.DataFrame(
+        {
+            "grade": pd.Categorical(grade, ordered=True),
+            "word": np.array(list("abcde"))[grade - 1],
+            "z": grade + rng.normal(size=120),
+        }
+    )
+    model = CrossCat(n_chains=1, random_state=0).fit(X)
+    assert derived_names(model) == ["word"]
+    rows = X.head(1).astype(object).assign(grade=None, word="zzz")
+    with pytest.warns(UserWarning, match="a new value in column 'word', which is no value of the function"):
+        assert np.isnan(model.surprisal(rows)[0, :2]).all()
+
+
+def test_draws_beyond_the_end_of_a_function():
+    x = np.random.default_rng(1).normal(1.0, 2.0, size=300)
+    x = x[x > -2.9]
+    model = CrossCat(n_chains=1, random_state=0).fit(pd.DataFrame({"x": x, "root": np.sqrt(x + 3.0)}))
+    rows = model.sample(500, random_state=0)
+    assert np.isfinite(rows.to_numpy()).all()
+    assert np.isfinite(model.conditional_quantiles("root", [0.001, 0.999])).all()
+
+
+def test_the_value_that_another_column_says_is_kept_to_the_last_bit(table):
+    """Whole numbers, their dtype, and amounts with a probability of their own."""
+    rng = np.random.default_rng(0)
+    rent = np.where(rng.random(300) < 0.4, 7.3, rng.gamma(20.0, 0.4, 300))
+    months = rng.integers(10, 400, size=300)
+    X = pd.DataFrame({"rent": rent, "euro": np.round(1.2345 * rent, 4), "months": months, "years": months / 12.0})
+    model = CrossCat(n_chains=1, feature_types={"rent": "semicontinuous", "months": "real"}, random_state=0).fit(X)
+    assert set(derived_names(model)) == {"euro", "years"}
+    some = X.assign(rent=np.nan, months=pd.NA).astype({"months": "Int64"})
+    filled = model.impute(some)
+    assert (filled["months"] == months).all() and (filled["rent"] == 7.3).sum() == (rent == 7.3).sum()
+    np.testing.assert_allclose(model.score_samples(some), model.score_samples(X), atol=1e-2)
+
+
+def test_the_detector_names_the_column_that_has_the_odd_cell(table):
+    detector = CrossCatDetector(CrossCat(n_chains=1, random_state=0)).fit(table)
+    rows = table.head(2).copy()
+    rows.loc[0, ["amount", "log_amount"]] = 5000.0, np.nan
+    rows.loc[1, ["amount", "log_amount"]] = np.nan, np.log(5000.0)
+    first = {reason.row: reason for reason in detector.reasons(rows, rows=[0, 1], n_reasons=1)}
+    assert (first[0].column, first[0].value) == ("amount", 5000.0) and first[0].expected < 1000.0
+    assert first[1].column == "log_amount" and first[1].expected < np.log(1000.0)
+
+
+def test_rows_and_objects_instead_of_frames(table, model):
+    rows = table.head(4).values.tolist()
+    assert model.impute(rows).equals(model.impute(table.head(4)))
+
+
+def test_evidence_about_two_functions_of_each_other(model):
+    with pytest.raises(ValueError, match="given has 'log_amount' and 'amount', functions of each other"):
+        model.mutual_information("spent", "age", given={"log_amount": 1.0, "amount": 100.0})
