@@ -42,8 +42,9 @@ print(*(str(warning.message).split(": ")[0] for warning in caught))
 # <crosscat_explained>`). In the first view you should find groups such as hoofed animals, predators, rodents, and
 # animals of the sea. The other views group the same animals by other attributes.
 
+views = model.column_labels_[model.first_parts_]
 for view in range(model.n_views_):
-    attributes = animals.columns[model.column_labels_ == view]
+    attributes = animals.columns[views == view]
     some = ", ".join(attributes[:: max(1, len(attributes) // 10)])
     print(f"\nView {view}: {len(attributes)} attributes, such as {some}")
     labels = model.view_labels_[:, view]

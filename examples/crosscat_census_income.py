@@ -35,8 +35,9 @@ def main() -> None:
     model = CrossCat(feature_types=types, n_chains=4, n_draws=5, n_jobs=example.n_jobs, random_state=0).fit(train)
 
     example.heading("views of the representative draw")
+    views = model.column_labels_[model.first_parts_]
     for view in range(model.n_views_):
-        members = ", ".join(X.columns[model.column_labels_ == view])
+        members = ", ".join(X.columns[views == view])
         print(f"{model.view_labels_[:, view].max() + 1:3} clusters: {members}")
     print(f"Log density: {model.score(test):.2f} nats per held-out person")
 

@@ -37,8 +37,9 @@ def main() -> None:
     few.fit(X[INDICATORS])
 
     example.heading("the largest views of the representative draw")
+    views = model.column_labels_[model.first_parts_]
     for view in range(5):
-        members = X.columns[model.column_labels_ == view]
+        members = X.columns[views == view]
         print(
             f"{len(members):3} indicators, {model.view_labels_[:, view].max() + 1} clusters of countries: "
             f"{'; '.join(members[:5])}; ..."

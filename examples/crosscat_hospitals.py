@@ -28,8 +28,9 @@ def main() -> None:
         random_state=0,
     ).fit(X)
     example.heading("views of the representative draw")
+    views = model.column_labels_[model.first_parts_]
     for view in range(model.n_views_):
-        print(model.view_labels_[:, view].max() + 1, "clusters:", *X.columns[model.column_labels_ == view])
+        print(model.view_labels_[:, view].max() + 1, "clusters:", *X.columns[views == view])
     example.heading("figures")
     example.save(ViewsDisplay.from_estimator(model, X), "crosscat_views")
     example.save(DependenceDisplay.from_estimator(model), "crosscat_dependence")

@@ -45,8 +45,9 @@ model = CrossCat(
 # (GEO), or a fleet of one operator in a low orbit (LEO). A chain that disagrees with others gives a warning
 # (:doc:`why chains disagree <chains_explained>`).
 
+views = model.column_labels_[model.first_parts_]
 for view in range(model.n_views_):
-    members = ", ".join(X.columns[model.column_labels_ == view])
+    members = ", ".join(X.columns[views == view])
     print(f"{model.view_labels_[:, view].max() + 1:3} clusters: {members}")
 labels, confidence = model.view_labels_[:, 0], model.view_confidence_[:, 0]
 for cluster in range(5):
