@@ -182,7 +182,9 @@ class Questions:
         levels = checked_quantiles(quantiles)
         cells = evidence(self, self._table, {} if given is None else given, 1)
         if not missing(cells)[0, target]:
-            raise ValueError(f"given says column {found.name!r}, whose quantiles are asked for: leave it out.")
+            raise ValueError(
+                f"given has column {found.name!r} or a function of it, whose quantiles are asked for: leave it out."
+            )
         function = None if found.derivation is None or found.categories is not None else found.derivation.function
         modelled = found if function is None else self._table.modelled(j)
         levels = 1.0 - levels if function is not None and function.falls else levels
