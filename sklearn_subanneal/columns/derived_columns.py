@@ -47,8 +47,8 @@ def modelled_once(
         # Documents.
         return revise(table, arrays)
     places = table.places
-    kept = {j for j, column in enumerate(table.columns) if not {column.name, column.kind}.isdisjoint(given)}
-    found = found_functions(table.columns, [arrays[at[0]] for at in places], kept)
+    named = {j for j, column in enumerate(table.columns) if not {column.name, column.kind}.isdisjoint(given)}
+    found = found_functions(table.columns, [arrays[at[0]] for at in places], named)
     if not found:
         return revise(table, arrays)
     columns, arrays = list(table.columns), list(arrays)

@@ -212,7 +212,7 @@ def _function_of_numbers(source: _Candidate, other: _Candidate, least: float) ->
     x, y = source.numbers[rows], other.numbers[rows]
     if len(rows) < FEWEST_ROWS or not _is_monotone(x, y) or _log_orders(x) < least or not _are_one_to_one(x, y):
         return None
-    if (function := _best_shape(x, y)) is None:
+    if (function := _best_shape(x, y)) is None or not _has_all(function, source.numbers, other.numbers):
         return None
     if not source.is_coded:
         return FoundFunction(source.number, other.numbers, numbers=function)
@@ -229,6 +229,13 @@ def _function_of_numbers(source: _Candidate, other: _Candidate, least: float) ->
     if order is None or len(order) <= source.cells.max():
         return None
     return FoundFunction(source.number, cells, function, FunctionOfCodes(order, function.words), values)
+
+
+def _has_all(function: FunctionOfNumbers, x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether each number has a partner, also where this is missing: the logarithm of an income of 0 always is."""
+    alone, other_alone = x[~np.isnan(x) & np.isnan(y)], y[np.isnan(x) & ~np.isnan(y)]
+    is_known = function.agrees(alone, function.forward(alone))
+    return bool(is_known.all() and function.agrees(function.backward(other_alone), other_alone).all())
 
 
 def _best_shape(x: np.ndarray, y: np.ndarray) -> FunctionOfNumbers | None:

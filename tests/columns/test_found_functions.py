@@ -254,7 +254,19 @@ def test_numbers_of_any_size(size):
     assert found(np.column_stack([x, 2.0 * x, size * numbers(1)])) == {"x1": "x0"}
 
 
+def test_values_without_a_partner_are_not_lost():
+    """Of incomes of 0 there is no logarithm, and the column of logarithms has gaps there."""
+    income = np.where(numbers() > 1.6, 0.0, np.round(np.exp(numbers(1)), 3))
+    with np.errstate(divide="ignore"):
+        log = np.where(income > 0.0, np.log(income), np.nan)
+    for X in (pd.DataFrame({"income": income, "log": log}), pd.DataFrame({"log": log, "income": income})):
+        assert not found(X)
+        assert found(X.assign(income=np.where(income > 0.0, income, np.nan))) == {"income": "log"}
+
+
 def test_the_source_is_the_least_skewed_column():
+    size = np.random.default_rng(0).gamma(4.0, size=500)
+    assert found(pd.DataFrame({"square": size**2, "size": size})) == {"square": "size"}
     x = np.exp(1.5 * numbers(n_rows=500))
     assert found(pd.DataFrame({"x": x, "log": np.log(x)})) == {"x": "log"}
     assert found(pd.DataFrame({"year": 1950.0 + 10.0 * numbers(), "since": 10.0 * numbers()})) == {"since": "year"}
