@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sklearn_subanneal.columns.transforms import Transform
+
 # Missing cells are at most so many times the range of their column beyond it.
 MOST_RANGES = 10.0
 
@@ -77,14 +79,37 @@ def limits_of_drawn(cells: np.ndarray) -> np.ndarray:
         return np.where(room > 0.0, [low - room, high + room], [[-np.inf], [np.inf]])
 
 
+def standard_limits(limits: np.ndarray, transform: Transform, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Limits of drawn cells in standard units of the transformed data, (2, n_columns).
+
+    Parameters
+    ----------
+    limits : ndarray of shape (2, n_columns)
+        Of :func:`limits_of_drawn`.
+    transform : Transform
+    center, scale : ndarray of shape (n_columns,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_subanneal.columns.cell_ranges import standard_limits
+    >>> from sklearn_subanneal.columns.transforms import Logarithm
+    >>> standard_limits(np.array([[-4.0], [1.0]]), Logarithm(), np.zeros(1), np.ones(1)).tolist()
+    [[-inf], [0.0]]
+    """
+    with np.errstate(all="ignore"):
+        ends = (transform.forward(limits) - center) / scale
+    return np.where(limits > transform.lowest, ends, [[-np.inf], [np.inf]])
+
+
 def _ends(cells):
     seen = ~np.isnan(cells)
     return np.min(cells, axis=0, where=seen, initial=np.inf), np.max(cells, axis=0, where=seen, initial=-np.inf)
 
 
 def limited_moments(
-    first: np.ndarray, second: np.ndarray, weight: np.ndarray, low: np.ndarray | float, high: np.ndarray | float
-) -> tuple[np.ndarray, np.ndarray]:
+    first: np.ndarray, second: np.ndarray | None, weight: np.ndarray, ends: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
     """``weight`` times the first two moments of cells, with the mean in their range and the deviation as long at most.
 
     The regression within a cluster of few rows may predict cells far from any that were seen.
@@ -94,9 +119,12 @@ def limited_moments(
     first, second : ndarray of shape (n_rows, n_columns)
         The moments times ``weight``.
     weight : ndarray of shape (n_rows, 1) or (1, 1)
-    low, high : ndarray of shape (n_columns,) or float
-        Ends of the range.
+    ends : ndarray of shape (2, n_columns) or None
+        Of the range. None: the moments stay.
     """
+    if ends is None:
+        return first, second
+    low, high = ends
     unit = np.where(weight > 0.0, weight, 1.0)
     # Squares of such cells may be beyond the range of floating point.
     with np.errstate(over="ignore", invalid="ignore"):

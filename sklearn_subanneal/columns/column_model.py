@@ -281,11 +281,12 @@ class ColumnModel:
         mean, variance = (moment[0] for moment in column.conditional_moments(values[:1], weights.shape[1]))
         return weights @ mean, weights @ (variance + mean**2)
 
-    def limited(
-        self, first: np.ndarray, second: np.ndarray | None, weight: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """``weight`` times the result of ``expectations``, in the range of the training cells if it may leave it."""
-        return first, second
+    def limits_of_means(self, far: bool) -> np.ndarray | None:
+        """Where the expectations of a draw are, (2, width) in standard units; None: anywhere.
+
+        In the range of the training cells, or, ``far``, where drawn cells are.
+        """
+        return None
 
     def admissible(self, values: np.ndarray) -> np.ndarray:
         """Values of a row to be sampled, with marks where a missing cell may not take every value of the model."""

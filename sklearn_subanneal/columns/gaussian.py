@@ -11,10 +11,10 @@ from sklearn_subanneal.columns._gaussian_parameters import GaussianParameters
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.cell_ranges import (
     cell_range,
-    limited_moments,
     limits_of_drawn,
     limits_of_missing,
     restored_moments,
+    standard_limits,
 )
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.few_levels import are_whole, few_levels
@@ -195,8 +195,8 @@ class Gaussian(ColumnModel):
     def expectations(self, column, values, weights):
         return column.mixed_moments(values, np.ascontiguousarray(weights))
 
-    def limited(self, first, second, weight):
-        return limited_moments(first, second, weight, *self.ends)
+    def limits_of_means(self, far):
+        return standard_limits(self.drawn_between, self.transform, self.center, self.scale) if far else self.ends
 
     def summary(self, first, second):
         if self.transform == IDENTITY:

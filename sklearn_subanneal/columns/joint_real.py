@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal.columns._normal import NormalData
 from sklearn_subanneal.columns._reals import RealTable
-from sklearn_subanneal.columns.cell_ranges import cell_range, limited_moments, limits_of_missing, restored_moments
+from sklearn_subanneal.columns.cell_ranges import cell_range, limits_of_missing, restored_moments, standard_limits
 from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
 from sklearn_subanneal.columns.parameters import draw_on_grid
 from sklearn_subanneal.columns.real import Real
@@ -50,8 +50,10 @@ class JointReal(Real):
     low: float = -np.inf
     high: float = np.inf
 
-    def limited(self, first, second, weight):
-        return limited_moments(first, second, weight, self.low, self.high)
+    def limits_of_means(self, far):
+        if far:
+            return standard_limits(self.drawn_between, self.transform, self.center, self.scale)
+        return np.array([[self.low], [self.high]])
 
     def summary(self, first, second):
         return restored_moments(self.restore, first, second)

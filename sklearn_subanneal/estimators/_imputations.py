@@ -31,7 +31,7 @@ class Imputations:
         by one near the mean that agrees with the other parts, under the conditional of the density that
         ``score_samples`` reports: the weight of a draw is the density of all observed cells of the row, which is exact
         for new rows. With full covariance, the mean of each draw is limited to the range of the training cells, and its
-        standard deviation to the length of that range; for the mean of the model itself see :meth:`predict_column`.
+        standard deviation to the length of that range; :meth:`predict_column` may leave it.
 
         Parameters
         ----------

@@ -107,7 +107,7 @@ def filled_parts(
             cells = [array[rows] for array in arrays]
             for other, own in known.items():
                 cells[at[other]] = own
-            return average.predict(cells, at[part], seen, limited=True, rows=rows)
+            return average.predict(cells, at[part], seen, far=False, rows=rows)
 
         values, deviations = column.split.completed(
             [filled[p][rows] for p in at], [spreads[p][rows] for p in at], predict

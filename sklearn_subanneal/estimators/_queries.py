@@ -142,7 +142,8 @@ class PredictiveQueries(Imputations, Questions):
         -------
         values : ndarray of shape (n_samples,)
             The posterior mean of a real or a count, the median of a skewed column, the most probable value of a
-            categorical, ordinal or boolean column, a date as ``impute`` has it.
+            categorical, ordinal or boolean column, a date as ``impute`` has it. With full covariance, the mean of each
+            draw is at most as far beyond the cells of ``fit`` as these are from one another.
 
         Raises
         ------

@@ -125,6 +125,8 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
     def predict(self, X, return_std: bool = False):
         """Posterior mean of the target given the observed cells of each row.
 
+        The mean of each draw is at most as far beyond the targets of ``fit`` as these are from one another.
+
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
@@ -139,7 +141,7 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         """
 
         def moments(average, arrays, target, _):
-            return np.column_stack(average.predict(arrays, target))
+            return np.column_stack(average.predict(arrays, target, far=True))
 
         mean, deviation = np.moveaxis(self._of_targets(X, moments), -1, 0).copy()
         return (mean, deviation) if checked_flag("return_std", return_std) else mean

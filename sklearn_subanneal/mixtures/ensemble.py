@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import softmax
 
 from sklearn_subanneal._core.log_space import log_mean_exp, log_sum_exp
+from sklearn_subanneal.columns.cell_ranges import limited_moments
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.tables.cells import is_missing
@@ -215,7 +216,7 @@ class Ensemble:
         return out
 
     def expectations(
-        self, cells: DistinctRows, targets, seen: bool = False, limited: bool = False
+        self, cells: DistinctRows, targets, seen: bool = False, far: bool | None = None
     ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
         """Expectations of some models given the observed cells of each row.
 
@@ -230,8 +231,8 @@ class Ensemble:
             Indices of the models. Their own observed cells count as evidence.
         seen : bool, default=False
             Whether these are the training rows: the draws are conditioned on them already, and keep their weights.
-        limited : bool, default=False
-            Whether the expectations of each draw are limited by :meth:`ColumnModel.limited`.
+        far : bool or None, default=None
+            Limits of the means of each draw, see :meth:`ColumnModel.limits_of_means`; None: none.
 
         Returns
         -------
@@ -255,7 +256,8 @@ class Ensemble:
                 for part in wanted:
                     found = factor.expectations(self.models, part, cells, weights)
                     for m in (m for m in part.members if m in first):
-                        one, two = self.models[m].limited(*found[m], share[:, None]) if limited else found[m]
+                        ends = None if far is None else self.models[m].limits_of_means(far)
+                        one, two = limited_moments(*found[m], share[:, None], ends)
                         first[m] = kept * first[m] + one
                         second[m] = None if two is None else kept * second[m] + two
         return {m: (first[m], second[m]) for m in first}
@@ -265,7 +267,7 @@ class Ensemble:
         arrays: list[np.ndarray],
         target: int,
         seen: bool = False,
-        limited: bool = False,
+        far: bool | None = None,
         rows: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """One column given the observed cells of each row, its own among them.
@@ -275,7 +277,7 @@ class Ensemble:
         arrays : list of ndarray of shape (n_rows,)
         target : int
             Its place.
-        seen, limited : bool, default=False
+        seen, far
             See :meth:`expectations`.
         rows : ndarray of int, shape (n_rows,), or None
             See :meth:`cells`.
@@ -291,7 +293,7 @@ class Ensemble:
         n_rows, n_values = len(arrays[0]), model.n_values or 1
         value, spread = np.empty((n_rows, n_values)), np.empty(n_rows)
         for part, cells in self.cells(arrays, self.most_terms + n_values, rows):
-            one, two = self.expectations(cells, [m], seen, limited)[m]
+            one, two = self.expectations(cells, [m], seen, far)[m]
             own, (mode_or_mean, deviation) = [model.sources.index(target)], model.summary(one, two)
             value[part] = model.probabilities(one) if model.discrete else mode_or_mean[:, own]
             spread[part] = deviation[:, own[0]]
@@ -309,10 +311,9 @@ class Ensemble:
         Reals: posterior mean and standard deviation; skewed ones: median and half the distance between the quantiles
         0.159 and 0.841; an atom of a semicontinuous column in place of the mean if it is almost sure. Of few numbers,
         the nearest. Counts: mean, rounded, and standard deviation. Ordinals: the median level, categories: the most
-        probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. The expectations
-        of each draw are limited by :meth:`ColumnModel.limited`. For ``seen`` see :meth:`expectations`; ``columns`` are
-        those to be filled, None: all. ``shares`` takes the probabilities of some discrete columns, of which it has
-        arrays (n_rows, n_categories): in the rows in which they are filled.
+        probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. The means of each
+        draw are in the range of the training cells. For ``seen`` see :meth:`expectations`; only ``columns`` are filled.
+        ``shares`` takes the probabilities of some discrete columns, (n_rows, n_categories), where they are filled.
 
         Returns
         -------
@@ -331,7 +332,7 @@ class Ensemble:
         for part, cells in self.cells([a[holes] for a in arrays], most, holes, MOMENTS_PER_CHUNK):
             rows = holes[part]
             targets = [m for m, model in enumerate(self.models) if gaps[np.ix_(rows, model.sources)].any()]
-            for m, (one, two) in self.expectations(cells, targets, seen, limited=True).items():
+            for m, (one, two) in self.expectations(cells, targets, seen, far=False).items():
                 model = self.models[m]
                 value, spread = model.summary(one, two)
                 value = model.imputed(value, one)

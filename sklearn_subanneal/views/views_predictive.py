@@ -157,7 +157,7 @@ def predict_column(average: Ensemble, arrays: list[np.ndarray], column: int) -> 
     values, uncertainty : ndarray
         As of :meth:`Ensemble.predict`.
     """
-    return average.predict(without(arrays, [column]), column)
+    return average.predict(without(arrays, [column]), column, far=True)
 
 
 def surprisal(

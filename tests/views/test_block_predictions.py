@@ -190,10 +190,16 @@ def test_conditional_densities(fitted):
 def test_reals_given_others(fitted):
     for row, column in itertools.product(new_rows(), REALS):
         gap, model = without(row, column), fitted._models[column]
-        mean, variance = reference.moments(fitted.views, fitted.row(gap), column)
-        mean, deviation = mean * model.scale[0] + model.center[0], np.sqrt(variance) * model.scale[0]
+        average, arrays = ensemble_of_views(fitted._models, fitted._draws), fitted._encode([gap, gap])
+        # As the model has it, and at most as far beyond the range of the training cells as this is long.
+        low, high = np.nanmin(table()[:, column]), np.nanmax(table()[:, column])
+        far = (np.array([2 * low - high, 2 * high - low]) - model.center[0]) / model.scale[0]
+        for ends, limits in [((-np.inf, np.inf), None), (far, True)]:
+            mean, variance = reference.moments(fitted.views, fitted.row(gap), column, ends)
+            mean, deviation = mean * model.scale[0] + model.center[0], np.sqrt(variance) * model.scale[0]
+            found = average.predict(arrays, column, far=limits)
+            assert_allclose(found, [[mean] * 2, [deviation] * 2], rtol=1e-7, atol=1e-7 * deviation)
         assert fitted.predict_column(column, [row])[0] == pytest.approx(mean, rel=1e-7, abs=1e-7 * deviation)
-        average = ensemble_of_views(fitted._models, fitted._draws)
         found = predict_column(average, fitted._encode([row, row]), column)
         assert_allclose(found, [[mean] * 2, [deviation] * 2], rtol=1e-7, atol=1e-7 * deviation)
         # All missing cells of the row at once, within the range of the training cells.

@@ -139,7 +139,7 @@ def test_cells_with_atoms_are_imputed_by_the_other_rows(with_atoms):
     shares, _ = average.predict([a[gaps] for a in arrays], 1, seen=True, rows=gaps)
     supposed = [a[gaps] for a in arrays]
     supposed[1] = np.zeros(len(gaps), supposed[1].dtype)
-    mean, _ = average.predict(supposed, 2, seen=True, limited=True, rows=gaps)
+    mean, _ = average.predict(supposed, 2, seen=True, far=False, rows=gaps)
     expected = np.where(shares[:, 1] >= 0.9, 0.0, shares[:, 0] * mean)
     np.testing.assert_allclose(model.impute(X)[gaps, 1], expected, rtol=1e-9)
     # The same rows, one by one.
