@@ -143,6 +143,17 @@ def test_imputation_is_exact(table):
         assert spread[row, 1 - column] == 0
 
 
+def test_a_column_of_a_block_is_predicted_as_it_is_imputed():
+    X = blobs(n_rows=60, seed=1) * [1.0, 50.0] + [0.0, 900.0]
+    model = SubsampleAnnealedDPMM(covariance_type="full", n_chains=1, n_draws=3, random_state=0).fit(X)
+    gaps = X.copy()
+    gaps[:, 1] = NAN
+    filled, uncertainty = model.impute(gaps, return_uncertainty=True)
+    with model._average() as average:
+        found = average.predict(model._encode(gaps), 1, far=False)
+    np.testing.assert_allclose(found, [filled[:, 1], uncertainty[:, 1]], rtol=1e-12)
+
+
 def test_learned_hyperparameters_are_summed_exactly(monkeypatch):
     # Short grids, so that the exact sum is short.
     for name in ("KAPPA_GRID", "SIGMA2_GRID", "NU_GRID"):
