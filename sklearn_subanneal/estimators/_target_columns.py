@@ -40,9 +40,6 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         "random_state": RANDOM_STATE,
     }
 
-    # Whether the second of every two chains has the targets twice.
-    _copies_targets = False
-
     def __init__(self, estimator=None, *, random_state=None) -> None:
         self.estimator = estimator
         self.random_state = random_state
@@ -60,10 +57,6 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         """Fit the table, whose last columns are the typed targets; ``of_rows`` as of :func:`present_rows`."""
         weights = of_rows.get("sample_weight")
         inner = CrossCat() if self.estimator is None else clone(self.estimator)
-        self._n_targets = len(targets)
-        self._n_copies = len(targets) if self._copies_targets and inner.n_chains != 1 else 0
-        if self._n_copies:
-            names, targets = [*(f"{name} (copy)" for name in names), *names], [*targets, *targets]
         repeated = X if weights is None else repeated_rows(X, weights)
         self._table, arrays = read_table(
             self,
@@ -96,13 +89,13 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         names = _free_names(self._table, names)
         columns = [*modelled, *(Column(name, KINDS[kind], categories, dtype) for name in names)]
         joined = Table(columns, container, [column.name for column in columns]).decode([*arrays, *targets])
+        self._n_targets = len(targets)
         # Callbacks may predict before the chains have ended.
         self.chain_weights_ = None
         # Clusters on which the chains disagree may predict y equally well.
         inner._warns = False
         # Those of X have been found, and a target is none of them.
         inner._finds_functions = False
-        inner._n_copies = self._n_copies
         self._fit_inner(inner, joined, of_rows)
         inner = self.crosscat_
         self._learn_from_left_out(inner._encode(joined))
@@ -135,7 +128,7 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         arrays = _as_modelled(self._table, inner._table).encode(self, X, as_evidence(inner.unseen))
         is_real = inner._models[-1].kind == "real"
         unknown = np.full(len(arrays[0]), np.nan if is_real else -1, None if is_real else np.int32)
-        return arrays + [unknown] * (len(inner._models) - self._copies().start)
+        return arrays + [unknown] * self._n_targets
 
     def _part_names(self) -> list[str]:
         """The names of the modelled columns of X, by those that it has."""
@@ -150,11 +143,6 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         """The indices of the targets among the modelled columns."""
         n_models = len(self.crosscat_._models)
         return range(n_models - self._n_targets, n_models)
-
-    def _copies(self) -> range:
-        """The indices of the copies of the targets."""
-        first = self._targets().start
-        return range(first - self._n_copies, first)
 
 
 def _as_modelled(table: Table, joint: Table) -> Table:

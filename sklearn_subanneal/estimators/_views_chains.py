@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sklearn_subanneal.annealing.schedules import Accelerating, PriorGibbs, SequentialGibbs, TemperedAccelerating
-from sklearn_subanneal.views.views_predictive import without
 
 # Columns of so many levels show too little of their clusters, while there are few rows, for views to form without
 # tempering. With two levels, tempering joins views that are independent.
@@ -39,9 +38,6 @@ class ViewsChains:
     tables the next two do not.
     """
 
-    # So many columns at the end have copies, in front of them, which only the second of every two chains has.
-    _n_copies = 0
-
     def _chosen_schedule(self, models, n_rows):
         n_cells, n_joint = n_rows * len(models), sum(model.joint for model in models)
         is_hasty = self.time_limit is not None and n_cells > HASTY_CELLS_A_SECOND * self.time_limit
@@ -55,9 +51,6 @@ class ViewsChains:
         return default if self.schedule == "auto" else self.schedule
 
     def _of_chain(self, template, number):
-        if self._n_copies and number % 2 == 0:
-            copies = range(len(template.models) - 2 * self._n_copies, len(template.models) - self._n_copies)
-            template = replace(template, arrays=without(template.arrays, copies))
         if self.schedule != "auto":
             return template
         if self.max_sweeps is None:

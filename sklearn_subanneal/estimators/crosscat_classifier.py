@@ -16,25 +16,22 @@ from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.estimators._target_columns import TargetColumns
 from sklearn_subanneal.tables.unreadable import as_array
 from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
-from sklearn_subanneal.views.views_predictive import without
 
 
 class CrossCatClassifier(ClassifierMixin, TargetColumns):
     """Classification by cross-categorization.
 
-    The class is a categorical column beside those of X in a :class:`CrossCat` of the joint table. In the second of
-    every two chains there are two such columns: among many columns, one makes little difference to the clusters, and in
-    some tables no chain would find those that tell the classes from one another. Each view of a draw gives
-    probabilities of the classes: those in the clusters to which the observed cells of a row belong. Views say different
-    things of the class, whether they have it or not, and so do chains, in which other columns are together. What they
-    say is multiplied in a logarithmic opinion pool (Genest and Zidek, 1986), with weights of the chains,
+    The class is a categorical column beside those of X in a :class:`CrossCat` of the joint table. Each view of a draw
+    gives probabilities of the classes: those in the clusters to which the observed cells of a row belong. Views say
+    different things of the class, whether they have it or not, and so do chains, in which other columns are together.
+    What they say is multiplied in a logarithmic opinion pool (Genest and Zidek, 1986), with weights of the chains,
     ``chain_weights_``, of the views without the class, ``view_weight_``, and with powers of the densities of the cells
     of each column, ``column_powers_``. What a column says of the class beyond the clusters comes from the densities of
     its cells in the classes, as in naive Bayes, with powers ``class_powers_``. All are learned from up to 2,000
     training rows, each predicted by the others: a joint model gives all columns the same importance, whether they say
-    anything about the class or not. For the plain posterior predictive distribution use the ``predict_column_proba`` of
-    a :class:`CrossCat` of the joint table. Columns may be of any type, and cells may be missing. The types of the
-    columns are those that ``estimator`` declares or chooses.
+    anything about the class or not. For the plain posterior predictive distribution use
+    ``crosscat_.predict_column_proba``. Columns may be of any type, and cells may be missing. The types of the columns
+    are those that ``estimator`` declares or chooses.
 
     Parameters
     ----------
@@ -47,9 +44,8 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
     ----------
     classes_ : ndarray of shape (n_classes,)
     crosscat_ : CrossCat
-        Fitted on [X | copy of y | y], rows of weight 0 left out. The last column is y: in DataFrames the class, in
-        arrays its index in ``classes_``. In the first of every two chains the copy is missing; for a single chain there
-        is none.
+        Fitted on [X | y], rows of weight 0 left out. The last column is y: in DataFrames the class, in arrays its index
+        in ``classes_``.
     chain_weights_ : ndarray of shape (n_chains,)
         Weights of the chains in the pool, positive. Their sum is about 1 if the chains say the same of the class, and
         more if they say different things, or are less certain than the training rows allow.
@@ -90,7 +86,6 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
     assumption by attribute weighting, JMLR 14, 1947-1988.
     """
 
-    _copies_targets = True
     # They are predicted by a few draws, and take less time than those of a regression.
     _most_left_out = 2000
 
@@ -152,17 +147,15 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
             return self._pool.probabilities(average, arrays)
 
     def _learn_from_left_out(self, arrays):
-        inner, (target,), copies = self.crosscat_, self._targets(), self._copies()
-        seen, cells, counts = inner._some_seen_rows(arrays, self._most_left_out)
-        # As in new rows, of which the class is not known.
-        left_out = LeftOutRows(seen, without(cells, copies), counts)
+        inner, target = self.crosscat_, len(arrays) - 1
+        left_out = LeftOutRows(*inner._some_seen_rows(arrays, self._most_left_out))
         labels = [own for result in inner._results for own in result.labels]
-        modelled = without([array[inner._copies.rows] for array in arrays], copies)
+        modelled = [array[inner._copies.rows] for array in arrays]
         self._pool = learned_pool(inner._models, inner._draws, labels, modelled, left_out, target)
         self.chain_weights_, self.view_weight_ = self._pool.chain_weights, self._pool.view_weight
         names = self._part_names()
-        self.column_powers_ = dict(zip(names, self._pool.powers[: copies.start].tolist(), strict=True))
-        self.class_powers_ = dict(zip(names, self._pool.class_powers[: copies.start].tolist(), strict=True))
+        self.column_powers_ = dict(zip(names, self._pool.powers[:-1].tolist(), strict=True))
+        self.class_powers_ = dict(zip(names, self._pool.class_powers[:-1].tolist(), strict=True))
 
     def predict(self, X) -> np.ndarray:
         """The most probable class of each row.

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.annealing import Accelerating, SubsampleAnneal
 from sklearn_subanneal.estimators import CrossCatClassifier, CrossCatRegressor
-from sklearn_subanneal.tables.cells import is_missing
 
 NAN = np.nan
 SHORT = {"n_chains": 1, "n_draws": 3}
@@ -61,12 +60,11 @@ def test_classifier_of_mixed_frames(convert, labels):
     assert not hasattr(inner, "labels_")
     assert inner.feature_types == {"visits": "count"}
     table = model.crosscat_._table
-    assert table.kinds == ["real", "categorical", "count", "boolean", "real", "categorical", "categorical"]
-    assert table.names == [*frame.columns, "y (copy)", "y"]
+    assert table.kinds == ["real", "categorical", "count", "boolean", "real", "categorical"]
+    assert table.names == [*frame.columns, "y"]
     # In frames the last column holds the classes, and is the one that is predicted.
     np.testing.assert_array_equal(model.crosscat_.column_categories("y"), model.classes_)
-    joined = frame.assign(**{"y (copy)": None, "y": y})
-    joined = joined if convert is not to_polars else to_polars(joined)
+    joined = frame.assign(y=y) if convert is not to_polars else to_polars(frame.assign(y=y))
     expected = model.crosscat_.predict_column_proba("y", joined)
     assert np.mean(expected.argmax(axis=1) == probabilities.argmax(axis=1)) > 0.98
 
@@ -85,38 +83,6 @@ def test_classifier_of_arrays(kind):
     # Nothing known of a row: the shares of the classes.
     shares = [np.mean(y == c) for c in model.classes_]
     np.testing.assert_allclose(model.predict_proba(np.full((1, 4), NAN))[0], shares, atol=0.05)
-
-
-def test_the_second_of_every_two_chains_has_the_class_twice(monkeypatch):
-    frame, z = groups()
-    given, of_chain = [], CrossCat._of_chain
-
-    def spy(self, template, number):
-        spec = of_chain(self, template, number)
-        copy, target = spec.arrays[-2:]
-        assert not is_missing(target).any() and [model.name for model in spec.models[-2:]] == ["y (copy)", "y"]
-        given.append("missing" if is_missing(copy).all() else "copy" if np.array_equal(copy, target) else "other")
-        return spec
-
-    monkeypatch.setattr(CrossCat, "_of_chain", spy)
-    X = frame[["size", "noise"]]
-    model = CrossCatClassifier(CrossCat(n_chains=4, n_draws=2), random_state=0).fit(X, z)
-    assert given == ["missing", "copy", "missing", "copy"]
-    assert list(model.column_powers_) == list(model.class_powers_) == ["size", "noise"]
-    monkeypatch.undo()
-    assert CrossCatClassifier(CrossCat(**SHORT), random_state=0).fit(X, z).crosscat_._table.names[-2:] == ["noise", "y"]
-    assert CrossCatRegressor(CrossCat(n_chains=2, n_draws=2)).fit(X, z).crosscat_._table.names[-2:] == ["noise", "y"]
-
-
-@pytest.mark.parametrize("n_chains", [2, 4])
-def test_copies_of_the_class_do_not_tell_it(n_chains):
-    """Where columns say nothing of the class, the weights of what they say are learned without its copy, too."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 3)), rng.integers(2, size=300)
-    model = CrossCatClassifier(CrossCat(n_chains=n_chains, n_draws=4), random_state=0).fit(X[:200], y[:200])
-    losses = -np.log(model.predict_proba(X)[np.arange(300), y])
-    assert losses[200:].mean() < np.log(2.0) + 0.05
-    assert model.chain_weights_.sum() < 1.5
 
 
 def test_one_class():
