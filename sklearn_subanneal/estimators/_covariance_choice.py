@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
 
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
+from sklearn_subanneal.annealing.saved_fit import digest
 from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.columns.atom_split import split_atoms
@@ -33,6 +35,10 @@ TRIAL_SWEEPS, TRIAL_DRAWS, TRIAL_TIME = 100, 5, 0.2
 # tables. Else there are so many more of each type: chains with many clusters disagree, fits average over them, and full
 # covariance gains most by this.
 CLEAR, MANY_CLUSTERS, MORE_CHAINS = 10.0, 10, 3
+
+# The gains of the last trials, by a hash of what they depend on: a search over parameters fits the same tables again.
+_GAINS: dict[str, float] = {}
+MOST_GAINS = 256
 
 
 class CovarianceChoice:
@@ -111,7 +117,25 @@ class CovarianceChoice:
                 own = [np.roll(array, -division * n_held_out) for array in tables[name][1]]
                 held_out.append([array[:n_held_out] for array in own])
                 specs.append(self._trial(models[name], [array[n_held_out:] for array in own], generators.pop()))
-        steps, draws = _log_steps(tables), [[] for _ in specs]
+        steps = _log_steps(tables)
+
+        def run() -> float:
+            return self._gain_of_trials(specs, held_out, models, reals, steps)
+
+        if self.time_limit is not None:
+            # It may end chains early, elsewhere each time.
+            return run()
+        cells = [(spec.arrays, own) for spec, own in zip(specs, held_out, strict=True)]
+        given = (type(self).__name__, digest(self.partition), self.learn_hyperparameters)
+        return _remembered((given, models, cells, reals, steps), run)
+
+    def _gain_of_trials(self, specs, held_out, models, reals, steps) -> float:
+        """The gain by chains of both types in turn, each with the cells of its held-out rows; more, unless it is clear.
+
+        The last three are by covariance type: the models of the columns, the places of the columns that are real with
+        both, and those whose densities are to become probabilities, with their logarithmic steps.
+        """
+        draws: list[list] = [[] for _ in specs]
 
         def gain(specs):
             for own, result in zip(cycle(draws), self._run_trials(specs), strict=False):
@@ -154,6 +178,18 @@ class CovarianceChoice:
             max_sweeps=TRIAL_SWEEPS,
             generator=generator,
         )
+
+
+def _remembered(depends_on: tuple, gain: Callable[[], float]) -> float:
+    """The gain of a trial, which is run if none of the last ones depended on the same."""
+    key = digest(depends_on)
+    if key not in _GAINS:
+        found = gain()
+        while len(_GAINS) >= MOST_GAINS:
+            # Fits in other threads may have removed it.
+            _GAINS.pop(next(iter(_GAINS), ""), None)
+        _GAINS[key] = found
+    return _GAINS[key]
 
 
 def _is_transform(given) -> bool:

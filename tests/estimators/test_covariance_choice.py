@@ -14,12 +14,18 @@ from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, 
 from sklearn_subanneal.columns import joint_real
 from sklearn_subanneal.datasets import make_gaussian_mixture
 from sklearn_subanneal.estimators import _covariance_choice
+from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.shards import ShardedTable
 
 # Fits are short.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 SHORT = {"schedule": SequentialGibbs(1), "n_chains": 1, "n_draws": 1, "max_sweeps": 0}
+
+
+@pytest.fixture(autouse=True)
+def no_trial_is_remembered(monkeypatch):
+    monkeypatch.setattr(_covariance_choice, "_GAINS", {})
 
 
 def planted(covariance_type, seed=0, n_rows=400, n_columns=4):
@@ -97,6 +103,7 @@ def test_the_choice_depends_on_the_table_alone(monkeypatch):
     gains, right = [], _covariance_choice.CovarianceChoice._gain_of_full
 
     def gain(*args):
+        _covariance_choice._GAINS.clear()
         gains.append(right(*args))
         return gains[-1]
 
@@ -120,6 +127,7 @@ def test_equal_rows_and_weights_are_one_table(monkeypatch):
     gains, right = [], _covariance_choice.CovarianceChoice._gain_of_full
 
     def gain(*args):
+        _covariance_choice._GAINS.clear()
         gains.append(right(*args))
         return gains[-1]
 
@@ -313,8 +321,48 @@ def test_more_chains_where_the_first_do_not_decide(monkeypatch):
         (few, [0.1], {}, "full", [4], [5] * 4),
         (large, [0.1], {}, "full", [2], [5] * 2),
     ):
-        numbers.clear(), draws.clear()
+        numbers.clear(), draws.clear(), _covariance_choice._GAINS.clear()
         gains = iter(found)
         assert chosen(X, **params) == wanted
         assert (numbers, draws) == (n_runs, n_draws)
         assert next(gains, None) is None
+
+
+def test_a_trial_is_made_once(monkeypatch):
+    made, right = [], _covariance_choice.CovarianceChoice._gain_of_trials
+
+    def gain(*args):
+        made.append(right(*args))
+        return made[-1]
+
+    monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_trials", gain)
+    X = planted("full", n_rows=60)
+    assert len({chosen(X.copy(), random_state=seed) for seed in range(3)}) == 1
+    assert len(made) == 1
+    # All that a trial depends on.
+    other = X.copy()
+    other[7, 2] += 1e-9
+    chosen(other)
+    assert len(made) == 2
+    for number, params in enumerate(
+        [
+            {"partition": PitmanYor(discount=0.3)},
+            {"partition": PitmanYor(discount=0.31)},
+            {"learn_hyperparameters": False},
+            {"feature_params": {"a": {"transform": "log"}}, "feature_types": {"a": "skewed"}},
+            {"estimator": TreeGuidedNRMM},
+        ]
+    ):
+        chosen(pd.DataFrame(np.abs(X), columns=list("abcd")), **params)
+        assert len(made) == 3 + number
+    # What ends it elsewhere each time is not remembered.
+    chosen(X, time_limit=0.5)
+    chosen(X, time_limit=0.5)
+    assert len(made) == 9
+
+
+def test_the_last_trials_are_remembered(monkeypatch):
+    monkeypatch.setattr(_covariance_choice, "MOST_GAINS", 2)
+    for n_rows in (40, 44, 48):
+        chosen(planted("diag", n_rows=n_rows))
+    assert len(_covariance_choice._GAINS) == 2
