@@ -215,14 +215,12 @@ def _p_of_unseen(counts, codes):
 def _with_rest(some, new, n_unseen):
     """Counts of values in two tables, of which rare ones, and those that are unseen, are counted together."""
     n = some.sum(), new.sum() + n_unseen
-    expected = (some + new) * min(n) / sum(n)
-    order = np.argsort(expected, kind="stable")
-    summed = np.cumsum(expected[order]) + n_unseen * min(n) / sum(n)
-    n_rest = np.searchsorted(summed, LEAST_EXPECTED) + 1 if expected.min() < LEAST_EXPECTED or n_unseen else 0
-    rest, kept = np.split(order, [n_rest])
-    kept = kept[expected[kept] >= LEAST_EXPECTED]
-    rest = np.setdiff1d(order, kept)
-    return np.append(some[kept], some[rest].sum()), np.append(new[kept], new[rest].sum() + n_unseen)
+    share = min(n) / sum(n)
+    expected = (some + new) * share
+    is_rare = expected < LEAST_EXPECTED
+    if 0.0 < expected[is_rare].sum() + n_unseen * share < LEAST_EXPECTED and not is_rare.all():
+        is_rare[np.argmin(np.where(is_rare, np.inf, expected))] = True
+    return np.append(some[~is_rare], some[is_rare].sum()), np.append(new[~is_rare], new[is_rare].sum() + n_unseen)
 
 
 def _p_of_counts(some, others):

@@ -150,3 +150,20 @@ def test_rows_that_were_left_out_say_how_much_more_surprising_new_rows_are():
     assert not nothing.optimism.any() and not nothing.variance.any()
     assert isinstance(nothing, TrainingCells) and _drift.SHARE_OF_ROWS == 0.75
     assert not is_missing(nothing.cells[0]).any()
+
+
+@pytest.mark.parametrize(
+    ("some", "new", "n_unseen", "wanted"),
+    [
+        ([50, 40, 30], [50, 40, 20], 0, ([50, 40, 30, 0], [50, 40, 20, 0])),
+        # The rarest of the others joins them where they are still too few.
+        ([50, 40, 2], [50, 40, 1], 0, ([50, 42], [50, 41])),
+        ([50, 40, 4, 4], [50, 40, 5, 5], 0, ([50, 40, 8], [50, 40, 10])),
+        ([100, 100], [100, 80], 20, ([100, 100, 0], [100, 80, 20])),
+        ([100, 100], [100, 80], 2, ([100, 100], [100, 82])),
+        ([1, 1, 1], [1, 0, 0], 1, ([3], [2])),
+    ],
+)
+def test_rare_values_are_counted_together(some, new, n_unseen, wanted):
+    found = _drift._with_rest(np.array(some), np.array(new), n_unseen)
+    assert [own.tolist() for own in found] == list(wanted)
