@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.stats import chi2_contingency, ks_2samp, ttest_ind
+from scipy.stats import chi2_contingency, fisher_exact, ks_2samp, norm
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_subanneal.columns.categorical import Boolean, Categorical
+from sklearn_subanneal.estimators._left_out_scores import N_PARTS
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
 
 # Training rows, evenly spaced, with which new ones are compared, at most.
 MOST_COMPARED = 5000
-# Larger surprisals of training cells count as much as this quantile of them.
+# Larger surprisals of cells count as much as this quantile of those of training rows.
 LARGEST_QUANTILE = 0.99
+# Rare values are counted together until so many are expected in either table, as a chi-square test needs.
+LEAST_EXPECTED = 5.0
+# How much more surprising rows are that a model has not seen is about inverse to the number of its rows. It is measured
+# with models of this share of them.
+SHARE_OF_ROWS = 1.0 - 1.0 / N_PARTS
 
 
 class ColumnDrift(NamedTuple):
@@ -26,8 +35,10 @@ class ColumnDrift(NamedTuple):
     p_value : float
         Of the hypothesis that the column does not differ: three times the least of the others, at most 1.
     p_cells, p_missing, p_given_others : float
-        Of the observed cells (Kolmogorov-Smirnov, or chi-square for categories), of the share of missing cells
-        (chi-square), and of the mean surprisal of cells given the others of their rows (Welch's test): of dependence.
+        Of the observed cells (Kolmogorov-Smirnov; for categories, chi-square, and Fisher's exact test of the share of
+        new ones), of the share of missing cells (Fisher), and of the mean surprisal of cells given the others of their
+        rows, of dependence: a z test, in which new rows may be as much more surprising than training rows as rows that
+        were left out of other models. Categories that no other training row has have no part in the last.
     """
 
     column: str
@@ -37,10 +48,126 @@ class ColumnDrift(NamedTuple):
     p_given_others: float
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingCells:
+    """Cells of training rows, and their surprisal, as new rows are compared with them.
+
+    Attributes
+    ----------
+    table : Table
+    cells : list of ndarray of shape (n_rows,)
+        Typed columns of some rows.
+    surprisal : ndarray of shape (n_rows, n_columns)
+        Given the other cells and rows; NaN for missing cells, and for categories that no other row has.
+    largest : ndarray of shape (n_columns,)
+        Larger surprisals count as much as these.
+    counts : dict of int to ndarray
+        How often each category of each part that has categories occurs in the training table.
+    optimism, variance : ndarray of shape (n_columns,)
+        By how much the mean surprisal of new rows is expected to be higher, and the variance of this estimate.
+    """
+
+    table: Table
+    cells: list[np.ndarray]
+    surprisal: np.ndarray
+    largest: np.ndarray
+    counts: dict[int, np.ndarray]
+    optimism: np.ndarray
+    variance: np.ndarray
+
+    @classmethod
+    def of(cls, table: Table, cells: Sequence[np.ndarray], surprisal: np.ndarray) -> Self:
+        """Those of all training rows.
+
+        Parameters
+        ----------
+        table : Table
+        cells : list of ndarray of shape (n_rows,)
+        surprisal : ndarray of shape (n_rows, n_columns)
+        """
+        counts = {
+            place: np.bincount(cells[place][cells[place] >= 0])
+            for place, part in enumerate(table.parts)
+            if part.kind in (Categorical.kind, Boolean.kind)
+        }
+        surprisal = _without_lone(table, cells, surprisal, counts, 2)
+        some = slice(None, None, -(-len(surprisal) // MOST_COMPARED))
+        n_columns, largest = surprisal.shape[1], np.full(surprisal.shape[1], np.inf)
+        for j in np.flatnonzero(~np.isnan(surprisal).all(axis=0)):
+            largest[j] = np.nanquantile(surprisal[:, j], LARGEST_QUANTILE)
+        nothing = np.zeros(n_columns)
+        return cls(table, [own[some] for own in cells], surprisal[some], largest, counts, nothing, nothing)
+
+    def excess(self, cells: Sequence[np.ndarray], surprisal: np.ndarray, is_new: np.ndarray) -> np.ndarray:
+        """By how much rows of another table are more surprising: mean, its variance, and number of cells, by column.
+
+        ``is_new``, an array of bool, marks the rows that are no training rows.
+        """
+        found = np.zeros((3, len(self.largest)))
+        surprisal = _without_lone(self.table, cells, surprisal, self.counts, np.where(is_new, 1, 2))
+        for j, largest in enumerate(self.largest):
+            own, others = (np.minimum(s[~np.isnan(s[:, j]), j], largest) for s in (self.surprisal, surprisal))
+            if min(len(own), len(others)) >= 2:
+                variance = own.var(ddof=1) / len(own) + others.var(ddof=1) / len(others)
+                found[:, j] = others.mean() - own.mean(), variance, len(others)
+        return found
+
+    def with_optimism(self, excesses: Sequence[np.ndarray]) -> Self:
+        """The same, with the excess of rows that were left out of models of some rows each, as they have found it."""
+        means, variances, numbers = np.moveaxis(np.reshape(excesses, (-1, 3, len(self.largest))), 1, 0)
+        total = np.maximum(numbers.sum(axis=0), 1.0)
+        optimism = SHARE_OF_ROWS * np.sum(numbers * means, axis=0) / total
+        variance = SHARE_OF_ROWS**2 * np.sum(numbers**2 * variances, axis=0) / total**2
+        return replace(self, optimism=optimism, variance=variance)
+
+    def drifts(self, cells: Sequence[np.ndarray], surprisal: np.ndarray, is_new: np.ndarray) -> list[ColumnDrift]:
+        """Each column of another table against the training table, those that differ most first.
+
+        Parameters
+        ----------
+        cells : list of ndarray of shape (n_rows,)
+        surprisal : ndarray of shape (n_rows, n_columns)
+        is_new : ndarray of bool, shape (n_rows,)
+            The rows that are no training rows.
+        """
+        share_new = is_new.mean() if len(is_new) else 0.0
+        mean, variance, numbers = self.excess(cells, surprisal, is_new)
+        deviation = np.sqrt(variance + share_new**2 * self.variance)
+        z = np.divide(mean - share_new * self.optimism, deviation, out=np.zeros_like(mean), where=deviation > 0.0)
+        given = np.where(numbers > 0.0, 2.0 * norm.sf(np.abs(z)), 1.0)
+        out = []
+        for j, (name, at) in enumerate(zip(self.table.names, self.table.places, strict=True)):
+            of_cells = min(self._p_of_part(p, cells[p], is_new) for p in at) * len(at)
+            gaps = _p_of_counts(*(np.bincount(is_missing(own[at[0]]), minlength=2) for own in (self.cells, cells)))
+            found = [min(float(p), 1.0) for p in (of_cells, gaps, given[j])]
+            out.append(ColumnDrift(name, min(3.0 * min(found), 1.0), *found))
+        return sorted(out, key=lambda drift: drift.p_value)
+
+    def _p_of_part(self, place: int, others: np.ndarray, is_new: np.ndarray) -> float:
+        cells, own = (x[~is_missing(x)] for x in (self.cells[place], others))
+        if not len(cells) or not len(own):
+            return 1.0
+        if cells.dtype.kind == "f":
+            return ks_2samp(cells, own).pvalue
+        if place not in self.counts:
+            # Counts may be large, and few of them occur.
+            p, unseen = ks_2samp(cells, own).pvalue, np.empty(0, int)
+        else:
+            counts = self.counts[place]
+            p = _p_of_unseen(counts, others[is_new & ~is_missing(others)])
+            unseen = np.flatnonzero(_occurrences(counts, own) == 0)
+        # A code stands for all categories that are new.
+        own = np.delete(own, unseen)
+        values, codes = np.unique(np.concatenate([cells, own]), return_inverse=True)
+        some, new = (np.bincount(x, minlength=len(values)) for x in np.split(codes, [len(cells)]))
+        return min(2.0 * min(p, _p_of_counts(*_with_rest(some, new, len(unseen)))), 1.0)
+
+
 class DriftQueries:
     """The method that compares a new table with the training table: a mixin for a fitted detector.
 
-    It reads ``crosscat_``, ``_compared``, typed training cells and their surprisal, and ``_surprisal(arrays)``.
+    It reads ``crosscat_``, ``_known``, the index of its training rows, ``_compared``, its :class:`TrainingCells`, and
+    ``_surprisal(arrays)``.
     """
 
     def drift(self, X) -> list[ColumnDrift]:
@@ -62,52 +189,38 @@ class DriftQueries:
         """
         check_is_fitted(self)
         arrays = self.crosscat_._encode(X, scored=True)
-        training, surprisal = self._compared
-        return column_drifts(self.crosscat_._table, training, arrays, surprisal, self._surprisal(arrays))
+        return self._compared.drifts(arrays, self._surprisal(arrays), self._known.places(arrays) < 0)
 
 
-def column_drifts(table: Table, training, new, surprisal, new_surprisal) -> list[ColumnDrift]:
-    """Each column of new rows against that of training rows, those that differ most first.
-
-    Parameters
-    ----------
-    table : Table
-    training, new : list of ndarray
-        Typed columns.
-    surprisal, new_surprisal : ndarray of shape (n_rows, n_columns) and (n_new, n_columns)
-        Training rows given the others; NaN where missing.
-    """
-    out = []
-    for j, (name, at) in enumerate(zip(table.names, table.places, strict=True)):
-        cells = min(_p_of_cells(training[p], new[p]) for p in at) * len(at)
-        gaps = _p_of_counts(*(np.bincount(is_missing(own[at[0]]), minlength=2) for own in (training, new)))
-        given = _p_of_means(*(own[~np.isnan(own[:, j]), j] for own in (surprisal, new_surprisal)))
-        found = [min(float(p), 1.0) for p in (cells, gaps, given)]
-        out.append(ColumnDrift(name, min(3.0 * min(found), 1.0), *found))
-    return sorted(out, key=lambda drift: drift.p_value)
+def _without_lone(table, cells, surprisal, counts, least):
+    """Surprisals, NaN where a category occurs less often in the training table than ``least`` times."""
+    out = surprisal.copy()
+    for j, at in enumerate(table.places):
+        for place in (p for p in at if p in counts):
+            out[_occurrences(counts[place], cells[place]) < least, j] = np.nan
+    return out
 
 
-def _p_of_cells(cells, others):
-    cells, others = (own[~is_missing(own)] for own in (cells, others))
-    if cells.dtype.kind == "f":
-        return _p_of_numbers(cells, others)
-    # Counts may be large, and few of them occur.
-    values, codes = np.unique(np.concatenate([cells, others]), return_inverse=True)
-    return _p_of_counts(*(np.bincount(own, minlength=len(values)) for own in np.split(codes, [len(cells)])))
+def _occurrences(counts, codes):
+    """How often categories occur in the training table; those that do not, and missing cells, 0 times."""
+    return np.append(counts, 0)[np.where(codes < 0, len(counts), np.minimum(codes, len(counts)))]
 
 
-def _p_of_numbers(some, others):
-    return ks_2samp(some, others).pvalue if len(some) and len(others) else 1.0
+def _p_of_unseen(counts, codes):
+    """Of the share of categories that are new, by that of categories that no other training row has."""
+    lone, unseen = counts[counts == 1].sum(), np.sum(_occurrences(counts, codes) == 0)
+    return _p_of_counts(np.array([lone, counts.sum() - lone]), np.array([unseen, len(codes) - unseen]))
 
 
-def _p_of_means(some, others):
-    """Of surprisals, of which a few may be very large, and many nearly equal."""
-    if min(len(some), len(others)) < 2:
-        return 1.0
-    most = np.quantile(some, LARGEST_QUANTILE)
-    some, others = np.minimum(some, most), np.minimum(others, most)
-    same = some.var() + others.var() == 0.0
-    return float(some.mean() == others.mean()) if same else ttest_ind(some, others, equal_var=False).pvalue
+def _with_rest(some, new, n_unseen):
+    """Counts of values in two tables, of which rare ones, and those that are unseen, are counted together."""
+    n = some.sum(), new.sum() + n_unseen
+    share = min(n) / sum(n)
+    expected = (some + new) * share
+    is_rare = expected < LEAST_EXPECTED
+    if 0.0 < expected[is_rare].sum() + n_unseen * share < LEAST_EXPECTED and not is_rare.all():
+        is_rare[np.argmin(np.where(is_rare, np.inf, expected))] = True
+    return np.append(some[~is_rare], some[is_rare].sum()), np.append(new[~is_rare], new[is_rare].sum() + n_unseen)
 
 
 def _p_of_counts(some, others):
@@ -115,4 +228,4 @@ def _p_of_counts(some, others):
     counts = counts[:, counts.sum(axis=0) > 0]
     if counts.shape[1] < 2 or not counts.sum(axis=1).all():
         return 1.0
-    return chi2_contingency(counts, correction=False).pvalue
+    return fisher_exact(counts).pvalue if counts.shape[1] == 2 else chi2_contingency(counts, correction=False).pvalue

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -52,6 +53,22 @@ class ScoreCalibration:
         shares = (np.cumsum(counts) - 0.5 * (counts - 1.0)) / (len(left_out) + 1.0)
         return cls(values, np.quantile(training, shares) if len(values) else values)
 
+    @classmethod
+    def of_parts(cls, parts: Sequence[LeftOutPart], training: np.ndarray) -> Self:
+        """From rows that were left out of other models.
+
+        The score of such a row is the quantile of the training scores that has its rank among the training scores of
+        its own model; for a row that is odder than all of these, it is as much lower than the lowest.
+
+        Parameters
+        ----------
+        parts : list of LeftOutPart
+        training : ndarray of shape (n_training,)
+            Scores of all training rows, ascending.
+        """
+        scores = [np.quantile(training, part.ranks) + part.lower for part in parts]
+        return cls.of(np.concatenate([np.empty(0), *scores]), training)
+
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """The scores of training rows that are as odd as new rows with these scores."""
         if not len(self.left_out):
@@ -60,15 +77,29 @@ class ScoreCalibration:
         return np.interp(inside, self.left_out, self.training) + scores - inside
 
 
-def scores_of_left_out_rows(
-    detector, X, of_rows: dict, groups: np.ndarray, sorted_scores: np.ndarray, random_state: int
-) -> np.ndarray:
-    """Scores of training rows that models of the other rows give, in terms of the model of all rows.
+class LeftOutPart(NamedTuple):
+    """Rows that were left out of a model of the other rows.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (n_left_out,)
+        Of each row among the training rows of its model by score, from 0 to 1.
+    lower : ndarray of shape (n_left_out,)
+        0, and less by as much as a score is below the lowest training score.
+    excess : ndarray of shape (3, n_columns)
+        By how much the cells are more surprising than those of the training rows; see :class:`TrainingCells`.
+    """
+
+    ranks: np.ndarray
+    lower: np.ndarray
+    excess: np.ndarray
+
+
+def parts_left_out(detector, X, of_rows: dict, groups: np.ndarray, random_state: int) -> list[LeftOutPart]:
+    """Training rows as models of the other rows judge them.
 
     A quarter of the rows at a time is left out of a model of one chain, until there are ``detector.n_calibration``
-    rows, or each row was left out. The score of such a row is the quantile of the training scores of the model of all
-    rows that has the rank of the row among the training scores of its own model; for a row that is odder than all of
-    these, it is as much lower than the lowest. Equal rows are left out together.
+    rows, or each row was left out. Equal rows are left out together.
 
     Parameters
     ----------
@@ -79,20 +110,17 @@ def scores_of_left_out_rows(
         Weights and strata.
     groups : ndarray of int, shape (n_samples,)
         The first row that has the cells of each row.
-    sorted_scores : ndarray of shape (n_training,)
-        Those of the training rows of the model of all rows, ascending.
     random_state : int
         Of the division, and of the models.
 
     Returns
     -------
-    scores : ndarray of shape (n_left_out,)
-        Of rows that are equal, as many as there are, by their weights. Without parts that a model of the other rows
-        cannot judge.
+    parts : list of LeftOutPart
+        Those that a model of the other rows can judge. Rows that are equal count by their weights.
     """
     distinct = np.unique(groups)
     if not detector.n_calibration or len(distinct) < FEWEST_ROWS:
-        return np.empty(0)
+        return []
     generator = np.random.default_rng(random_state)
     parts = np.array_split(generator.permutation(distinct), N_PARTS)
     parts = parts[: min(-(-N_PARTS * detector.n_calibration // len(distinct)), N_PARTS)]
@@ -100,15 +128,14 @@ def scores_of_left_out_rows(
     with warnings.catch_warnings():
         # What there is to say was said of the model of all rows.
         warnings.simplefilter("ignore")
-        own = [
-            _ranks_of_a_part(detector, X, of_rows, ~np.isin(groups, part), seed)
+        judged = [
+            _judged_part(detector, X, of_rows, ~np.isin(groups, part), seed)
             for part, seed in zip(parts, seeds, strict=True)
         ]
-    return np.concatenate([np.quantile(sorted_scores, ranks) + lower for ranks, lower in own])
+    return [part for part in judged if part is not None]
 
 
-def _ranks_of_a_part(detector, X, of_rows, kept, seed):
-    """Of rows that were left out: ranks, from 0 to 1, and by how much they are below the lowest training score."""
+def _judged_part(detector, X, of_rows, kept, seed) -> LeftOutPart | None:
     model = detector.estimator.estimator if isinstance(detector.estimator, FrozenEstimator) else detector.estimator
     model = clone(detector.crosscat_ if model is None else model)
     limit, strata = model.time_limit, resolve_subsampling(model.subsampling)
@@ -122,10 +149,13 @@ def _ranks_of_a_part(detector, X, of_rows, kept, seed):
     try:
         own.fit(repeated_rows(X, kept), **{name: values[kept] for name, values in of_rows.items()})
         # A row may be equal to others by the types that their model has found.
-        scores, is_new = own._scores_of(repeated_rows(X, ~kept))
+        scores, is_new, cells, surprisal = own._scores_of(repeated_rows(X, ~kept))
     except ValueError:
         # The other rows have other types: where they are above 0, a column may be modelled by its logarithm.
-        return np.empty(0), np.empty(0)
-    scores = np.repeat(scores, is_new * of_rows.get("sample_weight", np.ones(len(kept), int))[~kept])
+        return None
+    weights = is_new * of_rows.get("sample_weight", np.ones(len(kept), int))[~kept]
+    scores, copies = np.repeat(scores, weights), np.repeat(np.arange(is_new.sum()), weights[is_new])
+    excess = own._compared.excess([array[copies] for array in cells], surprisal[copies], np.ones(len(copies), bool))
     places = np.arange(len(own._sorted_scores)) / (len(own._sorted_scores) - 1)
-    return np.interp(scores, own._sorted_scores, places), np.minimum(scores - own._sorted_scores[0], 0.0)
+    ranks = np.interp(scores, own._sorted_scores, places)
+    return LeftOutPart(ranks, np.minimum(scores - own._sorted_scores[0], 0.0), excess)

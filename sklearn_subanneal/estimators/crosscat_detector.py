@@ -14,10 +14,10 @@ from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal.estimators._cell_errors import MISSING, CellErrors
-from sklearn_subanneal.estimators._drift import MOST_COMPARED, DriftQueries
+from sklearn_subanneal.estimators._drift import DriftQueries, TrainingCells
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
-from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration, scores_of_left_out_rows
+from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration, parts_left_out
 from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
@@ -166,14 +166,13 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
             self._units = np.quantile(parts[copies], UNITS, axis=0)
             self.training_scores_ = self._scores(parts)
             self._sorted_scores = np.sort(self.training_scores_[copies])
-            some = copies[:: -(-len(copies) // MOST_COMPARED)]
-            self._compared = [array[some] for array in arrays], surprisal[some]
             self.offset_ = float(np.quantile(self._sorted_scores, self.contamination))
             source = model.random_state if self.random_state is None else self.random_state
             seed = int(seeded_generator(source).integers(2**31))
-            groups = self._known.places(arrays)
-            left_out = scores_of_left_out_rows(self, X, of_rows, groups, self._sorted_scores, seed)
-            self._calibration = ScoreCalibration.of(left_out, self._sorted_scores)
+            left_out = parts_left_out(self, X, of_rows, self._known.places(arrays), seed)
+            self._calibration = ScoreCalibration.of_parts(left_out, self._sorted_scores)
+            compared = TrainingCells.of(model._table, *of_copies[:2])
+            self._compared = compared.with_optimism([part.excess for part in left_out])
         return self
 
     def score_samples(self, X) -> np.ndarray:
@@ -193,7 +192,7 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        scores, is_new = self._scores_of(X)
+        scores, is_new, *_ = self._scores_of(X)
         scores[is_new] = self._calibration(scores[is_new])
         n_impossible = self.crosscat_._table.impossible(self.crosscat_, X).sum(axis=1)
         return np.where(n_impossible > 0, np.minimum(scores, self._sorted_scores[0]) - n_impossible, scores)
@@ -303,15 +302,17 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
         return reasons_of_cells(self.crosscat_, X, evidence, self._known, rows[at[0]], at[1], surprisal[at], excess[at])
 
     def _scores_of(self, X):
-        """Scores, of new rows before they are calibrated, and which rows are new."""
+        """Scores, of new rows before they are calibrated; which rows are new, and their typed cells and surprisal."""
         arrays = self.crosscat_._encode(X, scored=True)
         places = self._known.places(arrays)
         scores, is_new = self.training_scores_[places], places < 0
+        cells = [array[is_new] for array in arrays]
+        surprisal = np.empty((0, len(self.usual_surprisal_)))
         if is_new.any():
-            cells = [array[is_new] for array in arrays]
-            excess = self._errors.log_odds(cells, self._surprisal(cells), self._alone(cells))
+            surprisal = self._surprisal(cells)
+            excess = self._errors.log_odds(cells, surprisal, self._alone(cells))
             scores[is_new] = self._scores(self._improbabilities(cells, excess))
-        return scores, is_new
+        return scores, is_new, cells, surprisal
 
     def _scores(self, parts) -> np.ndarray:
         """Scores from the improbabilities of rows as wholes and of their oddest cells, (n_rows, 2)."""
