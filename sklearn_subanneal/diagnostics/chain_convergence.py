@@ -48,8 +48,8 @@ class Convergence:
         Mean adjusted Rand index of the partitions of the rows in draws of different chains, a pair of chains weighted
         by the product of their weights, and in the first and the last draw of the same chain. nan without two chains,
         or two draws.
-    column_agreement : float
-        The same of the views in draws of different chains; nan without views or two chains.
+    column_agreement, column_agreement_within : float
+        The same of the views; nan without views.
     n_chains : int
 
     References
@@ -77,6 +77,7 @@ class Convergence:
     row_agreement: float
     row_agreement_within: float
     column_agreement: float
+    column_agreement_within: float
     n_chains: int
 
     @classmethod
@@ -109,9 +110,7 @@ class Convergence:
         p_value = np.nan
         if changes.size >= 4:
             p_value = 1.0 if not changes.any() else stats.ttest_1samp(changes, 0.0).pvalue
-        within = np.nan
-        if labels.shape[1] > 1:
-            within = np.mean([adjusted_rand(*map(encode_labels, chain[[0, -1]])) for chain in labels])
+        views = None if column_labels is None else np.asarray(column_labels)
         return cls(
             rhat=float(rank_normalized_rhat(log_joint)),
             effective_size=float(effective_sample_size(log_joint)),
@@ -119,8 +118,9 @@ class Convergence:
             trend_p_value=float(p_value),
             n_rising=n_rising,
             row_agreement=_agreement(labels, weights),
-            row_agreement_within=float(within),
-            column_agreement=np.nan if column_labels is None else _agreement(np.asarray(column_labels), weights),
+            row_agreement_within=_agreement_within(labels),
+            column_agreement=np.nan if views is None else _agreement(views, weights),
+            column_agreement_within=np.nan if views is None else _agreement_within(views),
             n_chains=len(log_joint),
         )
 
@@ -141,14 +141,9 @@ class Convergence:
         elif self.n_rising > RISING_BY_CHANCE * self.n_chains:
             out.append(f"The log joint density of {self.n_rising} of {self.n_chains} chains still rises.")
         if self.column_agreement < LEAST_AGREEMENT:
-            out.append(
-                f"The chains disagree on the views: their mean adjusted Rand index is {self.column_agreement:.2f}."
-            )
+            out.append(_disagreement("views", self.column_agreement, self.column_agreement_within))
         if self.row_agreement < min(LEAST_AGREEMENT, self.row_agreement_within - SURPLUS):
-            out.append(
-                f"The chains disagree on the clusters: their mean adjusted Rand index is {self.row_agreement:.2f}, "
-                f"while that of draws of one chain is {self.row_agreement_within:.2f}."
-            )
+            out.append(_disagreement("clusters", self.row_agreement, self.row_agreement_within))
         return out
 
     def warn(self, stacklevel: int) -> None:
@@ -161,6 +156,19 @@ class Convergence:
                 ConvergenceWarning,
                 stacklevel=stacklevel + 1,
             )
+
+
+def _disagreement(what: str, agreement: float, within: float) -> str:
+    # With a single draw of each chain, nothing is known of those of one chain.
+    own = "" if np.isnan(within) else f", while that of draws of one chain is {within:.2f}"
+    return f"The chains disagree on the {what}: their mean adjusted Rand index is {agreement:.2f}{own}."
+
+
+def _agreement_within(labels: NDArray) -> float:
+    """Mean adjusted Rand index of the first and the last draw of each chain."""
+    if labels.shape[1] < 2:
+        return np.nan
+    return float(np.mean([adjusted_rand(*map(encode_labels, chain[[0, -1]])) for chain in labels]))
 
 
 def _agreement(labels: NDArray, weights: NDArray) -> float:

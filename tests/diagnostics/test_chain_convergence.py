@@ -81,8 +81,8 @@ def test_agreement_is_that_of_different_chains():
             for m in (0, 3)
         ]
         assert agreement == pytest.approx(np.mean(pairs))
-    within = [adjusted_rand_score(chain[0], chain[-1]) for chain in labels]
-    assert found.row_agreement_within == pytest.approx(np.mean(within))
+    for agreement, own in ((found.row_agreement_within, labels), (found.column_agreement_within, labels[:, :, :7])):
+        assert agreement == pytest.approx(np.mean([adjusted_rand_score(chain[0], chain[-1]) for chain in own]))
 
 
 def test_chains_agree_by_their_weights():
@@ -106,7 +106,14 @@ def test_clusters_that_the_posterior_leaves_open_are_no_problem():
     assert "disagree on the clusters" in problem and "one chain is 1.00" in problem
     views = np.repeat(rng.integers(3, size=(4, 1, 12)), 10, axis=1)
     (problem,) = Convergence.of(wandering(rng), ALIKE, views).problems
-    assert "disagree on the views" in problem
+    assert "disagree on the views" in problem and "one chain is 1.00" in problem
+
+
+def test_what_is_not_known_is_not_said():
+    """A single draw of each chain."""
+    rng = np.random.default_rng(9)
+    found = Convergence.of(np.zeros((3, 1)), rng.integers(3, size=(3, 1, 40)), rng.integers(3, size=(3, 1, 12)))
+    assert len(found.problems) == 2 and all("nan" not in problem for problem in found.problems)
 
 
 @pytest.mark.parametrize(("n_chains", "n_draws"), [(1, 10), (2, 1), (1, 1), (1, 3)])
