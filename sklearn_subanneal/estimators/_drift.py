@@ -11,7 +11,6 @@ from scipy.stats import chi2_contingency, fisher_exact, ks_2samp, norm
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.columns.categorical import Boolean, Categorical
-from sklearn_subanneal.estimators._left_out_scores import N_PARTS
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
 
@@ -21,9 +20,8 @@ MOST_COMPARED = 5000
 LARGEST_QUANTILE = 0.99
 # Rare values are counted together until so many are expected in either table, as a chi-square test needs.
 LEAST_EXPECTED = 5.0
-# How much more surprising rows are that a model has not seen is about inverse to the number of its rows. It is measured
-# with models of this share of them.
-SHARE_OF_ROWS = 1.0 - 1.0 / N_PARTS
+# Mean surprisals that differ by hundredths of a nat are no drift. Those of a constant column are the same in all rows.
+SMALL_DIFFERENCE = 0.01
 
 
 class ColumnDrift(NamedTuple):
@@ -116,9 +114,8 @@ class TrainingCells:
         """The same, with the excess of rows that were left out of models of some rows each, as they have found it."""
         means, variances, numbers = np.moveaxis(np.reshape(excesses, (-1, 3, len(self.largest))), 1, 0)
         total = np.maximum(numbers.sum(axis=0), 1.0)
-        optimism = SHARE_OF_ROWS * np.sum(numbers * means, axis=0) / total
-        variance = SHARE_OF_ROWS**2 * np.sum(numbers**2 * variances, axis=0) / total**2
-        return replace(self, optimism=optimism, variance=variance)
+        optimism = np.sum(numbers * means, axis=0) / total
+        return replace(self, optimism=optimism, variance=np.sum(numbers**2 * variances, axis=0) / total**2)
 
     def drifts(self, cells: Sequence[np.ndarray], surprisal: np.ndarray, is_new: np.ndarray) -> list[ColumnDrift]:
         """Each column of another table against the training table, those that differ most first.
@@ -132,8 +129,8 @@ class TrainingCells:
         """
         share_new = is_new.mean() if len(is_new) else 0.0
         mean, variance, numbers = self.excess(cells, surprisal, is_new)
-        deviation = np.sqrt(variance + share_new**2 * self.variance)
-        z = np.divide(mean - share_new * self.optimism, deviation, out=np.zeros_like(mean), where=deviation > 0.0)
+        deviation = np.sqrt(variance + share_new**2 * self.variance + SMALL_DIFFERENCE**2)
+        z = (mean - share_new * self.optimism) / deviation
         given = np.where(numbers > 0.0, 2.0 * norm.sf(np.abs(z)), 1.0)
         out = []
         for j, (name, at) in enumerate(zip(self.table.names, self.table.places, strict=True)):
