@@ -183,13 +183,14 @@ class CovarianceChoice:
 def _remembered(depends_on: tuple, gain: Callable[[], float]) -> float:
     """The gain of a trial, which is run if none of the last ones depended on the same."""
     key = digest(depends_on)
-    if key not in _GAINS:
+    # Fits in other threads remember, and forget, at the same time.
+    found = _GAINS.get(key)
+    if found is None:
         found = gain()
-        while len(_GAINS) >= MOST_GAINS:
-            # Fits in other threads may have removed it.
-            _GAINS.pop(next(iter(_GAINS), ""), None)
+        for oldest in list(_GAINS)[: max(len(_GAINS) - MOST_GAINS + 1, 0)]:
+            _GAINS.pop(oldest, None)
         _GAINS[key] = found
-    return _GAINS[key]
+    return found
 
 
 def _is_transform(given) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, fisher_exact, ks_2samp, norm
+from support.heavy_tailed import heavy_tailed
 
 from sklearn_subanneal import CrossCat, CrossCatDetector
 from sklearn_subanneal.annealing import SubsampleAnneal
@@ -52,12 +53,6 @@ def test_other_rows_of_the_same_distribution_have_not_drifted(fitted, seed):
 def test_the_training_rows_have_not_drifted(fitted):
     assert min(drift.p_value for drift in fitted.drift(table(250, 0))) > 0.5
     assert min(drift.p_value for drift in fitted.drift(table(250, 0)[::2])) > 0.01
-
-
-def heavy_tailed(n_rows, seed):
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(n_rows, 2)) @ np.random.default_rng(5).normal(size=(2, 8))
-    return factors + 0.5 * rng.normal(size=(n_rows, 8)) * rng.gamma(2.0, 0.5, size=(n_rows, 1))
 
 
 def test_training_rows_of_small_tables_surprise_their_model_less():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from support.heavy_tailed import heavy_tailed
 
 from sklearn_subanneal import CrossCat, CrossCatDetector
 from sklearn_subanneal.annealing import StratifiedSubsampling, SubsampleAnneal
@@ -13,13 +14,6 @@ from sklearn_subanneal.estimators import _left_out_scores
 from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration
 
 BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5)
-
-
-def heavy_tailed(n_rows, seed):
-    """Eight columns of two factors, in which a hundred rows say little of the tails."""
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(n_rows, 2)) @ np.random.default_rng(5).normal(size=(2, 8))
-    return factors + 0.5 * rng.normal(size=(n_rows, 8)) * rng.gamma(2.0, 0.5, size=(n_rows, 1))
 
 
 @pytest.fixture
