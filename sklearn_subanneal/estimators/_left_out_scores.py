@@ -87,7 +87,8 @@ class LeftOutPart(NamedTuple):
     lower : ndarray of shape (n_left_out,)
         0, and less by as much as a score is below the lowest training score.
     excess : ndarray of shape (3, n_columns)
-        By how much the cells are more surprising than those of the training rows; see :class:`TrainingCells`.
+        By how much the cells are more surprising than those of the training rows: for each column the mean, its
+        variance, and the number of cells.
     """
 
     ranks: np.ndarray
@@ -136,6 +137,7 @@ def parts_left_out(detector, X, of_rows: dict, groups: np.ndarray, random_state:
 
 
 def _judged_part(detector, X, of_rows, kept, seed) -> LeftOutPart | None:
+    """The rows that are not kept, as a model of the others judges them; None if it cannot."""
     model = detector.estimator.estimator if isinstance(detector.estimator, FrozenEstimator) else detector.estimator
     model = clone(detector.crosscat_ if model is None else model)
     limit, strata = model.time_limit, resolve_subsampling(model.subsampling)

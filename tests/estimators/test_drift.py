@@ -123,7 +123,7 @@ def test_the_tests_are_those_of_the_formulas(fitted):
         fisher_exact([[lone, 250 - lone], [unseen, 150 - unseen]]).pvalue,
     )
     assert found["village"].p_cells == pytest.approx(min(2.0 * min(p_values), 1.0))
-    # One column, of both tables, has no missing cells.
+    # No cell of either table is missing.
     assert found["village"].p_missing == 1.0
 
 
