@@ -17,6 +17,7 @@ from sklearn_subanneal._core._math cimport log_double, log_gamma
 from sklearn_subanneal._core._random cimport categorical, integer_below, open_uniform, standard_normal, uniform
 from sklearn_subanneal.columns._base cimport MAX_GRID
 from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
+from sklearn_subanneal.columns._prior_vectors cimport move_vectors, resample_spread
 from sklearn_subanneal.columns._rank_two cimport (
     Inverse, keep_products, prepare_candidates, take_candidate, take_log_ratios
 )
@@ -33,6 +34,8 @@ cdef enum:
     # Points of an ellipse that are tried at most: each halves its rest on average.
     MOST_POINTS = 100
 cdef double NEVER = -1e300
+# A path of all vectors costs as much as many scans, but goes much further than as many.
+cdef double SHARE_OF_PATHS = 0.25
 
 
 cdef struct Workspace:
@@ -242,22 +245,6 @@ cdef void resample_vector(
         self.vectors[j, axis] = x * self.vectors[j, axis] + y * fresh[axis]
 
 
-cdef void resample_spread(
-    GaussianStatistics self, const double* grid, Py_ssize_t n_grid, bitgen_t* bits
-) noexcept nogil:
-    # Given the vectors, the data say nothing of it.
-    cdef Py_ssize_t i, axis, g, q = self.n_shared, n = self.vectors.shape[1]
-    cdef double[MAX_GRID] logs
-    cdef double[MAX_GRID] work
-    cdef double square = 0.0
-    for i in range(self.width):
-        for axis in range(q, n):
-            square += self.vectors[i, axis] * self.vectors[i, axis]
-    for g in range(n_grid):
-        logs[g] = -self.width * (n - q) * log_double(grid[g]) - 0.5 * square / (grid[g] * grid[g])
-    self.spread = grid[categorical(logs, work, n_grid, 1.0, bits)]
-
-
 cdef void fill_scatter(GaussianStatistics self, Py_ssize_t k, double* out) noexcept nogil:
     # Psi_n - psi, both triangles; mu and kappa may be newer than the cached mean.
     cdef Py_ssize_t i, j, d = self.width
@@ -277,6 +264,7 @@ cdef bint resample_covariance(
     cdef const double[:, ::1] variances
     cdef const double[::1] grid_nu, spreads
     cdef Py_ssize_t d = self.width, j, k, n = 0
+    cdef double n_assigned = 0.0
     cdef double* room
     cdef Workspace space
     cdef bint any_nu, any_variance, any_vectors, any_spread
@@ -315,6 +303,7 @@ cdef bint resample_covariance(
     for k in range(n_clusters):
         if self.count[k]:
             space.rows[space.n_used] = self.count[k]
+            n_assigned += self.count[k]
             fill_scatter(self, k, space.scatter + space.n_used * d * d)
             space.n_used += 1
     for j in range(d * d):
@@ -330,10 +319,14 @@ cdef bint resample_covariance(
             resample_common_scale(self, &space, &variances[0, 0], variances.shape[1], power, bits)
     if any_variance or any_vectors:
         for k in range(space.n_used + 1):
+            space.exponent[k] = -0.5 * (self.nu + space.rows[k]) if k < space.n_used else 0.5 * space.n_used * self.nu
+        # While a chain is annealed, correlations that soon explain the first rows would keep clusters from forming.
+        if any_vectors and power == 1.0 and n_assigned == self.data.n_rows and uniform(bits) < SHARE_OF_PATHS:
+            move_vectors(self, space.scatter, space.exponent, space.n_used + 1, SHRINKAGE, bits)
+        for k in range(space.n_used + 1):
             space.inverse[k].inverse = space.inverse[0].inverse + k * d * d
             space.inverse[k].solved_g = space.inverse[0].solved_g + 2 * k * d
             space.inverse[k].solved_h = space.inverse[k].solved_g + d
-            space.exponent[k] = -0.5 * (self.nu + space.rows[k]) if k < space.n_used else 0.5 * space.n_used * self.nu
             log_det_of_sum(&self.psi[0, 0], space.scatter + k * d * d, space.matrix, d, pivot_floor())
             invert_lower(space.matrix, &self.matrix[0, 0], d)
             symmetric_inverse(&self.matrix[0, 0], space.inverse[k].inverse, d)
