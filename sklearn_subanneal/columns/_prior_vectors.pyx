@@ -131,7 +131,7 @@ cdef bint move_vectors(
     bitgen_t* bits
 ) noexcept nogil:
     """Propose the end of a path of leapfrog steps; whether it is accepted."""
-    cdef Py_ssize_t i, j, step, d = self.width, n = self.vectors.shape[1]
+    cdef Py_ssize_t i, j, d = self.width, n = self.vectors.shape[1]
     cdef double start, present, low, high, size
     cdef bint accepted = False
     cdef Path path
@@ -157,7 +157,7 @@ cdef bint move_vectors(
             path.momentum[i * n + j] = standard_normal(bits)
     size = LONGEST * exp_double(-RANGE * uniform(bits))
     start = low = high = energy(&path, log_density(self, &path))
-    for step in range(N_STEPS):
+    for _ in range(N_STEPS):
         for i in range(d * n):
             path.momentum[i] += 0.5 * size * path.slope[i]
             path.vectors[i] += size * path.momentum[i]
