@@ -29,6 +29,7 @@ cdef class GaussianStatistics(MultivariateT):
     cdef double[:, ::1] vectors
     cdef Py_ssize_t n_shared
     cdef double spread                      # standard deviation of the other coordinates
+    cdef public bint settled                # see `settle`
     cdef void score_few(self, Py_ssize_t row, float* scores, Py_ssize_t n) noexcept nogil
     cdef void bound(self, Py_ssize_t row, float* bounds, Py_ssize_t n) noexcept nogil
     cdef float score_in(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil

@@ -263,13 +263,11 @@ cdef bint resample_covariance(
     """nu, the variances and the correlations, where they are learned; True if any is."""
     cdef const double[:, ::1] variances
     cdef const double[::1] grid_nu, spreads
-    cdef Py_ssize_t d = self.width, j, k, n = 0, n_rows
-    cdef double n_assigned = 0.0
+    cdef Py_ssize_t d = self.width, j, k, n = 0
     cdef double* room
     cdef Workspace space
     cdef bint any_nu, any_variance, any_vectors, any_spread
     with gil:
-        n_rows = 0 if self.data is None else self.data.n_rows
         any_nu, any_variance, any_spread = "nu" in self.grids, "sigma2" in self.grids, "spread" in self.grids
         any_vectors = self.n_shared > 0 and d > 1
         if any_nu:
@@ -304,7 +302,6 @@ cdef bint resample_covariance(
     for k in range(n_clusters):
         if self.count[k]:
             space.rows[space.n_used] = self.count[k]
-            n_assigned += self.count[k]
             fill_scatter(self, k, space.scatter + space.n_used * d * d)
             space.n_used += 1
     for j in range(d * d):
@@ -321,9 +318,8 @@ cdef bint resample_covariance(
     if any_variance or any_vectors:
         for k in range(space.n_used + 1):
             space.exponent[k] = -0.5 * (self.nu + space.rows[k]) if k < space.n_used else 0.5 * space.n_used * self.nu
-        # While a chain is annealed, correlations that soon explain the first rows would keep clusters from forming.
-        if any_vectors and power == 1.0 and n_assigned == n_rows and uniform(bits) < SHARE_OF_PATHS:
-            move_vectors(self, space.scatter, space.exponent, space.n_used + 1, SHRINKAGE, bits)
+        if any_vectors and self.settled and uniform(bits) < SHARE_OF_PATHS:
+            move_vectors(self, space.scatter, space.exponent, space.n_used + 1, SHRINKAGE, power, bits)
         for k in range(space.n_used + 1):
             space.inverse[k].inverse = space.inverse[0].inverse + k * d * d
             space.inverse[k].solved_g = space.inverse[0].solved_g + 2 * k * d

@@ -8,7 +8,7 @@ from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
 # another state was accepted.
 cdef bint move_vectors(
     GaussianStatistics self, const double* scatter, const double* exponent, Py_ssize_t n_matrices, double shrinkage,
-    bitgen_t* bits
+    double power, bitgen_t* bits
 ) noexcept nogil
 cdef void resample_spread(
     GaussianStatistics self, const double* grid, Py_ssize_t n_grid, bitgen_t* bits

@@ -36,7 +36,7 @@ cdef struct Path:
     const double* scatter
     const double* exponent
     Py_ssize_t n_matrices
-    double shrinkage
+    double shrinkage, power
     double* vectors
     double* momentum
     double* slope
@@ -94,7 +94,7 @@ cdef double log_density(GaussianStatistics self, Path* path) noexcept nogil:
     cdef double* slope
     cdef const double* direction
     take_directions(self, path)
-    out = log_evidence(path)
+    out = path.power * log_evidence(path)
     for i in range(d):
         slope, direction = path.slope + i * n, path.directions + i * n
         for axis in range(n):
@@ -102,7 +102,8 @@ cdef double log_density(GaussianStatistics self, Path* path) noexcept nogil:
         for j in range(d):
             if i != j:
                 # Both psi_ij and psi_ji change.
-                factor = 2.0 * path.shrinkage * path.deviation[i] * path.deviation[j] * path.gradient[i * d + j]
+                factor = path.deviation[i] * path.deviation[j] * path.gradient[i * d + j]
+                factor *= 2.0 * path.power * path.shrinkage
                 for axis in range(q):
                     slope[axis] += factor * path.directions[j * n + axis]
         # A longer vector has the same direction.
@@ -128,7 +129,7 @@ cdef double energy(const Path* path, double log_density) noexcept nogil:
 
 cdef bint move_vectors(
     GaussianStatistics self, const double* scatter, const double* exponent, Py_ssize_t n_matrices, double shrinkage,
-    bitgen_t* bits
+    double power, bitgen_t* bits
 ) noexcept nogil:
     """Propose the end of a path of leapfrog steps; whether it is accepted."""
     cdef Py_ssize_t i, j, d = self.width, n = self.vectors.shape[1]
@@ -140,7 +141,7 @@ cdef bint move_vectors(
         # The vectors stay as they are: still a valid chain.
         return False
     path.d, path.n, path.n_matrices = d, n, n_matrices
-    path.scatter, path.exponent, path.shrinkage = scatter, exponent, shrinkage
+    path.scatter, path.exponent, path.shrinkage, path.power = scatter, exponent, shrinkage, power
     path.vectors = room
     path.momentum = path.vectors + d * n
     path.slope = path.momentum + d * n

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sklearn_subanneal._core.rounding import geometric_grid, rounded
+from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns._gaussian_parameters import GaussianParameters
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.cell_ranges import (
@@ -203,6 +205,16 @@ class Gaussian(ColumnModel):
             return super().summary(first, second)
         low, high = np.where(self.transform.is_identity, [[-np.inf], [np.inf]], self.ends)
         return restored_moments(self.restore, first, second, low, high)
+
+
+def settle(columns: Sequence[ColumnStatistics], settled: bool) -> None:
+    """Say whether a chain has all its rows, and is not tempered: then blocks move all vectors of their columns at once.
+
+    In a chain that is annealed, correlations that are learned so soon would keep clusters from forming.
+    """
+    for column in columns:
+        if isinstance(column, GaussianStatistics):
+            column.settled = settled
 
 
 def correlation_of(vectors: np.ndarray, n_shared: int) -> np.ndarray:

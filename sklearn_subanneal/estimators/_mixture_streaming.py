@@ -101,7 +101,7 @@ class MixtureStreaming(Streaming):
         >>> import numpy as np
         >>> from sklearn_subanneal import SubsampleAnnealedDPMM
         >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 8 * (np.arange(300) % 3)[:, None]
-        >>> model = SubsampleAnnealedDPMM(n_chains=2, random_state=0)
+        >>> model = SubsampleAnnealedDPMM(n_chains=2, random_state=1)
         >>> for rows in np.split(X, 3):
         ...     model = model.partial_fit(rows)
         >>> model.n_clusters_, model.n_samples_seen_

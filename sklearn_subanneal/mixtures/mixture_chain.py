@@ -14,6 +14,7 @@ from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.gaussian import settle
 from sklearn_subanneal.columns.slab import side_by_side
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
@@ -176,6 +177,7 @@ class MixtureChain(AnnealedChain):
         # Last before the state is read: it then depends on the labels alone, not on the way that led there.
         mixture.rebuild()
         if self.learn and mixture.n_assigned >= self.learn_from:
+            settle(mixture.columns, step.inverse_temperature == 1.0 and mixture.n_assigned == self.n_rows)
             mixture.learn(self.generator, step.inverse_temperature)
         else:
             mixture.redraw_auxiliary(self.generator)

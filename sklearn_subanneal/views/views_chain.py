@@ -17,6 +17,7 @@ from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.columns.column_model import ColumnModel
+from sklearn_subanneal.columns.gaussian import settle
 from sklearn_subanneal.columns.joint_real import real_table, single_reals
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
@@ -165,6 +166,8 @@ class ViewsChain(AnnealedChain):
                 views.rebuild(self.window.positions())
                 stop_clock("rows")
         if self.learn and self.window.size >= self.learn_from:
+            for mixture in views.mixtures:
+                settle(mixture.columns, beta == 1.0 and self.window.size == self.n_rows)
             views.learn(generator, beta)
         stop_clock("hyperparameters")
         return {

@@ -33,6 +33,7 @@ def test_correlations_of_two_columns_follow_their_conditional():
     rng, n_draws, edges = np.random.default_rng(0), 40_000, np.linspace(-1.0, 1.0, 13)
     statistics = block(CELLS, np.ones((2, 2)), 1, 1.0)
     statistics.rebuild(LABELS)
+    statistics.settled = True
     drawn = np.empty(n_draws)
     for i in range(n_draws):
         statistics.learn(3, rng)
@@ -72,6 +73,7 @@ def test_psi_stays_that_of_the_vectors(n_shared):
     vectors = rng.normal(size=(4, n_shared + 2))
     statistics = block(cells, vectors, n_shared, 1.0, nu=3.5, sigma2=np.full(4, 0.1), grids=grids)
     statistics.rebuild(np.arange(30) % 3)
+    statistics.settled = True
     for _ in range(200):
         statistics.learn(3, rng)
     state = statistics.get_prior_state()
@@ -139,6 +141,7 @@ def draw_prior(rng):
 def transition(state, rng):
     statistics = GaussianStatistics(GaussianData(state.cells), state.parameters, GRIDS)
     statistics.rebuild(LABELS)
+    statistics.settled = True
     statistics.learn(3, rng)
     own = statistics.get_prior_state()
     parameters = own["parameters"] | {name: own[name] for name in ("vectors", "n_shared", "spread")}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from oracles import reference
 
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal.annealing import TemperedAccelerating
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
-from sklearn_subanneal.columns.gaussian import correlation_of
+from sklearn_subanneal.columns.gaussian import correlation_of, settle
 
 
 def block(cells, labels, vectors, n_shared, spread, nu, variance):
@@ -16,6 +19,7 @@ def block(cells, labels, vectors, n_shared, spread, nu, variance):
     parameters |= {"vectors": vectors, "n_shared": n_shared, "spread": spread}
     statistics = GaussianStatistics(GaussianData(cells), parameters, None)
     statistics.rebuild(labels)
+    statistics.settled = True
     return statistics
 
 
@@ -60,3 +64,32 @@ def test_correlations_of_collinear_columns_are_soon_learned():
         late.append(log_evidence[400:].mean() - log_evidence[90:110].mean())
     # From about -800 at the start to 1200. Redrawn one at a time, the vectors are 400 nats from there.
     assert np.mean(late) < 150.0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("estimator", "module"),
+    [
+        (CrossCat(random_state=0), "sklearn_subanneal.views.views_chain"),
+        (SubsampleAnnealedDPMM(covariance_type="full", random_state=0), "sklearn_subanneal.mixtures.mixture_chain"),
+    ],
+)
+def test_only_chains_that_have_all_rows_and_are_not_tempered_are_settled(estimator, module, monkeypatch):
+    told = []
+    monkeypatch.setattr(f"{module}.settle", lambda columns, settled: told.append(settled))
+    cells = np.random.default_rng(0).normal(size=(60, 3)) @ np.ones((3, 3))
+    schedule = TemperedAccelerating(passes=20.0, n_small=30, n_first=10, initial_powers=[0.5])
+    trace = estimator.set_params(schedule=schedule, n_chains=1, n_draws=2).fit(cells).trace_
+    expected = (trace["n_assigned"] == 60) & (trace["inverse_temperature"] == 1.0)
+    assert set(expected) == {True, False}
+    views = trace["n_views"] if "n_views" in trace.dtype.names else np.ones(len(trace), int)
+    # Once for each view; while there are few rows, nothing is learned.
+    assert told == sorted(told)
+    assert sum(told) == views[expected].sum()
+
+
+def test_settle():
+    columns = [block(np.zeros((4, 2)), np.zeros(4, int), np.ones((2, 3)), 1, 1.0, 3.0, 1.0) for _ in range(2)]
+    for settled in (False, True):
+        settle(columns, settled)
+        assert [column.settled for column in columns] == [settled, settled]
