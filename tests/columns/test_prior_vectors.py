@@ -7,7 +7,7 @@ import pytest
 from oracles import reference
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
-from sklearn_subanneal.annealing import TemperedAccelerating
+from sklearn_subanneal.annealing import EnergyAnneal, TemperedAccelerating
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.gaussian import correlation_of, settle
 
@@ -74,11 +74,14 @@ def test_correlations_of_collinear_columns_are_soon_learned():
         (SubsampleAnnealedDPMM(covariance_type="full", random_state=0), "sklearn_subanneal.mixtures.mixture_chain"),
     ],
 )
-def test_only_chains_that_have_all_rows_and_are_not_tempered_are_settled(estimator, module, monkeypatch):
+@pytest.mark.parametrize(
+    "schedule",
+    [TemperedAccelerating(passes=20.0, n_small=30, n_first=10, initial_powers=[0.5]), EnergyAnneal(passes=8)],
+)
+def test_only_chains_that_have_all_rows_and_are_not_tempered_are_settled(estimator, module, schedule, monkeypatch):
     told = []
     monkeypatch.setattr(f"{module}.settle", lambda columns, settled: told.append(settled))
     cells = np.random.default_rng(0).normal(size=(60, 3)) @ np.ones((3, 3))
-    schedule = TemperedAccelerating(passes=20.0, n_small=30, n_first=10, initial_powers=[0.5])
     trace = estimator.set_params(schedule=schedule, n_chains=1, n_draws=2).fit(cells).trace_
     expected = (trace["n_assigned"] == 60) & (trace["inverse_temperature"] == 1.0)
     assert set(expected) == {True, False}
