@@ -82,10 +82,10 @@ def may_rise(trace: np.ndarray, n_rows: int) -> bool:
     return _score_at_the_end(log_joint) > (MAY_RISE if len(log_joint) < FEW_SWEEPS else RISING)
 
 
-def still_rises(trace: np.ndarray, n_rows: int) -> bool:
-    """Whether the log joint density rises in the last full sweeps of a chain: half of them, or 20; False below 30."""
+def rise_score(trace: np.ndarray, n_rows: int) -> float:
+    """Trend score of the last full sweeps of a chain: half of them, or 20; NaN if there are fewer than 30."""
     log_joint = full_sweeps(trace, n_rows)["log_joint"]
-    return len(log_joint) >= FEWEST_TO_TELL and _score_at_the_end(log_joint) > RISING
+    return _score_at_the_end(log_joint) if len(log_joint) >= FEWEST_TO_TELL else np.nan
 
 
 def _score_at_the_end(log_joint: np.ndarray) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_subanneal.annealing.stationarity import RISING
 from sklearn_subanneal.diagnostics.convergence import effective_sample_size, rank_normalized_rhat
 from sklearn_subanneal.posterior.labels import encode_labels
 from sklearn_subanneal.posterior.losses import adjusted_rand
@@ -44,6 +45,10 @@ class Convergence:
         returns to a mean, the test is conservative. nan for fewer than four changes.
     n_rising : int
         Number of chains whose log joint density rises in their last sweeps, of which there are more than draws.
+    rise : float
+        The trend scores of these sweeps, added up over the chains and divided by the root of their number: standard
+        normal for chains that are stationary. Together, chains may rise though none does beyond doubt. nan without
+        chains of 30 such sweeps.
     row_agreement, row_agreement_within : float
         Mean adjusted Rand index of the partitions of the rows in draws of different chains, a pair of chains weighted
         by the product of their weights, and in the first and the last draw of the same chain. nan without two chains,
@@ -74,6 +79,7 @@ class Convergence:
     trend: float
     trend_p_value: float
     n_rising: int
+    rise: float
     row_agreement: float
     row_agreement_within: float
     column_agreement: float
@@ -86,7 +92,7 @@ class Convergence:
         log_joint: ArrayLike,
         labels: ArrayLike,
         column_labels: ArrayLike | None = None,
-        n_rising: int = 0,
+        rise_scores: ArrayLike = (),
         chain_weights: ArrayLike | None = None,
     ) -> Convergence:
         """The convergence of draws.
@@ -98,12 +104,14 @@ class Convergence:
             Clusters of the rows.
         column_labels : array-like of int, shape (n_chains, n_draws, n_columns), default=None
             Views of the columns.
-        n_rising : int, default=0
-            See the attributes.
+        rise_scores : array-like of shape (n_chains,), default=()
+            Trend scores of the last sweeps of the chains; nan: unknown.
         chain_weights : array-like of shape (n_chains,), default=None
             Weights of the chains in answers, positive; None: all are equal.
         """
         log_joint, labels = np.asarray(log_joint, float), np.asarray(labels)
+        scores = np.asarray(rise_scores, float)
+        known = scores[~np.isnan(scores)]
         labels = labels[:, :, :: -(-labels.shape[2] // MOST_ROWS_COMPARED)]
         weights = np.ones(len(log_joint)) if chain_weights is None else np.asarray(chain_weights, float)
         changes = np.diff(log_joint, axis=1).ravel()
@@ -116,7 +124,8 @@ class Convergence:
             effective_size=float(effective_sample_size(log_joint)),
             trend=float(changes.mean()) if changes.size else np.nan,
             trend_p_value=float(p_value),
-            n_rising=n_rising,
+            n_rising=int(np.sum(known > RISING)),
+            rise=float(known.sum() / np.sqrt(len(known))) if len(known) else np.nan,
             row_agreement=_agreement(labels, weights),
             row_agreement_within=_agreement_within(labels),
             column_agreement=np.nan if views is None else _agreement(views, weights),
@@ -140,6 +149,8 @@ class Convergence:
             )
         elif self.n_rising > RISING_BY_CHANCE * self.n_chains:
             out.append(f"The log joint density of {self.n_rising} of {self.n_chains} chains still rises.")
+        elif self.rise > RISING:
+            out.append("Taken together, the log joint densities of the chains still rise.")
         if self.column_agreement < LEAST_AGREEMENT:
             out.append(_disagreement("views", self.column_agreement, self.column_agreement_within))
         if self.row_agreement < min(LEAST_AGREEMENT, self.row_agreement_within - SURPLUS):

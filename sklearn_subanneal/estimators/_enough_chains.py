@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.runner import ChainContext, run_chains
 from sklearn_subanneal.annealing.spec import ChainSpec, run_spec
-from sklearn_subanneal.annealing.stationarity import still_rises
+from sklearn_subanneal.annealing.stationarity import rise_score
 from sklearn_subanneal.diagnostics import Convergence
 
 AUTO = "auto"
@@ -61,12 +61,12 @@ def agree(results: list[ChainResult]) -> bool:
     n_draws = min(len(result.draws) for result in results)
     draws = [result.draws[:n_draws] for result in results]
     log_joint = [[draw.log_joint for draw in own] for own in draws]
-    n_rising = sum(still_rises(result.trace, result.trace["n_assigned"].max()) for result in results)
+    rise_scores = [rise_score(result.trace, result.trace["n_assigned"].max()) for result in results]
     columns = None
     if hasattr(draws[0][0], "column_labels"):
         columns = np.array([[draw.column_labels for draw in own] for own in draws])
     for rows in _rows_by_view(results, columns, n_draws):
-        found = Convergence.of(log_joint, rows, columns, n_rising)
+        found = Convergence.of(log_joint, rows, columns, rise_scores)
         # Without views their agreement is nan.
         if found.problems or found.row_agreement < ENOUGH_AGREEMENT or found.column_agreement < ENOUGH_AGREEMENT:
             return False

@@ -22,7 +22,7 @@ from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import ChainContext, contexts_of_chains, spawn_generators
 from sklearn_subanneal.annealing.spec import ChainSpec
-from sklearn_subanneal.annealing.stationarity import still_rises
+from sklearn_subanneal.annealing.stationarity import rise_score
 from sklearn_subanneal.columns.binding import TYPES
 from sklearn_subanneal.columns.derived_columns import modelled_once
 from sklearn_subanneal.columns.domains import with_domains
@@ -276,9 +276,9 @@ class MCMCEstimator(
     def _judge_convergence(self):
         views = getattr(self, "posterior_column_labels_", None)
         traces = [result.trace for result in self._results]
-        n_rising = sum(still_rises(trace, trace["n_assigned"].max()) for trace in traces)
+        rise_scores = [rise_score(trace, trace["n_assigned"].max()) for trace in traces]
         weights = self.chain_weights_
-        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views, n_rising, weights)
+        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views, rise_scores, weights)
 
     def _draw_weights(self) -> np.ndarray:
         """Weights of the draws in averages, (n_chains, n_draws), those of their chains."""

@@ -16,7 +16,7 @@ from sklearn_subanneal.annealing import CyclicSubsampling, SequentialGibbs, Trac
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.spec import ChainSpec
-from sklearn_subanneal.annealing.stationarity import FEWEST, full_sweeps, may_rise, still_rises, trend_score
+from sklearn_subanneal.annealing.stationarity import FEWEST, RISING, full_sweeps, may_rise, rise_score, trend_score
 
 TRACE = np.dtype(
     [
@@ -100,6 +100,10 @@ def test_few_sweeps_are_not_enough_to_tell_but_enough_to_go_on():
     for n, expected in ((28, True), (56, True), (60, False)):
         slight = np.tile([0.0, 1.0, 1.0, 0.0], 15)[:n] + 0.04 * np.arange(n) * 20 / max(n / 2, 20)
         assert judged(may_rise, slight) == expected and not judged(still_rises, slight)
+
+
+def still_rises(trace, n_rows):
+    return rise_score(trace, n_rows) > RISING
 
 
 class Scripted(AnnealedChain):

@@ -38,10 +38,21 @@ def test_a_trend_is_found_and_a_walk_is_none():
 def test_chains_that_rise_are_reported_unless_it_may_be_chance():
     log_joint = wandering(np.random.default_rng(5))
     for n_rising, reported in ((0, False), (1, False), (2, True), (4, True)):
-        found = Convergence.of(log_joint, ALIKE, n_rising=n_rising)
+        found = Convergence.of(log_joint, ALIKE, rise_scores=np.where(np.arange(4) < n_rising, 3.1, -1.0))
         assert found.n_rising == n_rising and found.n_chains == 4
         assert any(f"{n_rising} of 4 chains still rises" in problem for problem in found.problems) == reported
-    assert not Convergence.of(log_joint[:1], ALIKE[:1], n_rising=1).converged
+    assert not Convergence.of(log_joint[:1], ALIKE[:1], rise_scores=[3.1]).converged
+
+
+def test_chains_that_rise_together_are_reported():
+    log_joint = wandering(np.random.default_rng(5))
+    for score, reported in ((1.4, False), (1.6, True)):
+        found = Convergence.of(log_joint, ALIKE, rise_scores=np.full(4, score))
+        assert found.n_rising == 0 and found.rise == pytest.approx(2.0 * score)
+        assert any("Taken together" in problem for problem in found.problems) == reported
+    # Of chains with few sweeps nothing is known.
+    assert Convergence.of(log_joint, ALIKE, rise_scores=[np.nan, 4.0, np.nan, 1.0]).rise == pytest.approx(5.0 / 2**0.5)
+    assert np.isnan(Convergence.of(log_joint, ALIKE, rise_scores=[np.nan] * 4).rise)
 
 
 def test_fits_count_the_chains_that_rise(monkeypatch):
@@ -50,8 +61,8 @@ def test_fits_count_the_chains_that_rise(monkeypatch):
     model = SubsampleAnnealedDPMM(**settings).fit(X)
     seen = []
     monkeypatch.setattr(
-        "sklearn_subanneal.estimators._mcmc.still_rises",
-        lambda trace, n_rows: seen.append((len(trace), n_rows)) or len(seen) > 1,
+        "sklearn_subanneal.estimators._mcmc.rise_score",
+        lambda trace, n_rows: seen.append((len(trace), n_rows)) or (4.0 if len(seen) > 1 else -9.0),
     )
     with pytest.warns(ConvergenceWarning, match="2 of 3 chains still rises"):
         again = SubsampleAnnealedDPMM(**settings).fit(X)
