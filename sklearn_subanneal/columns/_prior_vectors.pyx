@@ -1,7 +1,7 @@
 """Sampling of the vectors that determine the correlations of a block: all of them at once, and their spread.
 
 If columns are nearly functions of one another, the vector of one is all but known once those of the others are. Vectors
-that are redrawn one at a time then hardly move, and the log joint density rises for thousands of sweeps. Hamiltonian
+that are redrawn one at a time then hardly move, and the log joint density rises for hundreds of sweeps. Hamiltonian
 Monte Carlo moves all of them along one path. The gradient costs one inverse for each cluster.
 
 The scale of the posterior differs by orders of magnitude between tables. Step sizes are therefore drawn, and paths that

@@ -99,9 +99,10 @@ def test_continued_chains_are_the_same_as_long_ones(moves):
 
 def test_proposals_are_counted():
     X = blobs(60)
-    trace = short(moves=[Gibbs(), SplitMerge(7, 1)], n_chains=1, schedule=SequentialGibbs(passes=3)).fit(X).trace_
-    # With a single cluster there is none to merge it with.
-    assert trace["n_proposed"].max() == 7 and (trace["n_proposed"][1:] == 7).mean() > 0.9
+    # A row alone in its cluster cannot be split from another one, and is no proposal; by this seed, none is drawn.
+    settings = {"n_chains": 1, "schedule": SequentialGibbs(passes=3), "random_state": 3}
+    trace = short(moves=[Gibbs(), SplitMerge(7, 1)], **settings).fit(X).trace_
+    assert_array_equal(trace["n_proposed"][1:], 7)
     assert (trace["n_accepted"] <= trace["n_proposed"]).all()
     assert np.isfinite(trace["sum_log_ratio"]).all()
     trace = short(moves=[Gibbs(), TreeGuided(n_proposals=0)], n_chains=1).fit(X).trace_
