@@ -337,7 +337,7 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 # How to read the views
 # ---------------------
 #
-# **With the default, views of numbers say little.** In tables of moderate size (up to 64 columns of numbers, and not
+# **With the default, views of numbers say little.** In tables of moderate size (up to 128 columns of numbers, and not
 # too many rows), columns of numbers are jointly Gaussian within a cluster of a view: those of type real, and skewed
 # ones on a transformed scale. Of a column with many zeros, the other values are so, too, if ``fit`` finds that they
 # depend linearly on other columns. Counts and scales of a few levels are not. Correlated numbers then need no clusters,

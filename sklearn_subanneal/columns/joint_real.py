@@ -16,7 +16,9 @@ from sklearn_subanneal.columns.skewed import Skewed
 from sklearn_subanneal.columns.tied_values import TiedValues, spread_ties
 
 # Up to so many columns, and products of two cells of a row in all rows, full covariance is the default.
-MOST_JOINT_REALS, MOST_PRODUCTS = 64, 1e8
+MOST_JOINT_REALS, MOST_PRODUCTS = 128, 1e8
+# In blocks of more columns, each cluster costs much: what has many clusters, or many chains, is left out.
+WIDE_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ def affordable_covariance(n_rows: int, kinds: list[str]) -> str:
     Examples
     --------
     >>> from sklearn_subanneal.columns.joint_real import affordable_covariance
-    >>> affordable_covariance(300, ["real"] * 60), affordable_covariance(500_000, ["real"] * 30)
+    >>> affordable_covariance(300, ["real"] * 100), affordable_covariance(500_000, ["real"] * 30)
     ('full', 'diag')
     """
     n_joint = sum(kind in (*JOINT, "semicontinuous") for kind in kinds)

@@ -16,7 +16,7 @@ from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.columns.atom_split import split_atoms
 from sklearn_subanneal.columns.gaussian import Gaussian
-from sklearn_subanneal.columns.joint_real import JOINT, affordable_covariance
+from sklearn_subanneal.columns.joint_real import JOINT, WIDE_BLOCK, affordable_covariance
 from sklearn_subanneal.columns.joint_types import revised_types
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.real import Real
@@ -32,8 +32,8 @@ TRIAL_ROWS, HELD_OUT, LEAST_ROWS = 1500, 0.25, 20
 # Its chains: sweeps at most before the draws, the number of these, and the share of a time limit that all of them have.
 TRIAL_SWEEPS, TRIAL_DRAWS, TRIAL_TIME = 100, 5, 0.2
 # Single chains decide if the gain is so clear, in nats a row, or none of their draws has so many clusters, and in large
-# tables. Else there are so many more of each type: chains with many clusters disagree, fits average over them, and full
-# covariance gains most by this.
+# tables and wide blocks. Else there are so many more of each type: chains with many clusters disagree, fits average
+# over them, and full covariance gains most by this.
 CLEAR, MANY_CLUSTERS, MORE_CHAINS = 10.0, 10, 3
 
 # The gains of the last trials, by a hash of what they depend on: a search over parameters fits the same tables again.
@@ -152,7 +152,8 @@ class CovarianceChoice:
 
         first = gain(specs)
         n_clusters = max(len(draw.sizes) for own in draws for draw in own)
-        if len(specs) == 2 or abs(first) >= CLEAR or n_clusters < MANY_CLUSTERS or self.time_limit is not None:
+        is_costly = len(specs) == 2 or len(reals["full"]) > WIDE_BLOCK or self.time_limit is not None
+        if is_costly or abs(first) >= CLEAR or n_clusters < MANY_CLUSTERS:
             return first
         others = [replace(spec, generator=own) for spec in specs for own in spec.generator.spawn(MORE_CHAINS)]
         return gain([own for number in range(MORE_CHAINS) for own in others[number::MORE_CHAINS]])

@@ -63,7 +63,7 @@ class CrossCat(
         Dependence of the real and skewed columns of a view within a cluster: "diag", independent; "full", a normal with
         a full covariance matrix, whose prior has correlations that all clusters share; cells whose values repeat are
         spread over short intervals. "full" describes correlated measurements much better, but its time grows with the
-        square of the number of columns, and with its cube where many cells are missing. "auto": "full" for up to 64
+        square of the number of columns, and with its cube where many cells are missing. "auto": "full" for up to 128
         such columns if the number of rows times the square of theirs is at most 10^8, else "diag", as in a
         ``ShardedTable``.
     moves : "default" or list of Move or str, default="default"
@@ -86,8 +86,8 @@ class CrossCat(
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
         or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
         with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating". The second
-        of every four chains then anneals in another way, and the third and fourth, in small tables, begin with all
-        rows, in clusters drawn from the prior, or assigned one after the other.
+        of every four chains then anneals in another way, and the third and fourth, in small tables of up to 64 such
+        columns, begin with all rows, in clusters drawn from the prior, or assigned one after the other.
     effort : float, default=1.0
         Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
         ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.

@@ -38,12 +38,12 @@ class SubsampleAnnealedDPMM(MixtureStreaming, ShardedFit, MixtureEstimator):
         prior with learned correlations; columns that depend linearly on others become real, and the rests of
         semicontinuous ones join them. "diag": all columns are independent within a cluster. "auto": that of the two
         which predicts held-out rows better in a trial, in the sum of their log densities and of the log errors of their
-        cells: short chains on three quarters of at most 1,500 rows, in smaller tables in two divisions, and four chains
-        of each type where single ones have many clusters and do not decide clearly. It is "diag" in tables of fewer
-        than 20 rows, or too large for "full" (more than 64 real, skewed and semicontinuous columns, or more than 1e8
-        products n_samples n_columns^2 of these), and if ``feature_params`` or ``feature_grids`` have an entry for
-        single ones; "full" if they have "gaussian". With ``time_limit`` the trial takes up to a fifth of it, in
-        addition.
+        cells: short chains on three quarters of at most 1,500 rows, in smaller tables in two divisions, and, for up to
+        64 such columns, four chains of each type where single ones have many clusters and do not decide clearly. It is
+        "diag" in tables of fewer than 20 rows, or too large for "full" (more than 128 real, skewed and semicontinuous
+        columns, or more than 1e8 products n_samples n_columns^2 of these), and if ``feature_params`` or
+        ``feature_grids`` have an entry for single ones; "full" if they have "gaussian". With ``time_limit`` the trial
+        takes up to a fifth of it, in addition.
     moves : "default" or list of Move or str, default="default"
         The moves of a sweep, in their order: one that moves each row (:class:`~sklearn_subanneal.mixtures.Gibbs`,
         :class:`~sklearn_subanneal.mixtures.Slice`), and any number of proposals to split and merge clusters

@@ -93,7 +93,7 @@ def test_no_trial_of_what_is_too_large_or_too_small(monkeypatch):
     rng = np.random.default_rng(0)
     assert chosen(rng.normal(size=(19, 3))) == "diag"
     assert chosen(rng.normal(size=(50, 1))) == "diag"
-    assert chosen(rng.normal(size=(30, 65))) == "diag"
+    assert chosen(rng.normal(size=(30, 129))) == "diag"
     monkeypatch.setattr(joint_real, "MOST_PRODUCTS", 400 * 4**2 - 1)
     assert chosen(planted("full")) == "diag"
 
@@ -326,6 +326,23 @@ def test_more_chains_where_the_first_do_not_decide(monkeypatch):
         assert chosen(X, **params) == wanted
         assert (numbers, draws) == (n_runs, n_draws)
         assert next(gains, None) is None
+
+
+def test_single_chains_decide_on_wide_blocks(monkeypatch):
+    numbers, run = [], _covariance_choice.run_chains
+
+    def runs(function, specs, *others):
+        numbers.append(len(specs))
+        return run(function, specs, *others)
+
+    monkeypatch.setattr(_covariance_choice, "run_chains", runs)
+    monkeypatch.setattr(_covariance_choice, "log_gain", lambda *args: 0.1)
+    X = np.random.default_rng(0).random((600, 2))
+    for most, n_runs in ((2, [4, 12]), (1, [4])):
+        monkeypatch.setattr(_covariance_choice, "WIDE_BLOCK", most)
+        numbers.clear(), _covariance_choice._GAINS.clear()
+        assert chosen(X) == "full"
+        assert numbers == n_runs
 
 
 def test_a_trial_is_made_once(monkeypatch):
