@@ -18,8 +18,8 @@ from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
 
 # Grades leave few places out between the least and the greatest: 14 of the numbers from 1 to 365 are amounts.
 MOST_PLACES_A_GRADE = 2.0
-# Equally frequent integers without gaps are classes, up to so many (beyond, evenly spread amounts are as likely), if
-# the evidence is higher by so many nats: odds of 20 to 1.
+# Equally frequent integers from 0 or 1 without gaps are classes, up to so many (beyond, evenly spread amounts are as
+# likely), if the evidence is higher by so many nats: odds of 20 to 1. Others are years or ages of a balanced table.
 MOST_CLASSES, LEAST_EQUAL_EVIDENCE = 30, 3.0
 # Codes begin with 0 or 1 and are dense: their range has at most so many places for each that occurs. A few very
 # frequent ones are left out.
@@ -62,8 +62,8 @@ def choose_type(cells: Cells) -> ChosenType:
     parts of the guide on types; in short
 
     - 0 and 1 are "boolean", two other values "categorical";
-    - integers that repeat are "categorical" if the name of the column calls them codes, if they are equally frequent,
-      as classes are, or if they are many from 0 or 1 on and their frequencies have no order;
+    - integers that repeat are "categorical" if the name of the column calls them codes, or if they begin with 0 or 1
+      and are equally frequent, as classes are, or many whose frequencies have no order;
     - other integers of at most 20 values are "ordinal", or "count" by the evidence;
     - other integers from 0 or 1 with a typical value of at most 20 are "count" by the evidence;
     - others are "real", unless "semicontinuous" or "skewed" has clearly more evidence.
@@ -187,13 +187,16 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
         if named := CODE_WORDS.intersection(words):
             return ChosenType("categorical", f"{text}: codes, since the name has the word {min(named)!r}")
-        if n_values <= MOST_CLASSES and numbers.n_places == n_values:
+        starts_as_numbering = numbers.values[0] in (0.0, 1.0)
+        if starts_as_numbering and n_values <= MOST_CLASSES and numbers.n_places == n_values:
             margin = evidence.equal - max(evidence.categorical, evidence.shapes)
             if margin > LEAST_EQUAL_EVIDENCE:
                 return ChosenType(
                     "categorical", f"{text}: equally frequent, as classes are, {_higher(margin)}", revisable=True
                 )
-        is_list = numbers.values[0] in (0.0, 1.0) and numbers.n_places <= MOST_PLACES_A_CODE * n_values
+        # A frequent last value, such as the end of a study, is where amounts end.
+        ends = numbers.counts.argmax() == n_values - 1 and numbers.values[-1] in evidence.atoms
+        is_list = starts_as_numbering and not ends and numbers.n_places <= MOST_PLACES_A_CODE * n_values
         if is_list and not are_few and evidence.categorical - evidence.equal > LEAST_EVIDENCE:
             few = evidence.atoms if len(evidence.atoms) <= MOST_CODE_ATOMS else []
             if numbers.order_score(few) < ORDERED_SCORE:

@@ -184,6 +184,8 @@ def test_numbers_of_few_values():
     assert of_numbers(grades[:9]).kind == of_numbers(grades / 10).kind == "real"
     classes = np.arange(300) % 5
     assert "equally frequent" in of_numbers(classes).reason and of_numbers(classes).kind == "categorical"
+    # Those of a balanced panel begin anywhere.
+    assert of_numbers(np.arange(300) % 5 + 1995).kind == "ordinal"
     constant = of_numbers([7.0] * 9)
     assert constant.kind == "real" and constant.reason == "always 7"
 
@@ -207,6 +209,8 @@ def test_order_of_the_frequencies_tells_codes_from_amounts():
     assert share >= 0.9
     # Lists of codes begin with 0 or 1.
     assert of_numbers(codes() + 7).kind == "real"
+    # Weeks until an event that most have not seen by the end of the study.
+    assert of_numbers(np.minimum(rng.integers(1, 208, 432), 52)).kind == "semicontinuous"
 
 
 def test_few_amounts_are_no_codes():
