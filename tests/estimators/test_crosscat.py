@@ -486,7 +486,7 @@ def test_columns_stay_until_a_share_of_the_rows_is_assigned():
 
 
 def test_full_covariance_is_for_tables_of_moderate_size():
-    X = np.random.default_rng(0).normal(size=(12, 66))
+    X = np.random.default_rng(0).normal(size=(12, 130))
     options = {"schedule": SubsampleAnneal(passes=2), "n_chains": 1, "n_draws": 1, "random_state": 0}
     wide, moderate = CrossCat(**options).fit(X), CrossCat(**options).fit(X[:, :4])
     assert (wide.covariance_type_, moderate.covariance_type_) == ("diag", "full")
