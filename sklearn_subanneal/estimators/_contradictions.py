@@ -142,8 +142,7 @@ def find_contradictions(model, X) -> Contradictions:
 def _compared(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradictions:
     names, dependence = list(model.feature_types_), model.dependence_
     together = _in_one_view(model) & (dependence >= LEAST_SHARE)
-    # Of columns that are functions of one another, the one that is modelled says what there is to say.
-    own = [column.derivation is None for column in model._table.columns]
+    own = _tested_by_themselves(model)
     pairs = [
         (i, j)
         for i, j in zip(*np.triu_indices(len(names), k=1), strict=True)
@@ -159,6 +158,18 @@ def _compared(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradicti
     return Contradictions(sorted(found, key=lambda pair: pair.p_value), len(pairs), tests)
 
 
+def _tested_by_themselves(model) -> list[bool]:
+    """Of columns that are functions of one another, the one that is modelled, and categories where that has an order.
+
+    By ranks, income may be independent of the years of education, though it depends on their names.
+    """
+    kinds, columns = list(model.feature_types_.values()), model._table.columns
+    return [
+        column.derivation is None or (kind not in ORDERED and kinds[column.derivation.source] in ORDERED)
+        for kind, column in zip(kinds, columns, strict=True)
+    ]
+
+
 def _testable_columns(model, cells, most_rows) -> tuple[list[np.ndarray], list[bool]]:
     """The columns as numbers or codes, NaN where missing, in some rows; and which of them are categories."""
     step = max(-(-len(cells[0]) // most_rows), 1)
@@ -171,14 +182,20 @@ def _testable_columns(model, cells, most_rows) -> tuple[list[np.ndarray], list[b
             # Which cells are atoms says less than their numbers.
             own, kind = column.split.join([cells[p] for p in places], None, None), "semicontinuous"
         columns.append(_sectors(own) if kind == "cyclic" else _observed(own))
+        if model._table.columns[j].derivation is not None:
+            # The codes are those of the column that is modelled.
+            kind = model.feature_types_[model._table.columns[j].name]
         is_categorical.append(kind not in ORDERED)
     return columns, is_categorical
 
 
 def _in_one_view(model) -> np.ndarray:
-    """Which columns share a view of the representative draw, by any of their parts."""
+    """Which columns share a view of the representative draw, by any of their parts, or of those they are functions of."""
     is_in = np.zeros((len(model.feature_types_), model.n_views_), bool)
     is_in[model.part_columns_, model.column_labels_] = True
+    for j, column in enumerate(model._table.columns):
+        if column.derivation is not None:
+            is_in[j] = is_in[column.derivation.source]
     return is_in.astype(int) @ is_in.T > 0
 
 

@@ -72,6 +72,21 @@ def test_pairs_of_columns_that_stay_apart(frame):
         assert pairs[names].p_value == pytest.approx(15.0 * p_value, rel=1e-6, abs=0.0)
 
 
+def test_names_of_grades_are_tested_as_categories():
+    """The grade is modelled; by ranks it is independent of a cost that is least in the middle."""
+    rng = np.random.default_rng(0)
+    grade = np.repeat(np.arange(1, 8), 40)
+    cost = np.abs(grade - 4.0) + rng.normal(size=len(grade))
+    frame = pd.DataFrame({"grade": grade, "name": np.array(list("tuvwxyz"))[grade - 1], "cost": cost})
+    settings = {"n_chains": 1, "n_draws": 1, "random_state": 0, "moves": [Gibbs()], "column_start": "separate"}
+    model = CrossCat(feature_types={"grade": "ordinal"}, **settings).fit(frame)
+    assert model._table.columns[1].derivation.source == 0
+    found = find_contradictions(model, frame)
+    assert [(pair.one, pair.other, pair.test) for pair in found.pairs] == [("name", "cost", "Kruskal-Wallis")]
+    wanted = stats.kruskal(*(own["cost"] for _, own in frame.groupby("name"))).pvalue
+    assert found.pairs[0].p_value == pytest.approx(2.0 * wanted, rel=1e-6, abs=0.0)
+
+
 def test_angles_are_tested_as_sectors(frame):
     """The dependence on a cyclic column, in which the lowest and the highest angles are alike."""
     angle = frame["angle"].to_numpy()
