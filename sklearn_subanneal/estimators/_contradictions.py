@@ -191,7 +191,7 @@ def _testable_columns(model, cells, most_rows) -> tuple[list[np.ndarray], list[b
 
 
 def _in_one_view(model) -> np.ndarray:
-    """Which columns share a view of the representative draw, by any of their parts, or of those they are functions of."""
+    """Which columns share a view of the representative draw, by any of their parts, or by their source."""
     is_in = np.zeros((len(model.feature_types_), model.n_views_), bool)
     is_in[model.part_columns_, model.column_labels_] = True
     for j, column in enumerate(model._table.columns):
