@@ -82,8 +82,9 @@ class ContradictionQueries:
         The pairs are those in separate views in most draws, or in the representative draw. They are compared in at most
         10,000 evenly spaced rows: two orders by Spearman's rank correlation, two sets of categories by a chi-square
         test, an order and categories by the test of Kruskal and Wallis. Cyclic columns are tested as eight categories,
-        semicontinuous ones by all of their numbers, and other columns of several parts by the first part. Of columns that
-        are functions of one another, the one that is modelled is tested, and categories beside it if it has an order.
+        semicontinuous ones by all of their numbers, and other columns of several parts by the first part. Of columns
+        that are functions of one another, the one that is modelled is tested, and categories beside it if it has an
+        order.
 
         Parameters
         ----------
