@@ -86,8 +86,8 @@ class CrossCat(
         Subsample size and temperature over time: "anneal", "accelerating", "tempered", "sequential", "prior", "energy",
         or an object; see :mod:`sklearn_subanneal.annealing`. "auto": "tempered" if there are real or skewed columns
         with full covariance, or a categorical or ordinal column of 16 or more levels; else "accelerating". The second
-        of every four chains then anneals in another way, and the third and fourth, in small tables of up to 64 such
-        columns, begin with all rows, in clusters drawn from the prior, or assigned one after the other.
+        of every four chains then anneals in another way, and the third and fourth, in small tables of up to 64 real
+        and skewed columns, begin with all rows, in clusters drawn from the prior, or assigned one after the other.
     effort : float, default=1.0
         Work of each chain before its draws: 5 makes five times the row assignments of the schedule and, where
         ``max_sweeps`` is None, up to five times the sweeps after it. Without effect if ``time_limit`` sets the work.
