@@ -52,7 +52,7 @@ def modelled_once(
     if not found:
         return revise(table, arrays)
     columns, arrays = list(table.columns), list(arrays)
-    for how in found.values():
+    for _, how in sorted(found.items()):
         if not how.may_revise:
             columns[how.source] = replace(columns[how.source], revisable=False)
         arrays[places[how.source][0]] = _filled(columns[how.source], arrays[places[how.source][0]], how)
@@ -76,10 +76,8 @@ def _filled(source: Column, cells: np.ndarray, how: FoundFunction) -> np.ndarray
     gaps = is_missing(cells) & ~is_missing(how.cells)
     if not gaps.any():
         return cells
-    # Numbers that occur are kept to the last bit.
-    points = np.unique(cells[~is_missing(cells)]) if source.categories is None else ()
     function = how.function(source)
-    partners = function.backward(how.cells, points)
+    partners = function.backward(how.cells)
     return np.where(gaps & function.agrees(partners, how.cells), partners, cells).astype(cells.dtype)
 
 

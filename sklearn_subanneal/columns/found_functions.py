@@ -214,6 +214,7 @@ def _function_of_numbers(source: _Candidate, other: _Candidate, least: float) ->
         return None
     if (function := _best_shape(x, y)) is None or not _has_all(function, source.numbers, other.numbers):
         return None
+    function = replace(function, points=np.unique(source.numbers[~np.isnan(source.numbers)]))
     if not source.is_coded:
         return FoundFunction(source.number, other.numbers, numbers=function)
     # The other column has as many values, and gets codes as well.

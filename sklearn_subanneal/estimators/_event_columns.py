@@ -13,7 +13,6 @@ from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.estimators._evidence import MOST_NAMES, column_index
 from sklearn_subanneal.mixtures.events import AllOf, AnyOf, Condition, Event
 from sklearn_subanneal.tables.column import ABSENT, PRESENT, Column
-from sklearn_subanneal.tables.derived_cells import points_of
 from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.tables.value_order import is_number
 
@@ -72,7 +71,7 @@ class EventColumns:
             event = Condition(at[0], codes_of_source(column, own))
         else:
             intervals = [_interval(column, operation, one, place) for one in values]
-            events = [in_interval(source, at, interval_of_source(column, source, own)) for own in intervals]
+            events = [in_interval(source, at, interval_of_source(column, own)) for own in intervals]
             event = events[0] if len(events) == 1 else AnyOf(tuple(events))
         if column.indicator is None:
             return event
@@ -100,12 +99,12 @@ def codes_of_source(column: Column, codes: frozenset[int]) -> frozenset[int]:
     return frozenset(own.tolist())
 
 
-def interval_of_source(column: Column, source: Column, interval: Interval) -> Interval:
+def interval_of_source(column: Column, interval: Interval) -> Interval:
     """The interval of the modelled column that stands for one of a column, which may be a function of it."""
     if column.derivation is None:
         return interval
     function = column.derivation.function
-    low, high = (function.end_of_source(own, points_of(source)) for own in (interval.low, interval.high))
+    low, high = (function.end_of_source(own) for own in (interval.low, interval.high))
     if low == high and np.isinf(low):
         # The function has no such values.
         return Interval(0.0, 0.0)

@@ -10,8 +10,13 @@ from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.limited_rows import limited_imputations
 from sklearn_subanneal.mixtures.missing_cells import spread_draws
+from sklearn_subanneal.views.column_pools import fill_by_pools, learned_pools
 from sklearn_subanneal.views.imputations import imputed_table
+from sklearn_subanneal.views.pool_learning import LeftOutRows
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
+
+# Among so many training rows, evenly spaced, are those from which the pool of a column is learned.
+MOST_LEFT_OUT = 20_000
 
 
 class Imputations:
@@ -66,21 +71,30 @@ class Imputations:
         """
         return_uncertainty = checked_flag("return_uncertainty", return_uncertainty)
         seen = seen if seen is None else checked_flag("seen", seen)
+        return self._imputed(X, return_uncertainty, seen)
+
+    def _imputed(self, X, return_uncertainty=False, seen=None, pools=()):
+        """What ``impute`` gives, but with the discrete columns that have ``pools`` filled by these."""
         arrays = self._encode(X)
         # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
         is_whole = (seen is None or seen) and self._are_seen(arrays, None)
         with self._average() as average:
             if is_whole:
-                filled, uncertainty = self._impute_left_out(average, arrays)
+                filled, uncertainty = self._impute_left_out(average, arrays, pools)
             else:
-                filled, uncertainty = _parts.filled_parts(self._table, average, arrays, bool(seen))
+                filled, uncertainty = self._filled(average, arrays, bool(seen), pools)
         table = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         if not return_uncertainty:
             return table
         return table, _parts.uncertainty_of_columns(self._table, filled, uncertainty)
 
-    def _impute_left_out(self, average, arrays):
-        """As ``filled_parts``, each row of the training table left out of its clusters in each draw.
+    def _filled(self, average, arrays, seen, pools):
+        filled, spreads = _parts.filled_parts(self._table, average, arrays, seen)
+        fill_by_pools(pools, average, arrays, filled, spreads)
+        return filled, spreads
+
+    def _impute_left_out(self, average, arrays, pools):
+        """As ``_filled``, each row of the training table left out of its clusters in each draw.
 
         Given a draw, the cluster of a row and its missing cells then have their conditional distribution given all
         else. The statistics of the clusters have values for the missing cells, those of the row itself among them.
@@ -94,11 +108,24 @@ class Imputations:
             cells, used = [array[some] for array in arrays], average
             if not is_new:
                 used = left_out(self._models, self._flat_draws(), self._seen_rows(arrays).take(some), cells)
-            imputed = _parts.filled_parts(self._table, used, cells, not is_new)
+            imputed = self._filled(used, cells, not is_new, pools)
             for whole, own in zip((filled, spreads), imputed, strict=True):
                 for column, values in zip(whole, own, strict=True):
                     column[some] = values
         return filled, spreads
+
+    def _column_pools(self, X):
+        """The pools of the discrete columns of the training table X, but of those that are split or derived."""
+        arrays = self._encode(X)
+        columns = [
+            at[0]
+            for column, at in zip(self._table.columns, self._table.places, strict=True)
+            if column.split is None and column.derivation is None and self._models[at[0]].discrete
+        ]
+        labels = [own for result in self._results for own in result.labels]
+        left_out = LeftOutRows(*self._some_seen_rows(arrays, MOST_LEFT_OUT))
+        modelled = [array[self._copies.rows] for array in arrays]
+        return learned_pools(self._models, self._draws, labels, modelled, left_out, columns)
 
     def sample_imputations(self, X, n_imputations: int = 20, random_state=None) -> list:
         """Multiple imputation: copies of X in which missing cells are drawn from the posterior.

@@ -14,6 +14,7 @@ from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._evidence import as_evidence
+from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._presentation import Presentation
@@ -136,6 +137,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         with unchanged_on_failure(self):
             of_rows = row_metadata(X, sample_weight, strata)
             self.estimator_ = fitted_inner(self, X, **of_rows)
+            self._pools = self.estimator_._column_pools(X) if isinstance(self.estimator_, Imputations) else []
             missing = self._missing(X)
             present = of_rows.get("sample_weight", np.ones(len(missing))) > 0
             self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
@@ -159,7 +161,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         if self.sample_posterior:
             (filled,) = self.estimator_.sample_imputations(X, 1, self.random_state)
         else:
-            filled = self.estimator_.impute(X)
+            filled = self.estimator_._imputed(X, pools=self._pools) if self._pools else self.estimator_.impute(X)
         return self._finished(filled, X)
 
     def sample_imputations(self, X) -> list:

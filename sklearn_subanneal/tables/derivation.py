@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -57,6 +57,9 @@ class FunctionOfNumbers:
     is_inverse : bool
     is_count : bool
         Whether the source is a column of counts, whole numbers of which -1 is a missing one.
+    points : ndarray of shape (n_points,)
+        The distinct numbers of the source in ``fit``, ascending: what the other column says of the source is one of
+        them to the last bit, where it is one.
     """
 
     shape: str
@@ -70,6 +73,7 @@ class FunctionOfNumbers:
     is_whole: bool = False
     is_inverse: bool = False
     is_count: bool = False
+    points: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @property
     def words(self) -> str:
@@ -95,19 +99,18 @@ class FunctionOfNumbers:
         found = self._value(numbers, self.is_inverse)
         return np.where(np.isnan(found), self._value(np.clip(numbers, self.low, self.high), self.is_inverse), found)
 
-    def backward(self, cells: np.ndarray, points=()) -> np.ndarray:
+    def backward(self, cells: np.ndarray) -> np.ndarray:
         """The typed cells of the source of derived cells, missing where there is none.
 
-        They are whole numbers, or one of some ``points``, where this changes no more than rounding did in ``fit``.
+        They are whole numbers, or one of the ``points``, where this changes no more than rounding did in ``fit``.
         """
         numbers = self._value(cells, not self.is_inverse)
-        if len(points):
-            ordered = np.sort(np.asarray(points, float))
-            after = np.clip(np.searchsorted(ordered, numbers), 1, max(len(ordered) - 1, 1))
-            pair = np.stack([ordered[after - 1], ordered[np.minimum(after, len(ordered) - 1)]])
-            numbers = self._snapped(
-                cells, numbers, pair[np.abs(pair - numbers).argmin(axis=0), np.arange(len(numbers))]
-            )
+        if len(self.points):
+            last = len(self.points) - 1
+            after = np.clip(np.searchsorted(self.points, numbers), 1, max(last, 1))
+            pair = np.stack([self.points[after - 1], self.points[np.minimum(after, last)]])
+            nearest = pair[np.abs(pair - numbers).argmin(axis=0), np.arange(len(numbers))]
+            numbers = self._snapped(cells, numbers, nearest)
         if self.is_whole:
             numbers = self._snapped(cells, numbers, np.rint(numbers))
         if not self.is_count:
@@ -115,17 +118,17 @@ class FunctionOfNumbers:
         is_count = self.agrees(np.rint(numbers), cells) & (numbers > -0.5) & (numbers < MOST_COUNT)
         return np.where(is_count, np.rint(numbers), -1.0).astype(np.int32)
 
-    def end_of_source(self, end: float, points: np.ndarray) -> float:
+    def end_of_source(self, end: float) -> float:
         """The number of the source at which a derived number is ``end``; infinite if none is, and all are on one side.
 
-        Where the number is a whole one, if these are, or one of some ``points`` up to rounding errors, it is that.
+        Where the number is a whole one, if these are, or one of the ``points`` up to rounding errors, it is that.
         """
         low, high = self._range()
         if not low <= end <= high:
             return np.inf if (end > high) != self.falls else -np.inf
         with np.errstate(all="ignore"):
             number = float(self._raw(np.float64(end), not self.is_inverse))
-        near = np.append(points, np.rint(number)) if self.is_whole or self.is_count else points
+        near = np.append(self.points, np.rint(number)) if self.is_whole or self.is_count else self.points
         if not np.isfinite(number) or not len(near):
             return number
         nearest = near[[np.argmin(np.abs(near - number))]].astype(float)
@@ -196,7 +199,7 @@ class FunctionOfCodes:
         """The derived codes of codes of the source."""
         return self._mapped(self.order, cells)
 
-    def backward(self, cells: np.ndarray, points=()) -> np.ndarray:
+    def backward(self, cells: np.ndarray) -> np.ndarray:
         """The codes of the source of derived codes."""
         return self._mapped(np.argsort(self.order), cells)
 

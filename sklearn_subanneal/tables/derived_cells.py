@@ -39,7 +39,7 @@ def united_cells(columns: Sequence[Column], encoded: list[list[np.ndarray]]) -> 
         wrong = known & ~gaps
         wrong[wrong] = ~function.agrees(cells[wrong], own[0][wrong])
         if (known & gaps).any():
-            partners = function.backward(own[0], points_of(source))
+            partners = function.backward(own[0])
             filled = np.where(known & gaps & function.agrees(partners, own[0]), partners, cells).astype(cells.dtype)
             parts = separated_cells(source, filled)
             encoded[at] = [*parts, *encoded[at][len(parts) :]]
@@ -70,11 +70,6 @@ def separated_cells(source: Column, cells: np.ndarray) -> list[np.ndarray]:
         cells = np.where(cells < len(source.categories), cells, -1).astype(cells.dtype)
     parts = [cells] if source.split is None else source.split.separated(cells)
     return source.within_domain(parts)[0]
-
-
-def points_of(source: Column) -> np.ndarray:
-    """Numbers of a source that occur with a probability of their own."""
-    return getattr(source.split, "atoms", np.array(source.points))
 
 
 def derived_cells(column: Column, j: int, source: np.ndarray, like) -> np.ndarray:

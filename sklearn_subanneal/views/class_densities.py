@@ -43,9 +43,9 @@ class ClassDensities:
         arrays : list of ndarray of shape (n_rows,)
             Typed columns.
         column : int
-            The class; each of the codes 0..n_classes-1 occurs.
+            The class, known in all rows.
         """
-        states, sizes = {}, np.bincount(arrays[column])
+        states, sizes = {}, np.bincount(arrays[column], minlength=models[column].n_values)
         for j in (j for j in range(len(models)) if j != column):
             statistics = models[j].statistics(models[j].data(arrays), parameters[j])
             statistics.rebuild(arrays[column])

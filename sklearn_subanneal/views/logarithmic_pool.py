@@ -74,7 +74,9 @@ class LogarithmicPool:
     class_densities: ClassDensities
     class_powers: np.ndarray
 
-    def probabilities(self, average: Ensemble, arrays: list[np.ndarray]) -> np.ndarray:
+    def probabilities(
+        self, average: Ensemble, arrays: list[np.ndarray], rows: np.ndarray | None = None
+    ) -> np.ndarray:
         """Probabilities of the classes of rows.
 
         Parameters
@@ -83,6 +85,8 @@ class LogarithmicPool:
             Of all draws; the factors of each are its views.
         arrays : list of ndarray of shape (n_rows,)
             Typed columns; that of the class is not looked at.
+        rows : ndarray of int, shape (n_rows,), or None
+            See :meth:`Ensemble.cells`.
 
         Returns
         -------
@@ -91,7 +95,7 @@ class LogarithmicPool:
         log_shares = np.log(self.shares)
         out = np.empty((len(arrays[0]), len(log_shares)))
         weights = (self.chain_weights / np.bincount(self.owners))[self.owners]
-        for rows, cells in average.cells(arrays, average.most_clusters * average.widest):
+        for some, cells in average.cells(arrays, average.most_clusters * average.widest, rows):
             logs = np.tile(log_shares, (cells.n_rows, 1))
             for weight, factors, tables in zip(weights, average.products, self.class_shares, strict=True):
                 for factor, table in zip(factors, tables, strict=True):
@@ -102,7 +106,7 @@ class LogarithmicPool:
                     logs += weight * of_view * (np.log(softmax(joint, axis=1) @ table) - log_shares)
             for j, densities in self.class_densities.of_cells(cells, np.flatnonzero(self.class_powers)):
                 logs += self.class_powers[j] * densities
-            out[rows] = softmax(logs, axis=1)
+            out[some] = softmax(logs, axis=1)
         return out
 
 

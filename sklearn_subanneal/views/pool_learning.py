@@ -25,6 +25,10 @@ POWER_DEVIATION, CHAIN_DEVIATION, VIEW_DEVIATION = 1.0, 0.5, 1.0
 CLASS_POWER_DEVIATION = 0.5
 # They are found from so many draws, but one of each chain at least, and from so many log densities, which are 80 MB.
 MOST_DRAWS, MOST_DENSITIES, FEWEST_ROWS = 4, 10_000_000, 100
+# The search for them ends when a step gains no more than this share of the loss.
+TOLERANCE = 1e-5
+# A category that was declared, but has no row, counts as having so many.
+NO_ROWS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +51,11 @@ class LeftOutRows:
 
     def some(self, most: int) -> LeftOutRows:
         """At most so many of the rows, evenly spaced."""
-        at = np.linspace(0, len(self.counts) - 1, min(len(self.counts), most)).astype(int)
-        return LeftOutRows(self.seen.take(at), [array[at] for array in self.arrays], self.counts[at])
+        return self.take(np.linspace(0, len(self.counts) - 1, min(len(self.counts), most)).astype(int))
+
+    def take(self, rows: np.ndarray) -> LeftOutRows:
+        """Those at some places."""
+        return LeftOutRows(self.seen.take(rows), [array[rows] for array in self.arrays], self.counts[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +125,7 @@ def learned_pool(
     labels : list of ndarray of int, shape (n_views, n_rows)
         For each draw, those of the first chain first, the cluster of each modelled row in each view.
     arrays : list of ndarray, shape (n_rows,)
-        Typed columns of these rows; each class occurs.
+        Typed columns of these rows; all their classes are known.
     left_out : LeftOutRows
         The rows that are to be predicted.
     column : int
@@ -134,7 +141,8 @@ def learned_pool(
     groups = [min(joint) if j in joint else j for j in range(len(models))]
     index = np.unique(groups, return_inverse=True)[1]
     classes = arrays[column]
-    shares = np.bincount(classes) / len(classes)
+    sizes = np.maximum(np.bincount(classes, minlength=models[column].n_values), NO_ROWS)
+    shares = sizes / sizes.sum()
     draws = [draw for chain in chains for draw in chain]
     owners = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
     counts = [
@@ -155,7 +163,8 @@ def learned_pool(
     observed = left_out.arrays[column]
     of_classes = class_densities.left_out(left_out.arrays, observed)
     loss = PoolLoss(opinions, index.max() + 1, owners[used], of_classes, np.log(shares), observed, left_out.counts)
-    found = minimize(loss, loss.start, jac=True, method="L-BFGS-B", bounds=loss.bounds).x
+    options = {"ftol": TOLERANCE}
+    found = minimize(loss, loss.start, jac=True, method="L-BFGS-B", bounds=loss.bounds, options=options).x
     powers, chain_weights, view_weight, class_powers = loss.parameters(found)
     return LogarithmicPool(
         column=column,

@@ -258,6 +258,17 @@ def test_a_gap_of_the_source_in_training_is_filled_by_the_other(table):
     np.testing.assert_allclose(model.log_joint_, others.log_joint_, rtol=1e-6)
 
 
+def test_a_training_table_with_gaps_of_sources_is_known(table):
+    """What another column says is one of the numbers of the source to the last bit, in ``fit`` and ever after."""
+    log_amount = np.round(table["log_amount"], 7)
+    gaps = table.assign(log_amount=log_amount, amount=table["amount"].where(np.arange(N_ROWS) % 2 > 0))
+    gaps = pd.concat([gaps, gaps.iloc[:9].assign(amount=table["amount"].iloc[:9], log_amount=np.nan)])
+    model = CrossCat(n_chains=1, feature_types={"amount": "real"}, random_state=0).fit(gaps)
+    assert "log_amount" in derived_names(model)
+    assert set(model.typed_columns(gaps)[0][:9:2]) <= set(table["amount"])
+    model.impute(gaps, seen=True)
+
+
 def test_the_imputer_tells_whose_cells_were_missing(table):
     gaps = table.assign(log_amount=table["log_amount"].where(np.arange(N_ROWS) % 4 > 0))
     gaps["age"] = gaps["age"].where(np.arange(N_ROWS) % 5 > 0)

@@ -150,3 +150,19 @@ def test_failed_fits_leave_the_imputer_as_it_was(table):
     assert not imputer.transform(gaps).isna().any().any()
     with pytest.raises(ValueError, match="n_imputations"):
         BayesianImputer(n_imputations=0).fit(gaps)
+
+
+def test_all_views_say_something_of_a_category():
+    """Three groups of columns, independent of one another; the category depends on all, and is in the view of one."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 2, (3, 600))
+    sold = rng.random(600) < 1.0 / (1.0 + np.exp(-4.0 * (groups - 0.5).sum(axis=0)))
+    X = pd.DataFrame({f"x{j}": 5.0 * groups[j // 3] + rng.normal(size=600) for j in range(9)})
+    gaps = X.assign(sold=pd.array(np.where(np.arange(600) % 2, sold, None), "boolean"))
+    imputer = BayesianImputer(CrossCat(n_chains=1), random_state=0).fit(gaps)
+    filled, by_model = imputer.transform(gaps)["sold"], imputer.estimator_.impute(gaps)["sold"]
+    of_pools, of_model = ((own == sold)[::2].mean() for own in (filled, by_model))
+    assert of_pools > 0.8 > of_model + 0.05
+    # New rows are no others.
+    of_new = imputer.transform(gaps.iloc[::-2].reset_index(drop=True))["sold"]
+    assert (of_new.to_numpy() == filled[::-2].to_numpy()).mean() > 0.97
