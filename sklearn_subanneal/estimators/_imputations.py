@@ -10,12 +10,15 @@ from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.limited_rows import limited_imputations
 from sklearn_subanneal.mixtures.missing_cells import spread_draws
-from sklearn_subanneal.views.column_pools import fill_by_pools, learned_pools
+from sklearn_subanneal.views.column_pools import learned_pools
 from sklearn_subanneal.views.imputations import imputed_table
 from sklearn_subanneal.views.pool_learning import LeftOutRows
+from sklearn_subanneal.views.refinements import Refinements
+from sklearn_subanneal.views.residual_regression import learned_regressions
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
-# Among so many training rows, evenly spaced, are those from which the pool of a column is learned.
+NO_REFINEMENTS = Refinements()
+# Among so many training rows, evenly spaced, are those from which refinements are learned.
 MOST_LEFT_OUT = 20_000
 
 
@@ -73,27 +76,28 @@ class Imputations:
         seen = seen if seen is None else checked_flag("seen", seen)
         return self._imputed(X, return_uncertainty, seen)
 
-    def _imputed(self, X, return_uncertainty=False, seen=None, pools=()):
-        """What ``impute`` gives, but with the discrete columns that have ``pools`` filled by these."""
+    def _imputed(self, X, return_uncertainty=False, seen=None, refinements=NO_REFINEMENTS):
+        """What ``impute`` gives, but refined."""
         arrays = self._encode(X)
         # Of the training table itself, it is known which row is in which clusters, and each is left out of its own.
         is_whole = (seen is None or seen) and self._are_seen(arrays, None)
         with self._average() as average:
             if is_whole:
-                filled, uncertainty = self._impute_left_out(average, arrays, pools)
+                filled, uncertainty = self._impute_left_out(average, arrays, refinements)
             else:
-                filled, uncertainty = self._filled(average, arrays, bool(seen), pools)
+                filled, uncertainty = self._filled(average, arrays, bool(seen), refinements)
         table = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
         if not return_uncertainty:
             return table
         return table, _parts.uncertainty_of_columns(self._table, filled, uncertainty)
 
-    def _filled(self, average, arrays, seen, pools):
-        filled, spreads = _parts.filled_parts(self._table, average, arrays, seen)
-        fill_by_pools(pools, average, arrays, filled, spreads)
+    def _filled(self, average, arrays, seen, refinements):
+        predicted = refinements.room(len(arrays[0]))
+        filled, spreads = _parts.filled_parts(self._table, average, arrays, seen, predicted=predicted)
+        refinements.refine(average, arrays, filled, spreads, predicted)
         return filled, spreads
 
-    def _impute_left_out(self, average, arrays, pools):
+    def _impute_left_out(self, average, arrays, refinements):
         """As ``_filled``, each row of the training table left out of its clusters in each draw.
 
         Given a draw, the cluster of a row and its missing cells then have their conditional distribution given all
@@ -108,24 +112,28 @@ class Imputations:
             cells, used = [array[some] for array in arrays], average
             if not is_new:
                 used = left_out(self._models, self._flat_draws(), self._seen_rows(arrays).take(some), cells)
-            imputed = self._filled(used, cells, not is_new, pools)
+            imputed = self._filled(used, cells, not is_new, refinements)
             for whole, own in zip((filled, spreads), imputed, strict=True):
                 for column, values in zip(whole, own, strict=True):
                     column[some] = values
         return filled, spreads
 
-    def _column_pools(self, X):
-        """The pools of the discrete columns of the training table X, but of those that are split or derived."""
-        arrays = self._encode(X)
+    def _refinements(self, X) -> Refinements:
+        """Those of the columns of the training table X that are neither split nor derived."""
+        arrays, models = self._encode(X), self._models
         columns = [
             at[0]
             for column, at in zip(self._table.columns, self._table.places, strict=True)
-            if column.split is None and column.derivation is None and self._models[at[0]].discrete
+            if column.split is None and column.derivation is None
         ]
         labels = [own for result in self._results for own in result.labels]
         left_out = LeftOutRows(*self._some_seen_rows(arrays, MOST_LEFT_OUT))
         modelled = [array[self._copies.rows] for array in arrays]
-        return learned_pools(self._models, self._draws, labels, modelled, left_out, columns)
+        discrete = [j for j in columns if models[j].discrete]
+        return Refinements(
+            learned_pools(models, self._draws, labels, modelled, left_out, discrete),
+            *learned_regressions(models, self._flat_draws(), left_out, columns),
+        )
 
     def sample_imputations(self, X, n_imputations: int = 20, random_state=None) -> list:
         """Multiple imputation: copies of X in which missing cells are drawn from the posterior.

@@ -85,6 +85,7 @@ def filled_parts(
     arrays: list[np.ndarray],
     seen: bool = False,
     columns: Sequence[int] | None = None,
+    predicted: dict[int, np.ndarray] | None = None,
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """What :meth:`Ensemble.impute` gives, but such that the parts of a cell suit one another."""
     firsts = {
@@ -92,7 +93,7 @@ def filled_parts(
         for column, at in zip(table.columns, table.places, strict=True)
         if column.split is not None and (model := average.model_at(at[0])[1]).discrete
     }
-    filled, spreads = average.impute(arrays, seen, columns, firsts)
+    filled, spreads = average.impute(arrays, seen, columns, firsts | (predicted or {}))
     for column, at in zip(table.columns, table.places, strict=True):
         if column.split is None or (columns is not None and at[0] not in columns):
             continue

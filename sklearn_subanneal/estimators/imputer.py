@@ -14,8 +14,8 @@ from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._evidence import as_evidence
-from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._row_metadata import row_metadata
@@ -137,7 +137,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         with unchanged_on_failure(self):
             of_rows = row_metadata(X, sample_weight, strata)
             self.estimator_ = fitted_inner(self, X, **of_rows)
-            self._pools = self.estimator_._column_pools(X) if isinstance(self.estimator_, Imputations) else []
+            is_refined = isinstance(self.estimator_, Imputations)
+            self._refinements = self.estimator_._refinements(X) if is_refined else None
             missing = self._missing(X)
             present = of_rows.get("sample_weight", np.ones(len(missing))) > 0
             self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
@@ -161,7 +162,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         if self.sample_posterior:
             (filled,) = self.estimator_.sample_imputations(X, 1, self.random_state)
         else:
-            filled = self.estimator_._imputed(X, pools=self._pools) if self._pools else self.estimator_.impute(X)
+            model, refinements = self.estimator_, self._refinements
+            filled = model.impute(X) if refinements is None else model._imputed(X, refinements=refinements)
         return self._finished(filled, X)
 
     def sample_imputations(self, X) -> list:

@@ -243,6 +243,9 @@ class Ensemble:
         total = np.full(1, -np.inf)
         first, second = dict.fromkeys(targets, 0.0), dict.fromkeys(targets, 0.0)
         for factors, log_weight in zip(self.products, self.log_weights, strict=True):
+            if seen:
+                # Other factors say nothing.
+                factors = [f for f in factors if any(not first.keys().isdisjoint(part.members) for part in f.parts)]
             joints = [factor.log_joint(cells) for factor in factors]
             log_marginals = [log_sum_exp(joint) for joint in joints]
             log_density = log_weight + (0.0 if seen else sum(log_marginals))
@@ -304,7 +307,7 @@ class Ensemble:
         arrays: list[np.ndarray],
         seen: bool = False,
         columns: Collection[int] | None = None,
-        shares: dict[int, np.ndarray] | None = None,
+        predicted: dict[int, np.ndarray] | None = None,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The missing cells of each row given its observed ones, and their uncertainty.
 
@@ -313,7 +316,8 @@ class Ensemble:
         the nearest. Counts: mean, rounded, and standard deviation. Ordinals: the median level, categories: the most
         probable one, and the probability that it is another. Observed cells stay, with uncertainty 0. The means of each
         draw are in the range of the training cells. For ``seen`` see :meth:`expectations`; only ``columns`` are filled.
-        ``shares`` takes the probabilities of some discrete columns, (n_rows, n_categories), where they are filled.
+        ``predicted`` takes, where they are filled, the probabilities of some discrete columns, (n_rows, n_categories),
+        and of others, (n_rows, 1), what would be rounded.
 
         Returns
         -------
@@ -335,9 +339,9 @@ class Ensemble:
             for m, (one, two) in self.expectations(cells, targets, seen, far=False).items():
                 model = self.models[m]
                 value, spread = model.summary(one, two)
+                if predicted and model.sources[0] in predicted:
+                    predicted[model.sources[0]][rows] = model.probabilities(one) if model.discrete else value
                 value = model.imputed(value, one)
-                if shares and model.sources[0] in shares:
-                    shares[model.sources[0]][rows] = model.probabilities(one)
                 for i, j in enumerate(model.sources):
                     at = gaps[rows, j]
                     filled[j][rows[at]] = np.broadcast_to(value, (len(rows), value.shape[1]))[at, i]

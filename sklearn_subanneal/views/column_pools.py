@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.logarithmic_pool import LogarithmicPool
@@ -41,7 +40,9 @@ def learned_pools(
         Of those columns in which two values occur at least.
     """
     columns = [
-        j for j in columns if 2 <= models[j].n_values <= MOST_CATEGORIES and np.ptp(arrays[j][~is_missing(arrays[j])]) > 0
+        j
+        for j in columns
+        if 2 <= models[j].n_values <= MOST_CATEGORIES and np.ptp(arrays[j][~is_missing(arrays[j])]) > 0
     ]
     most = max(min(MOST_ROWS, MOST_ROWS_OF_ALL // max(len(columns), 1)), FEWEST_ROWS)
     pools = []
@@ -51,28 +52,3 @@ def learned_pools(
         rows = left_out.take(np.flatnonzero(~is_missing(left_out.arrays[j]))).some(most)
         pools.append(learned_pool(models, chains, *of_rows, rows, j))
     return pools
-
-
-def fill_by_pools(
-    pools: Iterable[LogarithmicPool],
-    average: Ensemble,
-    arrays: list[np.ndarray],
-    filled: list[np.ndarray],
-    uncertainty: list[np.ndarray],
-) -> None:
-    """Write what pools say of missing cells into the columns that an ensemble has filled, and their uncertainty.
-
-    Parameters
-    ----------
-    pools : iterable of LogarithmicPool
-    average : Ensemble
-        Of all draws, as the pools know them.
-    arrays, filled, uncertainty : list of ndarray of shape (n_rows,)
-        What :meth:`Ensemble.impute` took, and what it gave.
-    """
-    for pool in pools:
-        if not (rows := np.flatnonzero(is_missing(arrays[pool.column]))).size:
-            continue
-        shares = pool.probabilities(average, [array[rows] for array in arrays], rows)
-        value, spread = average.models[pool.column].summary(shares, None)
-        filled[pool.column][rows], uncertainty[pool.column][rows] = value[:, 0], spread[:, 0]

@@ -74,9 +74,7 @@ class LogarithmicPool:
     class_densities: ClassDensities
     class_powers: np.ndarray
 
-    def probabilities(
-        self, average: Ensemble, arrays: list[np.ndarray], rows: np.ndarray | None = None
-    ) -> np.ndarray:
+    def probabilities(self, average: Ensemble, arrays: list[np.ndarray], rows: np.ndarray | None = None) -> np.ndarray:
         """Probabilities of the classes of rows.
 
         Parameters

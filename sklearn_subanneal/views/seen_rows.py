@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class SeenRows:
     def take(self, rows: np.ndarray | slice) -> SeenRows:
         """Some of the rows."""
         return SeenRows([own[:, rows] for own in self.labels], self.joint, self.cells[rows], self.places[rows])
+
+    def of_draws(self, numbers: np.ndarray) -> SeenRows:
+        """The same rows in some of the draws."""
+        return replace(self, labels=[self.labels[s] for s in numbers])
 
     def completed(self, draw: ViewsDraw) -> Callable[[list[int], np.ndarray], np.ndarray]:
         """A function of columns and rows: joint reals (n_rows, n_columns), the missing ones as a draw has them."""

@@ -8,8 +8,9 @@ import pytest
 
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.views import column_pools
-from sklearn_subanneal.views.column_pools import fill_by_pools, learned_pools
+from sklearn_subanneal.views.column_pools import learned_pools
 from sklearn_subanneal.views.pool_learning import LeftOutRows
+from sklearn_subanneal.views.refinements import Refinements
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
 N_ROWS = 150
@@ -42,7 +43,9 @@ def fitted():
 @pytest.fixture(scope="module")
 def pools(fitted):
     model, _, labels, modelled, rows = fitted
-    return learned_pools(model._models, model._draws, labels, modelled, rows, [1, 2, 3, 4])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(column_pools, "MOST_CATEGORIES", 50)
+        return learned_pools(model._models, model._draws, labels, modelled, rows, [1, 2, 3, 4])
 
 
 def test_columns_of_few_enough_categories_have_pools(fitted, pools):
@@ -62,6 +65,7 @@ def test_rows_are_those_in_which_the_column_is_known(fitted, monkeypatch):
         handed.append((labels, arrays, left_out, column))
 
     monkeypatch.setattr(column_pools, "learned_pool", learned)
+    monkeypatch.setattr(column_pools, "MOST_CATEGORIES", 50)
     monkeypatch.setattr(column_pools, "MOST_ROWS_OF_ALL", 90)
     monkeypatch.setattr(column_pools, "FEWEST_ROWS", 20)
     learned_pools(model._models, model._draws, labels, modelled, rows, [1, 2, 3, 4])
@@ -81,7 +85,7 @@ def test_missing_cells_are_the_likeliest_or_the_median(fitted, pools):
     average = ensemble_of_views(model._models, model._flat_draws())
     filled, spreads = average.impute(arrays)
     by_model = [array.copy() for array in filled]
-    fill_by_pools(pools, average, arrays, filled, spreads)
+    Refinements(pools).refine(average, arrays, filled, spreads, {})
     for pool in pools:
         j = pool.column
         gaps = arrays[j] < 0
@@ -100,17 +104,17 @@ def test_each_training_row_is_left_out_by_its_place_in_the_table(fitted, pools):
     model, arrays, _, _, rows = fitted
     whole = left_out(model._models, model._flat_draws(), rows.seen, arrays)
     filled, spreads = whole.impute(arrays, seen=True)
-    fill_by_pools(pools, whole, arrays, filled, spreads)
+    Refinements(pools).refine(whole, arrays, filled, spreads, {})
     differs = False
     for row in np.flatnonzero(np.min([array < 0 for array in arrays[1:4]], axis=0) | (arrays[2] < 0)):
         cells = [array[row : row + 1] for array in arrays]
         alone = left_out(model._models, model._flat_draws(), rows.seen.take(slice(row, row + 1)), cells)
         one, spread = alone.impute(cells, seen=True)
-        fill_by_pools(pools, alone, cells, one, spread)
+        Refinements(pools).refine(alone, cells, one, spread, {})
         for j in (1, 2, 3):
             assert one[j][0] == filled[j][row]
             assert spread[j][0] == pytest.approx(spreads[j][row], abs=1e-9)
         new, of_new = [array.copy() for array in one], [array.copy() for array in spread]
-        fill_by_pools(pools, ensemble_of_views(model._models, model._flat_draws()), cells, new, of_new)
+        Refinements(pools).refine(ensemble_of_views(model._models, model._flat_draws()), cells, new, of_new, {})
         differs |= abs(of_new[2][0] - spread[2][0]) > 1e-3
     assert differs
