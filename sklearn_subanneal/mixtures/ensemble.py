@@ -49,6 +49,7 @@ class Ensemble:
         self.log_weights = np.zeros(len(products)) if weights is None else np.log(weights / np.mean(weights))
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
         self.widest = max(len(part.members) for factors in products for factor in factors for part in factor.parts)
+        self.most_parts = max(len(factor.parts) for factors in products for factor in factors)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)
 
     def with_weights(self, weights: np.ndarray) -> Ensemble:

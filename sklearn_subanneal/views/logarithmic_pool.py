@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,9 @@ from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.views.class_densities import ClassDensities
 
+NO_COLUMN = -1
+# So many numbers are held at once, 32 MB: much is done for each chunk of rows, each view and each pool.
+MOST_EVIDENCE = 4_000_000
 # The shares of the classes in a cluster are those with so many more rows, which have the classes as in the table.
 EXTRA_ROWS = 1.0
 
@@ -74,7 +77,12 @@ class LogarithmicPool:
     class_densities: ClassDensities
     class_powers: np.ndarray
 
-    def probabilities(self, average: Ensemble, arrays: list[np.ndarray], rows: np.ndarray | None = None) -> np.ndarray:
+    @property
+    def draw_weights(self) -> np.ndarray:
+        """The weight of each draw: those of a chain share its weight."""
+        return (self.chain_weights / np.bincount(self.owners))[self.owners]
+
+    def probabilities(self, average: Ensemble, arrays: list[np.ndarray]) -> np.ndarray:
         """Probabilities of the classes of rows.
 
         Parameters
@@ -83,29 +91,85 @@ class LogarithmicPool:
             Of all draws; the factors of each are its views.
         arrays : list of ndarray of shape (n_rows,)
             Typed columns; that of the class is not looked at.
-        rows : ndarray of int, shape (n_rows,), or None
-            See :meth:`Ensemble.cells`.
 
         Returns
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        log_shares = np.log(self.shares)
-        out = np.empty((len(arrays[0]), len(log_shares)))
-        weights = (self.chain_weights / np.bincount(self.owners))[self.owners]
-        for some, cells in average.cells(arrays, average.most_clusters * average.widest, rows):
-            logs = np.tile(log_shares, (cells.n_rows, 1))
-            for weight, factors, tables in zip(weights, average.products, self.class_shares, strict=True):
-                for factor, table in zip(factors, tables, strict=True):
-                    joint = np.array(factor.log_shares(cells))
-                    for member, densities in evidence_of_parts(factor, cells, self.column):
-                        joint = joint + self.powers[member] * densities
-                    of_view = 1.0 if self.column in factor.members else self.view_weight
-                    logs += weight * of_view * (np.log(softmax(joint, axis=1) @ table) - log_shares)
-            for j, densities in self.class_densities.of_cells(cells, np.flatnonzero(self.class_powers)):
-                logs += self.class_powers[j] * densities
-            out[some] = softmax(logs, axis=1)
+        (out,) = pooled_probabilities([self], average, arrays, [np.arange(len(arrays[0]))])
         return out
+
+    def opinion(self, evidence: np.ndarray, members: np.ndarray, has_class: bool, table: np.ndarray) -> np.ndarray:
+        """What a view adds to the logarithms of the probabilities, but for the weight of its draw.
+
+        Parameters
+        ----------
+        evidence : ndarray of shape (1 + n_parts, n_rows, n_clusters + 1)
+            Log probabilities of the clusters, and log densities of the cells of each part.
+        members : ndarray of int, shape (n_parts,)
+            The first column of each part.
+        has_class : bool
+        table : ndarray of shape (n_clusters + 1, n_classes)
+            ``class_shares`` of the view.
+
+        Returns
+        -------
+        logs : ndarray of shape (n_rows, n_classes)
+        """
+        powers = np.append(1.0, np.where(members == self.column, 0.0, self.powers[members]))
+        # A density of 0 to the power 0 is 1.
+        used = np.flatnonzero(powers)
+        joint = np.tensordot(powers[used], evidence[used], 1)
+        return (1.0 if has_class else self.view_weight) * (np.log(softmax(joint, axis=1) @ table) - np.log(self.shares))
+
+
+def pooled_probabilities(
+    pools: Sequence[LogarithmicPool], average: Ensemble, arrays: list[np.ndarray], rows: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Probabilities of the classes of several pools, each for some of the rows: densities are computed once.
+
+    Parameters
+    ----------
+    pools : sequence of LogarithmicPool
+        Of the same draws.
+    average, arrays
+        As of :meth:`LogarithmicPool.probabilities`.
+    rows : sequence of ndarray of int, shape (n_rows_of_pool,)
+        For each pool, the rows whose classes are asked for, ascending.
+
+    Returns
+    -------
+    probabilities : list of ndarray of shape (n_rows_of_pool, n_classes)
+    """
+    logs = [np.tile(np.log(pool.shares), (len(own), 1)) for pool, own in zip(pools, rows, strict=True)]
+    asked = np.unique(np.concatenate([np.empty(0, int), *rows]))
+    n_terms = average.most_clusters * max(average.widest, average.most_parts)
+    for some, cells in average.cells([array[asked] for array in arrays], n_terms, asked, MOST_EVIDENCE):
+        chunk = []
+        for pool, own, out in zip(pools, rows, logs, strict=True):
+            # The places of its rows in this chunk, and among all of its rows.
+            places = np.flatnonzero(np.isin(asked[some], own))
+            if places.size:
+                chunk.append((pool, places, out, np.searchsorted(own, asked[some][places])))
+        for s, factors in enumerate(average.products):
+            for v, factor in enumerate(factors):
+                members, evidence = _evidence(factor, cells)
+                for pool, places, out, at in chunk:
+                    has_class, table = pool.column in factor.members, pool.class_shares[s][v]
+                    opinion = pool.opinion(evidence[:, places], members, has_class, table)
+                    out[at] += pool.draw_weights[s] * opinion
+        for pool, places, out, at in chunk:
+            for j, densities in pool.class_densities.of_cells(cells, np.flatnonzero(pool.class_powers)):
+                out[at] += pool.class_powers[j] * (densities[places] if len(densities) > 1 else densities)
+    return [softmax(out, axis=1) for out in logs]
+
+
+def _evidence(factor: Predictive, cells: DistinctRows) -> tuple[np.ndarray, np.ndarray]:
+    """The first column of each part of a view, and its evidence, see :meth:`LogarithmicPool.opinion`."""
+    parts = dict(evidence_of_parts(factor, cells, NO_COLUMN))
+    shape = cells.n_rows, factor.n_clusters + 1
+    evidence = [np.broadcast_to(own, shape) for own in (factor.log_shares(cells), *parts.values())]
+    return np.fromiter(parts, int), np.stack(evidence)
 
 
 def evidence_of_parts(factor: Predictive, cells: DistinctRows, column: int) -> Iterator[tuple[int, np.ndarray]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.tables.cells import is_missing
-from sklearn_subanneal.views.logarithmic_pool import LogarithmicPool
+from sklearn_subanneal.views.logarithmic_pool import LogarithmicPool, pooled_probabilities
 from sklearn_subanneal.views.residual_regression import Regressors, ResidualRegression
 
 
@@ -63,9 +63,8 @@ class Refinements:
             if rows.size:
                 cells = regression.corrected(model, predicted[j][rows, 0], uncertainty[j][rows], values[rows])
                 filled[j][rows] = cells
-        for pool in self.pools:
-            rows, model = np.flatnonzero(is_missing(arrays[pool.column])), average.model_at(pool.column)[1]
-            if rows.size:
-                shares = pool.probabilities(average, [array[rows] for array in arrays], rows)
-                value, spread = model.summary(shares, None)
-                filled[pool.column][rows], uncertainty[pool.column][rows] = value[:, 0], spread[:, 0]
+        rows = [np.flatnonzero(is_missing(arrays[pool.column])) for pool in self.pools]
+        found = pooled_probabilities(self.pools, average, arrays, rows)
+        for pool, own, shares in zip(self.pools, rows, found, strict=True):
+            value, spread = average.model_at(pool.column)[1].summary(shares, None)
+            filled[pool.column][own], uncertainty[pool.column][own] = value[:, 0], spread[:, 0]

@@ -148,7 +148,7 @@ def test_chunks_of_rows_give_the_same(fitted, pool, monkeypatch):
     model, arrays, *_ = fitted
     average = ensemble_of_views(model._models, model._flat_draws())
     whole = pool.probabilities(average, arrays)
-    monkeypatch.setattr("sklearn_subanneal.mixtures.ensemble.CELLS_PER_CHUNK", 40)
+    monkeypatch.setattr("sklearn_subanneal.views.logarithmic_pool.MOST_EVIDENCE", 40)
     np.testing.assert_allclose(pool.probabilities(average, arrays), whole, rtol=1e-9)
 
 
