@@ -1,4 +1,4 @@
-"""Missing cells of real tables, imputed by CrossCat with its defaults and by chained equations.
+"""Missing cells of real tables, imputed by CrossCat and BayesianImputer with their defaults and by chained equations.
 
 Of each table, 15 % of the cells are hidden: completely at random, or at random given the first numeric column without
 missing cells, which itself stays (cells of rows with larger values are hidden more often). The peers are
@@ -25,7 +25,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
 from sklearn.linear_model import BayesianRidge
 
-from sklearn_subanneal import CrossCat
+from sklearn_subanneal import BayesianImputer, CrossCat
 
 SHARE = 0.15
 MOST_CODES = 6
@@ -97,6 +97,12 @@ def run_crosscat(hidden: Hidden, seed: int):
     return model.impute(hidden.table, return_uncertainty=True)
 
 
+def run_imputer(hidden: Hidden, seed: int):
+    """BayesianImputer, unmodified."""
+    model = BayesianImputer(random_state=seed).fit(hidden.table)
+    return model.impute(hidden.table, return_uncertainty=True)
+
+
 def run_chained(hidden: Hidden, estimator, rounds: int, seed: int):
     """Chained equations, categories one-hot."""
     blocks, places, start = [], [], 0
@@ -145,6 +151,7 @@ def engines(seed: int, rounds: int) -> dict:
     forest = ExtraTreesRegressor(50, random_state=seed)
     return {
         "crosscat": lambda hidden: run_crosscat(hidden, seed),
+        "imputer": lambda hidden: run_imputer(hidden, seed),
         "ridge": lambda hidden: run_chained(hidden, BayesianRidge(), rounds, seed),
         "trees": lambda hidden: run_chained(hidden, forest, rounds, seed),
     }
@@ -154,7 +161,7 @@ def main() -> None:
     given = parser(__doc__, seeds=3)
     given.add_argument("--data", help="folder with the tables (default: $SUBANNEAL_DATA)")
     given.add_argument("--tables", nargs="+", default=TABLES.split(), choices=list(READERS))
-    given.add_argument("--engines", nargs="+", default=["crosscat", "ridge", "trees"])
+    given.add_argument("--engines", nargs="+", default=["crosscat", "imputer", "ridge", "trees"])
     given.add_argument("--mechanisms", nargs="+", default=["completely_at_random", "at_random"])
     given.add_argument("--rounds", type=int, default=10, help="of chained equations (default 10, scikit-learn's own)")
     given.add_argument("--rows", type=int, default=5000, help="at most so many rows (default 5,000)")

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal._core.arguments import LARGEST
+from sklearn_subanneal._core.arguments import LARGEST, checked_flag
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE
@@ -162,9 +162,30 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         if self.sample_posterior:
             (filled,) = self.estimator_.sample_imputations(X, 1, self.random_state)
         else:
-            model, refinements = self.estimator_, self._refinements
-            filled = model.impute(X) if refinements is None else model._imputed(X, refinements=refinements)
+            filled = self.impute(X)
         return self._finished(filled, X)
+
+    def impute(self, X, return_uncertainty: bool = False):
+        """Fill the missing cells by their best prediction, whatever ``sample_posterior`` says, without indicators.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        return_uncertainty : bool, default=False
+
+        Returns
+        -------
+        filled : ndarray or DataFrame of shape (n_samples, n_features)
+            In the container of ``fit``, with its types.
+        uncertainty : ndarray of shape (n_samples, n_features)
+            Only if ``return_uncertainty``: the standard deviation of reals, counts and, in days, dates, and for
+            categories the probability that the value is another; 0 where the cell was observed.
+        """
+        check_is_fitted(self)
+        if self._refinements is None:
+            return self.estimator_.impute(X, return_uncertainty)
+        return_uncertainty = checked_flag("return_uncertainty", return_uncertainty)
+        return self.estimator_._imputed(X, return_uncertainty, refinements=self._refinements)
 
     def sample_imputations(self, X) -> list:
         """Multiple imputation: ``n_imputations`` tables whose missing cells are drawn from the posterior.

@@ -43,7 +43,7 @@ class Refinements:
         uncertainty: list[np.ndarray],
         predicted: dict[int, np.ndarray],
     ) -> None:
-        """Write better predictions of missing cells over those of an ensemble, and the uncertainty of categories.
+        """Write better predictions of missing cells, and their uncertainty, over those of an ensemble.
 
         Parameters
         ----------
@@ -63,6 +63,7 @@ class Refinements:
             if rows.size:
                 cells = regression.corrected(model, predicted[j][rows, 0], uncertainty[j][rows], values[rows])
                 filled[j][rows] = cells
+                uncertainty[j][rows] *= regression.remaining
         rows = [np.flatnonzero(is_missing(arrays[pool.column])) for pool in self.pools]
         found = pooled_probabilities(self.pools, average, arrays, rows)
         for pool, own, shares in zip(self.pools, rows, found, strict=True):

@@ -89,6 +89,8 @@ class ResidualRegression:
         A prediction is changed by at most so many standard deviations, as in the training rows.
     low, high : float
         The range of the training cells, after the transformation of a skewed column.
+    remaining : float
+        Which part of the standard deviations is left.
 
     References
     ----------
@@ -101,6 +103,7 @@ class ResidualRegression:
     most: float
     low: float
     high: float
+    remaining: float
 
     def corrected(
         self, model: ColumnModel, predicted: np.ndarray, deviation: np.ndarray, regressors: np.ndarray
@@ -176,8 +179,16 @@ def _regression(column, transform, prediction, cells, regressors, counts) -> Res
     if ridge.alpha_ == PENALTIES[-1]:
         return None
     most = float(np.abs(ridge.predict(regressors[known])).max())
+    # The score is minus the mean square of the errors of rows that are left out.
+    remaining = np.sqrt(min(-ridge.best_score_ / np.average(errors**2, weights=counts[known]), 1.0))
     return ResidualRegression(
-        column, ridge.coef_, float(ridge.intercept_), most, float(truth.min()), float(truth.max())
+        column,
+        ridge.coef_,
+        float(ridge.intercept_),
+        most,
+        float(truth.min()),
+        float(truth.max()),
+        float(remaining),
     )
 
 

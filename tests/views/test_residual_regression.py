@@ -105,18 +105,28 @@ def test_the_regression_is_ridge_regression_on_standardised_errors(fitted, learn
         assert regression.intercept == pytest.approx(nearest.intercept_, abs=1e-6)
         assert regression.most == pytest.approx(np.abs(nearest.predict(own)).max(), rel=1e-5)
         assert (regression.low, regression.high) == (truth[known].min(), truth[known].max())
+        left_outs = [
+            errors[i]
+            - nearest.set_params()
+            .fit(np.delete(own, i, 0), np.delete(errors, i), np.delete(weights, i))
+            .predict(own[[i]])[0]
+            for i in range(len(errors))
+        ]
+        after, before = (np.average(np.square(e), weights=weights) for e in (left_outs, errors))
+        assert regression.remaining == pytest.approx(np.sqrt(after / before), rel=0.02)
+        assert 0.0 < regression.remaining < 1.0
 
 
 def test_corrections_are_in_standard_deviations_and_have_limits(fitted):
     model, *_ = fitted
-    regression = ResidualRegression(SIZE, np.array([1.0, 0.0]), 0.5, most=2.0, low=-3.0, high=6.0)
+    regression = ResidualRegression(SIZE, np.array([1.0, 0.0]), 0.5, most=2.0, low=-3.0, high=6.0, remaining=0.8)
     X = np.array([[0.5, 9.0], [9.0, 0.0], [-9.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
     predicted, deviation = np.array([1.0, 1.0, 1.0, 5.5, 7.0, 1.0]), np.array([2.0, 2.0, 1.0, 2.0, 2.0, 0.0])
     found = regression.corrected(model._models[SIZE], predicted, deviation, X)
     np.testing.assert_allclose(found, [3.0, 5.0, -1.0, 6.0, 7.0, 1.0])
     counts = regression.corrected(model._models[VISITS], predicted[:4], 0.3 * deviation[:4], X[:4])
     np.testing.assert_array_equal(counts, [2.0, 2.0, 0.0, 6.0])
-    log = ResidualRegression(PRICE, np.array([1.0, 0.0]), 0.0, most=2.0, low=-9.0, high=9.0)
+    log = ResidualRegression(PRICE, np.array([1.0, 0.0]), 0.0, most=2.0, low=-9.0, high=9.0, remaining=0.8)
     skewed = model._models[PRICE]
     transform = getattr(skewed.transform, "base", skewed.transform)
     (of_one,) = log.corrected(skewed, np.array([2.0]), np.array([1e-3]), X[3:4])
