@@ -175,12 +175,15 @@ def _regression(column, transform, prediction, cells, regressors, counts) -> Res
     if np.count_nonzero(known) < FEWEST_ROWS:
         return None
     errors = np.clip((truth - u)[known] / unit[known], -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    ridge = RidgeCV(PENALTIES).fit(regressors[known], errors, sample_weight=counts[known])
-    if ridge.alpha_ == PENALTIES[-1]:
+    if not errors.any():
         return None
-    most = float(np.abs(ridge.predict(regressors[known])).max())
-    # The score is minus the mean square of the errors of rows that are left out.
-    remaining = np.sqrt(min(-ridge.best_score_ / np.average(errors**2, weights=counts[known]), 1.0))
+    # With weights of mean 1, minus the score is the mean square of the errors of rows that are left out.
+    X, weights = regressors[known], counts[known] / np.mean(counts[known])
+    ridge = RidgeCV(PENALTIES).fit(X, errors, sample_weight=weights)
+    remaining = np.sqrt(max(-ridge.best_score_, 0.0) / np.average(errors**2, weights=weights))
+    if remaining >= 1.0 or ridge.alpha_ == PENALTIES[-1]:
+        return None
+    most = float(np.abs(ridge.predict(X)).max())
     return ResidualRegression(
         column,
         ridge.coef_,

@@ -28,14 +28,14 @@ SIZE, PRICE, VISITS, COLOUR, GRADE, ANGLE = range(6)
 def fitted():
     """A real, a skewed and a count column, colours, grades and angles, a seventh of the cells missing."""
     rng = np.random.default_rng(0)
-    group, colour = rng.integers(0, 2, N_ROWS), rng.integers(0, 3, N_ROWS)
+    group, colour, grade = (rng.integers(0, n, N_ROWS) for n in (2, 3, 4))
     frame = pd.DataFrame(
         {
-            "size": 4.0 * group + 1.5 * (colour == 1) + rng.normal(size=N_ROWS),
+            "size": 3.0 * group + 1.5 * (colour == 1) + grade + rng.normal(size=N_ROWS),
             "price": np.exp(group + rng.normal(0.0, 0.7, N_ROWS)),
             "visits": rng.poisson(3.0 + 2.0 * colour),
             "colour": pd.Categorical.from_codes(colour, ["blue", "green", "red"]),
-            "grade": pd.Categorical.from_codes(rng.integers(0, 4, N_ROWS), ["a", "b", "c", "d"], ordered=True),
+            "grade": pd.Categorical.from_codes(grade, ["a", "b", "c", "d"], ordered=True),
             "angle": rng.uniform(0.0, 6.2, N_ROWS),
         }
     )
@@ -96,7 +96,7 @@ def test_the_regression_is_ridge_regression_on_standardised_errors(fitted, learn
             slope = (transform.forward(predicted + step) - transform.forward(predicted - step)) / (2.0 * step)
             truth, predicted = transform.forward(truth), transform.forward(predicted)
         errors = np.clip((truth - predicted) / (deviation * slope), -MOST_DEVIATIONS, MOST_DEVIATIONS)[known]
-        own, weights = np.where(regressors.owners == j, 0.0, X)[known], rows.counts[known]
+        own, weights = np.where(regressors.owners == j, 0.0, X)[known], rows.counts[known] / rows.counts[known].mean()
         np.testing.assert_allclose(regression.coefficients[regressors.owners == j], 0.0, atol=1e-9)
         fits = [Ridge(penalty).fit(own, errors, sample_weight=weights) for penalty in PENALTIES]
         nearest = min(fits, key=lambda fit: np.abs(fit.coef_ - regression.coefficients).max())
