@@ -29,6 +29,16 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     missing cells nor an encoding of categories. Single imputation predicts each missing cell; multiple imputation draws
     it from the posterior, several times.
 
+    With a :class:`CrossCat`, the predictions of single imputation are refined. In a cross-categorization each column is
+    in one view, and depends on those of other views not at all, though they may say something of it, too. So what the
+    observed cells say beyond the model is learned from training rows, each predicted by the others. Categories,
+    booleans and levels are predicted as by :class:`CrossCatClassifier`: by a logarithmic opinion pool of all views and
+    of single columns (Genest and Zidek, 1986), one for each column. Of numbers (real and skewed columns and counts),
+    the errors of the model, in units of its standard deviations, are predicted by a ridge regression on all other
+    columns, a case of stacking (Wolpert, 1992), where that lowers the errors of rows that are left out. Dates, angles
+    and semicontinuous columns are filled as by :meth:`CrossCat.impute`, and the draws of multiple imputation are those
+    of the posterior.
+
     Parameters
     ----------
     estimator : CrossCat, SubsampleAnnealedDPMM or TreeGuidedNRMM, default=None
@@ -56,12 +66,17 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
 
     See Also
     --------
-    CrossCat.impute : The same imputations, with their uncertainty.
+    CrossCat.impute : Imputations by the posterior predictive distribution alone.
     sklearn_subanneal.posterior.pool_fits : Analyses of several imputations, pooled.
 
     References
     ----------
     D. B. Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley.
+
+    C. Genest, J. V. Zidek (1986), Combining probability distributions: a critique and an annotated bibliography,
+    Statistical Science 1, 114-135.
+
+    D. H. Wolpert (1992), Stacked generalization, Neural Networks 5, 241-259.
 
     Examples
     --------

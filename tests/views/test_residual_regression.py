@@ -1,4 +1,4 @@
-"""Regressions of the model's errors on the other columns: their formula, their rows, their limits, what they are for."""
+"""Regressions of the model's errors on the other columns: their formula, rows, and limits, and what they are for."""
 
 from __future__ import annotations
 
