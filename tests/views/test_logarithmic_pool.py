@@ -144,6 +144,13 @@ def test_a_power_of_zero_leaves_a_column_out(fitted, pool):
     assert np.abs(with_it - without_it).max() > 0.01
 
 
+def test_the_class_itself_is_no_evidence(fitted, pool):
+    model, arrays, *_ = fitted
+    average = ensemble_of_views(model._models, model._flat_draws())
+    without_it = pool.probabilities(average, without(arrays, [5]))
+    np.testing.assert_allclose(pool.probabilities(average, arrays), without_it, rtol=1e-12)
+
+
 def test_chunks_of_rows_give_the_same(fitted, pool, monkeypatch):
     model, arrays, *_ = fitted
     average = ensemble_of_views(model._models, model._flat_draws())

@@ -167,19 +167,38 @@ def test_rows_are_fewer_where_columns_are_many(fitted, monkeypatch):
     assert learned_regressions(model._models, model._flat_draws(), rows, [COLOUR, GRADE, ANGLE]) == (None, [])
 
 
+def test_noise_tells_nothing_of_errors(fitted):
+    """A regression is kept where it lowers the errors of rows that are left out."""
+    model, *_ = fitted
+    transform, found = model._models[SIZE].transform, []
+    for seed in range(40):
+        cells, others = np.split(np.random.default_rng(seed).normal(size=(60, 5)), [1], axis=1)
+        prediction = np.zeros(60), np.ones(60)
+        found.append(residual_regression._regression(SIZE, transform, prediction, cells[:, 0], others, np.ones(60)))
+    assert found.count(None) > 10
+    assert all(regression.remaining < 1.0 for regression in found if regression is not None)
+
+
 def test_what_other_columns_say_beyond_the_clusters_counts(tmp_path):
     """A number depends on three groups of columns, independent of one another, and is in the view of one."""
     rng = np.random.default_rng(1)
     groups = rng.integers(0, 2, (3, 600))
     X = pd.DataFrame({f"x{j}": 5.0 * groups[j // 3] + rng.normal(size=600) for j in range(9)})
-    X["bought"] = np.where(rng.random((600,)) < 0.4, 0.0, rng.lognormal(1.0, 0.5, 600))
+    # An amount that is 0 for one kind, and has a logarithm otherwise.
+    kind = rng.integers(0, 2, 600)
+    X["kind"], X["bought"] = kind > 0, np.where(kind, rng.lognormal(1.0, 0.5, 600), 0.0)
     y = groups.sum(axis=0) + rng.normal(0.0, 0.5, 600)
     gaps = X.assign(y=np.where(np.arange(600) % 2, y, np.nan))
-    gaps = gaps.mask((rng.random(gaps.shape) < 0.05) & (gaps.columns != "y"))
+    gaps["bought"] = gaps["bought"].mask(rng.random(600) < 0.1)
     imputer = BayesianImputer(CrossCat(n_chains=1), random_state=0).fit(gaps)
     filled, by_model = imputer.transform(gaps)["y"], imputer.estimator_.impute(gaps)["y"]
     refined, plain = (np.mean((own - y)[::2] ** 2) for own in (filled, by_model))
     assert refined < 0.8 * plain
+    deviations, of_model = (own.impute(gaps, return_uncertainty=True)[1] for own in (imputer, imputer.estimator_))
+    (regression,) = (
+        own for own in imputer._refinements.regressions if own.column == imputer.estimator_.first_parts_[-1]
+    )
+    np.testing.assert_allclose(deviations[::2, -1], regression.remaining * of_model[::2, -1])
     save(imputer, tmp_path / "imputer.npz")
     pd.testing.assert_frame_equal(load(tmp_path / "imputer.npz").transform(gaps), imputer.transform(gaps))
     new = gaps.iloc[::-2].reset_index(drop=True)
