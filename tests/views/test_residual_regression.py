@@ -216,3 +216,19 @@ def test_a_prediction_that_is_sure_stays():
     filled = BayesianImputer(CrossCat(n_chains=1), random_state=0).fit_transform(gaps)
     hidden = gaps["copy"].isna()
     assert (filled["copy"] - X["copy"])[hidden].std() < 2e-4
+
+
+def test_amounts_that_are_0_or_have_a_logarithm():
+    """The number beside an imputed 0 is no regressor: it has no logarithm."""
+    rng = np.random.default_rng(3)
+    kind, size = rng.integers(0, 2, 400), rng.normal(size=400)
+    X = pd.DataFrame(
+        {"kind": kind > 0, "size": size, "paid": np.where(kind, np.ceil(np.exp(3 + size + rng.normal(0, 0.3, 400))), 0)}
+    )
+    X["size"], hidden = X["size"].mask(rng.random(400) < 0.1), rng.random(400) < 0.1
+    imputer = BayesianImputer(CrossCat(n_chains=1), random_state=0).fit(X.assign(paid=X["paid"].mask(hidden)))
+    # The zeros are one part, and the others the other.
+    assert len(imputer.estimator_._models) == 4 and imputer._refinements.regressors is not None
+    filled = imputer.transform(X.assign(paid=X["paid"].mask(hidden)))
+    assert not filled.isna().any().any()
+    assert ((filled["paid"] == 0) == (kind == 0))[hidden].all()
