@@ -104,14 +104,15 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / FILES["model"])
     types_file.write_types(source, folder / FILES["types"])
+    is_quick = len(source.X) <= MOST_SCORED_ROWS and plan.time_limit is None
     if detector is None:
-        detector = len(source.X) <= MOST_SCORED_ROWS and plan.time_limit is None
+        detector = is_quick
     if detector:
         _save_detector(model, source, folder / FILES["detector"])
     views = find_views(model, source, MOST_VIEWS, MOST_CLUSTERS)
     marked = (lambda table: table) if raw else marked_table
     marked(_clusters(source, views)).to_csv(folder / FILES["clusters"], index=False)
-    imputation = impute_missing(model, source.frame, source.X)
+    imputation = impute_missing(model, source.frame, source.X, refine=is_quick)
     files = dict(FILES)
     if not detector:
         del files["detector"]

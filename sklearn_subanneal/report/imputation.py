@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_subanneal.estimators import BayesianImputer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +42,7 @@ class Imputation:
     missing: np.ndarray
 
 
-def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame) -> Imputation:
+def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame, refine: bool = False) -> Imputation:
     """Impute the missing cells of the modelled columns.
 
     Parameters
@@ -49,6 +52,9 @@ def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame) -> Imp
         All columns of the table.
     X : DataFrame
         Those that are modelled.
+    refine : bool, default=False
+        Whether to impute as :class:`~sklearn_subanneal.BayesianImputer`: X must be the table to which the model was
+        fitted. It takes up to as long as the fit.
 
     Returns
     -------
@@ -56,7 +62,8 @@ def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame) -> Imp
     """
     import pandas as pd
 
-    values, uncertainty = model.impute(X, return_uncertainty=True)
+    imputer = BayesianImputer(FrozenEstimator(model)).fit(X) if refine and X.isna().any(axis=None) else model
+    values, uncertainty = imputer.impute(X, return_uncertainty=True)
     table = completed_table(frame, X, values)
     return Imputation(table, values, pd.DataFrame(uncertainty, X.index, X.columns), X.isna().to_numpy())
 

@@ -33,7 +33,7 @@ def impute_table(given: argparse.Namespace) -> int:
         frame, X, model, spelling = _read(given, say)
     missing = X.isna().to_numpy()
     if given.draws is None:
-        imputed = impute_missing(model, frame, X)
+        imputed = impute_missing(model, frame, X, refine=given.model is None and given.time_limit is None)
         tables, uncertainty = [imputed.table], imputed.uncertainty
     else:
         drawn = model.sample_imputations(X, given.draws, given.seed)
