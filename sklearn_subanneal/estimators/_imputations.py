@@ -58,6 +58,10 @@ class Imputations:
             variance of a cluster with fewer than three degrees of freedom is taken as for three), and for categories
             the probability that the value is another; 0 where the cell was observed.
 
+        See Also
+        --------
+        BayesianImputer : Better predictions, which are learned, in addition, from the errors of the model.
+
         Examples
         --------
         >>> import numpy as np
