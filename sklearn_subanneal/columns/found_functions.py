@@ -309,8 +309,7 @@ def _is_monotone(x: np.ndarray, y: np.ndarray) -> bool:
     both = ~np.isnan(x) & ~np.isnan(y)
     x, y = x[both], y[both]
     least = -RELATIVE * np.abs(y).max(initial=0.0)
-    rises = np.diff(y[np.lexsort((y, x))]) >= least
-    return bool(rises.all()) or bool((np.diff(-y[np.lexsort((-y, x))]) >= least).all())
+    return any((np.diff(own[np.lexsort((own, x))]) >= least).all() for own in (y, -y))
 
 
 def _are_one_to_one(x: np.ndarray, y: np.ndarray) -> bool:

@@ -49,7 +49,6 @@ class Ensemble:
         self.log_weights = np.zeros(len(products)) if weights is None else np.log(weights / np.mean(weights))
         self.most_clusters = max(factor.n_clusters + 1 for factors in products for factor in factors)
         self.widest = max(len(part.members) for factors in products for factor in factors for part in factor.parts)
-        self.most_parts = max(len(factor.parts) for factors in products for factor in factors)
         self.most_terms = max(sum(factor.n_clusters + 1 for factor in factors) for factors in products)
 
     def with_weights(self, weights: np.ndarray) -> Ensemble:
@@ -109,10 +108,6 @@ class Ensemble:
         It is the log probability of all categories and counts of a row, and for the cells of its semicontinuous columns
         of being the atom that they are or one of the rest. What is left of the score is the log density of the real
         cells given all that, in the units of the data.
-
-        Returns
-        -------
-        log_masses : ndarray of shape (n_rows,)
         """
         out = np.empty(len(arrays[0]))
         for rows, cells in self.cells(arrays, self.most_clusters):
@@ -244,9 +239,8 @@ class Ensemble:
         total = np.full(1, -np.inf)
         first, second = dict.fromkeys(targets, 0.0), dict.fromkeys(targets, 0.0)
         for factors, log_weight in zip(self.products, self.log_weights, strict=True):
-            if seen:
-                # Other factors say nothing.
-                factors = [f for f in factors if any(not first.keys().isdisjoint(part.members) for part in f.parts)]
+            # Of seen rows, other factors say nothing.
+            factors = [factor for factor in factors if not seen or not first.keys().isdisjoint(factor.members)]
             joints = [factor.log_joint(cells) for factor in factors]
             log_marginals = [log_sum_exp(joint) for joint in joints]
             log_density = log_weight + (0.0 if seen else sum(log_marginals))

@@ -143,7 +143,8 @@ def pooled_probabilities(
     """
     logs = [np.tile(np.log(pool.shares), (len(own), 1)) for pool, own in zip(pools, rows, strict=True)]
     asked = np.unique(np.concatenate([np.empty(0, int), *rows]))
-    n_terms = average.most_clusters * max(average.widest, average.most_parts)
+    n_parts = max(len(factor.parts) for factors in average.products for factor in factors)
+    n_terms = average.most_clusters * max(average.widest, n_parts)
     for some, cells in average.cells([array[asked] for array in arrays], n_terms, asked, MOST_EVIDENCE):
         chunk = []
         for pool, own, out in zip(pools, rows, logs, strict=True):
