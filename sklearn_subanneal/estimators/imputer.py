@@ -35,7 +35,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     booleans and levels are predicted as by :class:`CrossCatClassifier`: by a logarithmic opinion pool of all views and
     of single columns (Genest and Zidek, 1986), one for each column. Of numbers (real and skewed columns and counts),
     the errors of the model, in units of its standard deviations, are predicted by a ridge regression on all other
-    columns, a case of stacking (Wolpert, 1992), where that lowers the errors of rows that are left out. Dates, angles
+    columns, a case of stacking (Wolpert, 1992), where that lowers the errors of rows that are left out. Of categories
+    and levels, at most 100 columns are refined, those that miss most cells in ``fit``. Dates, angles
     and semicontinuous columns are filled as by :meth:`CrossCat.impute`, and the draws of multiple imputation are those
     of the posterior.
 

@@ -14,6 +14,8 @@ from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
 
 # Columns of more categories are names of rows rather than classes of them, and are predicted by the model alone.
 MOST_CATEGORIES = 1000
+# The time is that of so many pools at most, times columns of the table: others miss fewer cells.
+MOST_POOLS = 100
 # A pool is learned from at most so many rows, and from fewer if so many columns have pools that all rows are more.
 MOST_ROWS, MOST_ROWS_OF_ALL, FEWEST_ROWS = 600, 30_000, 100
 
@@ -26,7 +28,7 @@ def learned_pools(
     left_out: LeftOutRows,
     columns: Iterable[int],
 ) -> list[LogarithmicPool]:
-    """The pools of some discrete columns that have two to a thousand categories.
+    """The pools of some discrete columns that have two to a thousand categories: of those that miss most cells.
 
     Parameters
     ----------
@@ -39,11 +41,12 @@ def learned_pools(
     pools : list of LogarithmicPool
         Of those columns in which two values occur at least.
     """
-    columns = [
+    able = [
         j
         for j in columns
         if 2 <= models[j].n_values <= MOST_CATEGORIES and np.ptp(arrays[j][~is_missing(arrays[j])]) > 0
     ]
+    columns = sorted(sorted(able, key=lambda j: -np.count_nonzero(is_missing(arrays[j])))[:MOST_POOLS])
     most = max(min(MOST_ROWS, MOST_ROWS_OF_ALL // max(len(columns), 1)), FEWEST_ROWS)
     pools = []
     for j in columns:

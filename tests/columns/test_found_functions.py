@@ -98,6 +98,8 @@ def test_whole_numbers_stay_whole():
     assert years.is_whole
     cells = years.backward(np.round(months / 12.0, 4))
     np.testing.assert_array_equal(cells, months)
+    # So do those that did not occur.
+    np.testing.assert_array_equal(years.backward(np.round([95 / 12.0, 127 / 12.0], 4)), [95.0, 127.0])
     # There are no counts below 0, or so large.
     counts = replace(years, is_count=True)
     np.testing.assert_array_equal(counts.backward(np.array([0.5, 0.58, -3.0, 1e20, np.nan])), [6, 7, -1, -1, -1])

@@ -57,6 +57,14 @@ def test_columns_of_few_enough_categories_have_pools(fitted, pools):
     assert not learned_pools(model._models, model._draws, labels, same, rows, [1])
 
 
+def test_columns_that_miss_most_cells_come_first(fitted, monkeypatch):
+    model, _, labels, modelled, rows = fitted
+    monkeypatch.setattr(column_pools, "learned_pool", lambda *given: given[-1])
+    monkeypatch.setattr(column_pools, "MOST_POOLS", 2)
+    more = [np.where(np.arange(N_ROWS) < 9 * (j in (2, 3)), -1, array) for j, array in enumerate(modelled)]
+    assert learned_pools(model._models, model._draws, labels, more, rows, [1, 2, 3, 4]) == [2, 3]
+
+
 def test_rows_are_those_in_which_the_column_is_known(fitted, monkeypatch):
     model, _, labels, modelled, rows = fitted
     handed = []
