@@ -135,7 +135,7 @@ class Imputations:
         modelled = [array[self._copies.rows] for array in arrays]
         discrete = [j for j in columns if models[j].discrete]
         return Refinements(
-            learned_pools(models, self._draws, labels, modelled, left_out, discrete),
+            *learned_pools(models, self._draws, labels, modelled, left_out, discrete),
             *learned_regressions(models, self._flat_draws(), left_out, columns),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
 MOST_CATEGORIES = 1000
 # The time is that of so many pools at most, times columns of the table: others miss fewer cells.
 MOST_POOLS = 100
+# All pools have together at most so many opinions, each of one view of a draw; but one draw of each chain at least.
+MOST_OPINIONS = 4000
 # A pool is learned from at most so many rows, and from fewer if so many columns have pools that all rows are more.
 MOST_ROWS, MOST_ROWS_OF_ALL, FEWEST_ROWS = 600, 30_000, 100
 
@@ -27,7 +30,7 @@ def learned_pools(
     arrays: list[np.ndarray],
     left_out: LeftOutRows,
     columns: Iterable[int],
-) -> list[LogarithmicPool]:
+) -> tuple[np.ndarray, list[LogarithmicPool]]:
     """The pools of some discrete columns that have two to a thousand categories: of those that miss most cells.
 
     Parameters
@@ -38,6 +41,8 @@ def learned_pools(
 
     Returns
     -------
+    numbers : ndarray of int
+        The draws, those of the first chain first, of which the pools are.
     pools : list of LogarithmicPool
         Of those columns in which two values occur at least.
     """
@@ -48,10 +53,17 @@ def learned_pools(
     ]
     columns = sorted(sorted(able, key=lambda j: -np.count_nonzero(is_missing(arrays[j])))[:MOST_POOLS])
     most = max(min(MOST_ROWS, MOST_ROWS_OF_ALL // max(len(columns), 1)), FEWEST_ROWS)
+    n_views, n_each = max(len(chain[-1].views) for chain in chains), len(chains[0])
+    n_used = int(np.clip(MOST_OPINIONS // max(n_views * len(chains) * len(columns), 1), 1, n_each))
+    used = np.linspace(0, n_each - 1, n_used).astype(int)
+    numbers = (n_each * np.arange(len(chains))[:, None] + used).ravel()
+    chains = [[chain[s] for s in used] for chain in chains]
+    labels = [labels[s] for s in numbers]
+    left_out = replace(left_out, seen=left_out.seen.of_draws(numbers))
     pools = []
     for j in columns:
         known = ~is_missing(arrays[j])
         of_rows = [own[:, known] for own in labels], [array[known] for array in arrays]
         rows = left_out.take(np.flatnonzero(~is_missing(left_out.arrays[j]))).some(most)
         pools.append(learned_pool(models, chains, *of_rows, rows, j))
-    return pools
+    return numbers, pools

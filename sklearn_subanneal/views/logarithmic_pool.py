@@ -124,7 +124,11 @@ class LogarithmicPool:
 
 
 def pooled_probabilities(
-    pools: Sequence[LogarithmicPool], average: Ensemble, arrays: list[np.ndarray], rows: Sequence[np.ndarray]
+    pools: Sequence[LogarithmicPool],
+    average: Ensemble,
+    arrays: list[np.ndarray],
+    rows: Sequence[np.ndarray],
+    numbers: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """Probabilities of the classes of several pools, each for some of the rows: densities are computed once.
 
@@ -136,11 +140,14 @@ def pooled_probabilities(
         As of :meth:`LogarithmicPool.probabilities`.
     rows : sequence of ndarray of int, shape (n_rows_of_pool,)
         For each pool, the rows whose classes are asked for, ascending.
+    numbers : ndarray of int, default=None
+        The draws of ``average`` of which the pools are; None: all.
 
     Returns
     -------
     probabilities : list of ndarray of shape (n_rows_of_pool, n_classes)
     """
+    products = [average.products[s] for s in (range(len(average.products)) if numbers is None else numbers)]
     logs = [np.tile(np.log(pool.shares), (len(own), 1)) for pool, own in zip(pools, rows, strict=True)]
     asked = np.unique(np.concatenate([np.empty(0, int), *rows]))
     n_parts = max(len(factor.parts) for factors in average.products for factor in factors)
@@ -152,7 +159,7 @@ def pooled_probabilities(
             places = np.flatnonzero(np.isin(asked[some], own))
             if places.size:
                 chunk.append((pool, places, out, np.searchsorted(own, asked[some][places])))
-        for s, factors in enumerate(average.products):
+        for s, factors in enumerate(products):
             for v, factor in enumerate(factors):
                 members, evidence = _evidence(factor, cells)
                 for pool, places, out, at in chunk:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class Refinements:
 
     Attributes
     ----------
+    draws : ndarray of int
+        Numbers of the draws of which the pools are.
     pools : sequence of LogarithmicPool
         Of columns of categories, booleans or levels.
     regressors : Regressors or None
@@ -27,6 +29,7 @@ class Refinements:
         Of columns of numbers.
     """
 
+    draws: np.ndarray = field(default_factory=lambda: np.empty(0, int))
     pools: Sequence[LogarithmicPool] = ()
     regressors: Regressors | None = None
     regressions: Sequence[ResidualRegression] = ()
@@ -65,7 +68,7 @@ class Refinements:
                 filled[j][rows] = cells
                 uncertainty[j][rows] *= regression.remaining
         rows = [np.flatnonzero(is_missing(arrays[pool.column])) for pool in self.pools]
-        found = pooled_probabilities(self.pools, average, arrays, rows)
+        found = pooled_probabilities(self.pools, average, arrays, rows, self.draws)
         for pool, own, shares in zip(self.pools, rows, found, strict=True):
             value, spread = average.model_at(pool.column)[1].summary(shares, None)
             filled[pool.column][own], uncertainty[pool.column][own] = value[:, 0], spread[:, 0]

@@ -45,7 +45,7 @@ def pools(fitted):
     model, _, labels, modelled, rows = fitted
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(column_pools, "MOST_CATEGORIES", 50)
-        return learned_pools(model._models, model._draws, labels, modelled, rows, [1, 2, 3, 4])
+        return learned_pools(model._models, model._draws, labels, modelled, rows, [1, 2, 3, 4])[1]
 
 
 def test_columns_of_few_enough_categories_have_pools(fitted, pools):
@@ -54,7 +54,7 @@ def test_columns_of_few_enough_categories_have_pools(fitted, pools):
     assert pools[2].shares.argmin() == 0 and 0.0 < pools[2].shares[0] < 0.01
     model, _, labels, modelled, rows = fitted
     same = [np.zeros_like(array) if j == 1 else array for j, array in enumerate(modelled)]
-    assert not learned_pools(model._models, model._draws, labels, same, rows, [1])
+    assert not learned_pools(model._models, model._draws, labels, same, rows, [1])[1]
 
 
 def test_columns_that_miss_most_cells_come_first(fitted, monkeypatch):
@@ -62,7 +62,7 @@ def test_columns_that_miss_most_cells_come_first(fitted, monkeypatch):
     monkeypatch.setattr(column_pools, "learned_pool", lambda *given: given[-1])
     monkeypatch.setattr(column_pools, "MOST_POOLS", 2)
     more = [np.where(np.arange(N_ROWS) < 9 * (j in (2, 3)), -1, array) for j, array in enumerate(modelled)]
-    assert learned_pools(model._models, model._draws, labels, more, rows, [1, 2, 3, 4]) == [2, 3]
+    assert learned_pools(model._models, model._draws, labels, more, rows, [1, 2, 3, 4])[1] == [2, 3]
 
 
 def test_rows_are_those_in_which_the_column_is_known(fitted, monkeypatch):
@@ -93,7 +93,7 @@ def test_missing_cells_are_the_likeliest_or_the_median(fitted, pools):
     average = ensemble_of_views(model._models, model._flat_draws())
     filled, spreads = average.impute(arrays)
     by_model = [array.copy() for array in filled]
-    Refinements(pools).refine(average, arrays, filled, spreads, {})
+    Refinements(np.arange(6), pools).refine(average, arrays, filled, spreads, {})
     for pool in pools:
         j = pool.column
         gaps = arrays[j] < 0
@@ -112,17 +112,37 @@ def test_each_training_row_is_left_out_by_its_place_in_the_table(fitted, pools):
     model, arrays, _, _, rows = fitted
     whole = left_out(model._models, model._flat_draws(), rows.seen, arrays)
     filled, spreads = whole.impute(arrays, seen=True)
-    Refinements(pools).refine(whole, arrays, filled, spreads, {})
+    Refinements(np.arange(6), pools).refine(whole, arrays, filled, spreads, {})
     differs = False
     for row in np.flatnonzero(np.min([array < 0 for array in arrays[1:4]], axis=0) | (arrays[2] < 0)):
         cells = [array[row : row + 1] for array in arrays]
         alone = left_out(model._models, model._flat_draws(), rows.seen.take(slice(row, row + 1)), cells)
         one, spread = alone.impute(cells, seen=True)
-        Refinements(pools).refine(alone, cells, one, spread, {})
+        Refinements(np.arange(6), pools).refine(alone, cells, one, spread, {})
         for j in (1, 2, 3):
             assert one[j][0] == filled[j][row]
             assert spread[j][0] == pytest.approx(spreads[j][row], abs=1e-9)
         new, of_new = [array.copy() for array in one], [array.copy() for array in spread]
-        Refinements(pools).refine(ensemble_of_views(model._models, model._flat_draws()), cells, new, of_new, {})
+        Refinements(np.arange(6), pools).refine(
+            ensemble_of_views(model._models, model._flat_draws()), cells, new, of_new, {}
+        )
         differs |= abs(of_new[2][0] - spread[2][0]) > 1e-3
     assert differs
+
+
+def test_pools_of_many_columns_have_fewer_draws(fitted, monkeypatch):
+    """One draw of each chain, and these are the ones by which cells are filled."""
+    model, arrays, labels, modelled, rows = fitted
+    monkeypatch.setattr(column_pools, "MOST_OPINIONS", 1)
+    numbers, pools = learned_pools(model._models, model._draws, labels, modelled, rows, [1, 3])
+    np.testing.assert_array_equal(numbers, [0, 3])
+    whole, some = (
+        ensemble_of_views(model._models, draws)
+        for draws in (model._flat_draws(), [model._flat_draws()[s] for s in numbers])
+    )
+    filled, spreads = whole.impute(arrays)
+    Refinements(numbers, pools).refine(whole, arrays, filled, spreads, {})
+    for pool in pools:
+        gaps = arrays[pool.column] < 0
+        assert len(pool.class_shares) == 2
+        np.testing.assert_allclose(spreads[pool.column][gaps], 1.0 - pool.probabilities(some, arrays)[gaps].max(axis=1))

@@ -138,7 +138,7 @@ def test_corrections_are_in_standard_deviations_and_have_limits(fitted):
 
 def test_training_rows_are_left_out_and_new_rows_are_not(fitted, learned):
     model, arrays, rows = fitted
-    refinements = Refinements((), *learned)
+    refinements = Refinements(np.empty(0, int), (), *learned)
 
     def refined(average, cells, seen):
         predicted = refinements.room(len(cells[0]))
