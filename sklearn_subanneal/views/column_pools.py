@@ -15,7 +15,7 @@ from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
 
 # Columns of more categories are names of rows rather than classes of them, and are predicted by the model alone.
 MOST_CATEGORIES = 1000
-# The time is that of so many pools at most, times columns of the table: others miss fewer cells.
+# At most so many columns have pools: the time to learn one grows with the number of columns of the table.
 MOST_POOLS = 100
 # All pools have together at most so many opinions, each of one view of a draw; but one draw of each chain at least.
 MOST_OPINIONS = 4000

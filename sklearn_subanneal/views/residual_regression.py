@@ -15,7 +15,7 @@ from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.pool_learning import LeftOutRows
 from sklearn_subanneal.views.views_predictive import left_out, without
 
-# The types of columns that are predicted so: numbers whose mean is that of a distribution on a line.
+# The types of columns whose predictions are corrected: numbers, but neither those with atoms nor angles.
 NUMBERS = ("real", "skewed", "count")
 # Penalties, for regressors in standard deviations: the largest one leaves nothing.
 PENALTIES = np.geomspace(0.1, 1e6, 22)
