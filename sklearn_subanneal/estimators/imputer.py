@@ -36,9 +36,9 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     of single columns (Genest and Zidek, 1986), one for each column. Of numbers (real and skewed columns and counts),
     the errors of the model, in units of its standard deviations, are predicted by a ridge regression on all other
     columns, a case of stacking (Wolpert, 1992), where that lowers the errors of rows that are left out. Of categories
-    and levels, at most 100 columns are refined, those that miss most cells in ``fit``. Dates, angles
-    and semicontinuous columns are filled as by :meth:`CrossCat.impute`, and the draws of multiple imputation are those
-    of the posterior.
+    and levels, at most 100 columns are refined, those that miss most cells in ``fit``. Dates, angles and semicontinuous
+    columns are filled as by :meth:`CrossCat.impute`, and the draws of multiple imputation are those of the posterior.
+    All this is learned after the fit of the model, beyond a ``time_limit`` of it.
 
     Parameters
     ----------
