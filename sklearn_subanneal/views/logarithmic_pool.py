@@ -96,7 +96,9 @@ class LogarithmicPool:
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        (out,) = pooled_probabilities([self], average, arrays, [np.arange(len(arrays[0]))])
+        out = np.empty((len(arrays[0]), len(self.shares)))
+        for _, rows, found in pooled_probabilities([self], average, arrays, [np.arange(len(out))]):
+            out[rows] = found
         return out
 
     def opinion(self, evidence: np.ndarray, members: np.ndarray, has_class: bool, table: np.ndarray) -> np.ndarray:
@@ -129,7 +131,7 @@ def pooled_probabilities(
     arrays: list[np.ndarray],
     rows: Sequence[np.ndarray],
     numbers: np.ndarray | None = None,
-) -> list[np.ndarray]:
+) -> Iterator[tuple[LogarithmicPool, np.ndarray, np.ndarray]]:
     """Probabilities of the classes of several pools, each for some of the rows: densities are computed once.
 
     Parameters
@@ -143,33 +145,34 @@ def pooled_probabilities(
     numbers : ndarray of int, default=None
         The draws of ``average`` of which the pools are; None: all.
 
-    Returns
-    -------
-    probabilities : list of ndarray of shape (n_rows_of_pool, n_classes)
+    Yields
+    ------
+    pool : LogarithmicPool
+    some : ndarray of int, shape (n_some,)
+        Some of its rows.
+    probabilities : ndarray of shape (n_some, n_classes)
     """
     products = [average.products[s] for s in (range(len(average.products)) if numbers is None else numbers)]
-    logs = [np.tile(np.log(pool.shares), (len(own), 1)) for pool, own in zip(pools, rows, strict=True)]
     asked = np.unique(np.concatenate([np.empty(0, int), *rows]))
     n_parts = max(len(factor.parts) for factors in average.products for factor in factors)
-    n_terms = average.most_clusters * max(average.widest, n_parts)
+    n_classes = max((len(pool.shares) for pool in pools), default=0)
+    n_terms = max(average.most_clusters * max(average.widest, n_parts), n_classes)
     for some, cells in average.cells([array[asked] for array in arrays], n_terms, asked, MOST_EVIDENCE):
         chunk = []
-        for pool, own, out in zip(pools, rows, logs, strict=True):
-            # The places of its rows in this chunk, and among all of its rows.
+        for pool, own in zip(pools, rows, strict=True):
             places = np.flatnonzero(np.isin(asked[some], own))
             if places.size:
-                chunk.append((pool, places, out, np.searchsorted(own, asked[some][places])))
+                chunk.append((pool, places, pool.draw_weights, np.tile(np.log(pool.shares), (len(places), 1))))
         for s, factors in enumerate(products):
             for v, factor in enumerate(factors):
                 members, evidence = _evidence(factor, cells)
-                for pool, places, out, at in chunk:
+                for pool, places, weights, logs in chunk:
                     has_class, table = pool.column in factor.members, pool.class_shares[s][v]
-                    opinion = pool.opinion(evidence[:, places], members, has_class, table)
-                    out[at] += pool.draw_weights[s] * opinion
-        for pool, places, out, at in chunk:
+                    logs += weights[s] * pool.opinion(evidence[:, places], members, has_class, table)
+        for pool, places, _, logs in chunk:
             for j, densities in pool.class_densities.of_cells(cells, np.flatnonzero(pool.class_powers)):
-                out[at] += pool.class_powers[j] * (densities[places] if len(densities) > 1 else densities)
-    return [softmax(out, axis=1) for out in logs]
+                logs += pool.class_powers[j] * (densities[places] if len(densities) > 1 else densities)
+            yield pool, asked[some][places], softmax(logs, axis=1)
 
 
 def _evidence(factor: Predictive, cells: DistinctRows) -> tuple[np.ndarray, np.ndarray]:

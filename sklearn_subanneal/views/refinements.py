@@ -68,7 +68,6 @@ class Refinements:
                 filled[j][rows] = cells
                 uncertainty[j][rows] *= regression.remaining
         rows = [np.flatnonzero(is_missing(arrays[pool.column])) for pool in self.pools]
-        found = pooled_probabilities(self.pools, average, arrays, rows, self.draws)
-        for pool, own, shares in zip(self.pools, rows, found, strict=True):
+        for pool, some, shares in pooled_probabilities(self.pools, average, arrays, rows, self.draws):
             value, spread = average.model_at(pool.column)[1].summary(shares, None)
-            filled[pool.column][own], uncertainty[pool.column][own] = value[:, 0], spread[:, 0]
+            filled[pool.column][some], uncertainty[pool.column][some] = value[:, 0], spread[:, 0]
