@@ -13,10 +13,14 @@ from sklearn_subanneal.columns.transform_choice import choose_transform
 from sklearn_subanneal.columns.transforms import IDENTITY, Transform
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
 from sklearn_subanneal.columns.units import standard_units
+from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.schema import Table
 
-# A revision of real to skewed, or of ordinal or count to real, needs so many nats for each cell, as the first choice.
+# A revision of real to skewed, or of count to real, needs so many nats for each cell, as the first choice.
 LEAST_GAIN = 0.1
+# A regression within groups of rows must gain so many nats for each cell over the means of the groups, of which there
+# are this many rows or more on average.
+LEAST_GROUP_GAIN, FEWEST_OF_GROUP = 0.1, 5
 # Fewer levels than this are not spread over the reals.
 FEWEST_LEVELS = 8
 # Few levels are graded if the straight line explains so much of what their means explain of the other columns, and, of
@@ -24,6 +28,8 @@ FEWEST_LEVELS = 8
 LEAST_LINEAR_SHARE, LEAST_VARIANCE_SHARE = 0.8, 0.5
 # The regressions take at most so many rows, evenly spaced.
 MOST_ROWS = 2000
+# Rounds in which missing cells of the other columns are filled.
+FILL_ROUNDS = 5
 # Rounds in which the columns are decided one after the other, each given the others as they are.
 MOST_ROUNDS = 5
 
@@ -35,8 +41,11 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     which a transformation may destroy (a sum of columns is no sum of their logarithms), and which a count or an ordinal
     column does not have. The log density of a real column is therefore that of a linear regression on the other real
     and skewed columns. A skewed column stays skewed only if the regression of the transformed cells, with the Jacobian
-    (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. An ordinal column of at least eight levels, or a
-    count, becomes real if that has more evidence by 0.1 nats for each cell than its own distribution. Equally frequent
+    (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. A count becomes real if that has more evidence by
+    0.1 nats for each cell than its own distribution, and an ordinal column of at least eight levels if it has any more,
+    and the other columns have a share in it by the BIC. Such a column also becomes real if its regression within the
+    groups that a categorical or boolean column makes, as the years of a panel within its firms, has more evidence, by
+    the BIC, than its own distribution, and by 0.1 nats for each cell than the means of the groups. Equally frequent
     integers, taken for classes, become real if the other columns follow a straight line in them: if it explains four
     fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC). So does an
     ordinal column of fewer levels if the line also explains half of the variance of another column.
@@ -61,15 +70,20 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     first = [at[0] for at in table.places]
     found = {j: numbers for j, c in enumerate(table.columns) if (numbers := _numbers(c, arrays[first[j]])) is not None}
     rows = spread_rows(len(arrays[0]))
-    sampled = {j: numbers[rows] for j, numbers in found.items()}
-    few = {j for j in found if _has_few_levels(table.columns[j], found[j])}
+    # Of a column of which nearly all cells are missing, these rows may have none.
+    sampled = {j: cells for j, numbers in found.items() if _n_levels(cells := numbers[rows]) > 1}
+    few = {j for j in sampled if _has_few_levels(table.columns[j], found[j])}
     others = [x for j, x in sampled.items() if j not in few]
     least = {"categorical": 0.0, "ordinal": LEAST_VARIANCE_SHARE}
     graded = {j for j in few if _are_graded(sampled[j], others, least[table.columns[j].kind])}
     for j in few - graded:
         del sampled[j]
     chosen = [j for j in sampled if j not in graded and table.columns[j].revisable]
-    real = sorted(graded.union(_linear_columns(sampled, table, chosen) if chosen and len(sampled) > 1 else ()))
+    groups = [
+        arrays[at][rows] for at, c in zip(first, table.columns, strict=True) if c.kind in ("categorical", "boolean")
+    ]
+    linear = _linear_columns(sampled, table, chosen, groups) if chosen and len(sampled) > 1 else []
+    real = sorted(graded.union(linear))
     columns, out = list(table.columns), list(arrays)
     for j in real:
         own = columns[j]
@@ -93,7 +107,7 @@ def regressor(cells: np.ndarray, kind: str) -> np.ndarray:
     """A real or skewed column as regressions take it: transformed and standardised, with missing cells at the mean."""
     if np.isnan(cells).all():
         return np.zeros(len(cells))
-    return _standardised(transform_of(cells, kind).forward(cells))
+    return np.nan_to_num(_standardised(transform_of(cells, kind).forward(cells)))
 
 
 def _numbers(column, cells):
@@ -136,8 +150,11 @@ def _are_graded(levels, others, least_share):
     return of_line > 0.0 and largest >= least_share and of_line >= LEAST_LINEAR_SHARE * of_means
 
 
-def _linear_columns(cells, table, chosen):
-    """The chosen columns of which real has more evidence than their type, given the other columns as they are."""
+def _linear_columns(cells, table, chosen, groups):
+    """The chosen columns of which real has more evidence than their type, given the other columns as they are.
+
+    ``groups`` are the typed cells of columns of categories.
+    """
     kinds = {j: table.columns[j].kind for j in chosen}
     transforms = {j: choose_transform(cells[j]) for j in chosen if kinds[j] == "skewed"}
     alone = {j: _evidence(cells[j], kinds[j]) for j in chosen if kinds[j] != "skewed"}
@@ -150,10 +167,14 @@ def _linear_columns(cells, table, chosen):
         for j in chosen:
             used[place[j]] = False
             others, x = columns[:, used], cells[j]
-            gain = regression_log_density(x, transforms[j], others) if j in transforms else alone[j]
-            gain = (gain - regression_log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
-            # Whole numbers are no reals unless that is clearly better.
-            keeps = gain > LEAST_GAIN if j in transforms else gain > -LEAST_GAIN
+            if kinds[j] == "ordinal":
+                keeps = not _are_linear_levels(x, alone[j], others, groups)
+            else:
+                others = np.nan_to_num(others)
+                gain = regression_log_density(x, transforms[j], others) if j in transforms else alone[j]
+                gain = (gain - regression_log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
+                # Counts are no reals unless that is clearly better.
+                keeps = gain > LEAST_GAIN if j in transforms else gain > -LEAST_GAIN
             real = real - {j} if keeps else real | {j}
             used[place[j]] = j in transforms or not keeps
             if j in transforms:
@@ -161,6 +182,47 @@ def _linear_columns(cells, table, chosen):
         if real == before:
             break
     return sorted(real)
+
+
+def _are_linear_levels(levels, own, others, groups):
+    """Whether a regression has more evidence than the levels' own distribution, in all rows or within groups."""
+    n, none = np.count_nonzero(~np.isnan(levels)), others[:, :0]
+    line = regression_log_density(levels, IDENTITY, _filled(others))
+    gain = line - regression_log_density(levels, IDENTITY, none)
+    if line > own and gain > 0.5 * others.shape[1] * np.log(n):
+        return True
+    for codes in groups:
+        rows = np.flatnonzero(~is_missing(codes) & ~np.isnan(levels))
+        found, place = np.unique(codes[rows], return_inverse=True)
+        if len(found) < 2 or len(rows) < FEWEST_OF_GROUP * len(found):
+            continue
+        x = _deviations(levels[rows], place)
+        y = [_standardised(_deviations(other[rows], place)) for other in others.T]
+        line = regression_log_density(x, IDENTITY, _filled(np.column_stack([none[rows], *y])))
+        line -= 0.5 * others.shape[1] * np.log(len(rows))
+        gain = line - regression_log_density(x, IDENTITY, none[rows])
+        if line - 0.5 * len(found) * np.log(len(rows)) > own * len(rows) / n and gain > LEAST_GROUP_GAIN * len(rows):
+            return True
+    return False
+
+
+def _deviations(x, place):
+    """From the means of groups; ``place`` is the number of the group of each row."""
+    seen = ~np.isnan(x)
+    sizes = np.bincount(place[seen], minlength=place.max() + 1)
+    return x - (np.bincount(place[seen], x[seen], minlength=len(sizes)) / np.maximum(sizes, 1))[place]
+
+
+def _filled(columns):
+    """Standardised columns, missing cells at about their means given the others, by a normal distribution."""
+    out, missing, n_columns = np.nan_to_num(columns), np.isnan(columns), columns.shape[1]
+    gaps = np.flatnonzero(missing.any(axis=0))
+    for _ in range(FILL_ROUNDS if gaps.size else 0):
+        precision = np.linalg.inv(out.T @ out + n_columns * np.eye(n_columns))
+        for j in gaps:
+            rows = missing[:, j]
+            out[rows, j] -= out[rows] @ precision[:, j] / precision[j, j]
+    return out
 
 
 def _evidence(cells, kind):
@@ -185,6 +247,8 @@ def regression_log_density(cells: np.ndarray, transform: Transform, others: np.n
 
 
 def _standardised(x):
-    """With missing cells at the mean."""
+    """In standard deviations; missing cells stay so."""
+    if np.isnan(x).all():
+        return x
     center, scale = standard_units(x[:, None], True, "data")
-    return np.nan_to_num((x - center[0]) / scale[0])
+    return (x - center[0]) / scale[0]

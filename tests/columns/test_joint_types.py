@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from sklearn_subanneal import CrossCat, CrossCatRegressor
+from sklearn_subanneal.columns.joint_types import _filled, spread_rows
 
 
 def fitted(frame, **settings):
@@ -108,3 +109,53 @@ def test_columns_that_are_never_seen_together():
     table.iloc[:150, 0], table.iloc[150:, 1] = np.nan, np.nan
     model = fitted(table)
     assert model.feature_types_ == {"level": "categorical", "y0": "real"}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1], ids=["complete", "missing"])
+def test_years_of_a_panel_are_real(share):
+    rng = np.random.default_rng(1)
+    firm, year = np.divmod(np.arange(240), 12)
+    # What the firms differ by hides the trend, except within each of them.
+    trends = [
+        10.0 * rng.normal(size=20)[firm] + 0.5 * slope * year + 0.5 * rng.normal(size=240) for slope in (1.0, 1.0, -1.0)
+    ]
+    table = pd.DataFrame({"firm": [f"firm {k}" for k in firm], "year": 1950 + year, "x": trends[0], "y": trends[1]})
+    table = table.assign(z=trends[2]).mask(rng.random((240, 5)) < share)
+    assert fitted(table).feature_types_["year"] == "real"
+    # Of firms in which each year has other numbers, nothing tells the year.
+    table["year"] = rng.permutation(table["year"])
+    assert fitted(table).feature_types_["year"] == "ordinal"
+
+
+def test_levels_on_which_no_column_depends_are_ordinal():
+    rng = np.random.default_rng(0)
+    levels, others = rng.binomial(14, 0.5, 300), rng.normal(size=(300, 4))
+    table = pd.DataFrame(others, columns=list("abcd")).assign(level=levels)
+    assert fitted(table).feature_types_["level"] == "ordinal"
+    table["a"] += 0.2 * levels
+    assert fitted(table).feature_types_["level"] == "real"
+
+
+def test_missing_cells_of_regressors_are_filled_by_the_others():
+    rng = np.random.default_rng(0)
+    columns = rng.multivariate_normal(np.zeros(3), 0.1 * np.eye(3) + 0.9, 2000)
+    table = np.where(rng.random(columns.shape) < 0.3, np.nan, columns)
+    table[np.isnan(table).all(axis=1)] = 0.0
+    missing = np.isnan(table)
+    filled = _filled(table)
+    np.testing.assert_array_equal(filled[~missing], table[~missing])
+    one = missing.sum(axis=1) == 1
+    expected = 0.9 / 1.9 * np.nansum(table[one], axis=1)
+    np.testing.assert_allclose(filled[one][missing[one]], expected, rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize("n_cells", [0, 1])
+@pytest.mark.parametrize("kind", ["skewed", "count"])
+def test_regressions_have_few_rows_of_a_column_that_is_nearly_empty(kind, n_cells):
+    rng = np.random.default_rng(0)
+    n = 4100
+    used = spread_rows(n)
+    rows = np.concatenate([np.setdiff1d(np.arange(n), used)[:100], used[:n_cells]])
+    cells = rng.lognormal(sigma=2.0, size=len(rows)) if kind == "skewed" else rng.poisson(9.0, len(rows)).astype(float)
+    table = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"]).assign(c=pd.Series(cells, index=rows))
+    assert fitted(table).feature_types_["c"] in (kind, "ordinal")
