@@ -22,6 +22,7 @@ from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.mixtures.held_out import HeldOut, log_gain
 from sklearn_subanneal.mixtures.mixture_chain import MixtureSpec
+from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.column import grids_of_parts
 from sklearn_subanneal.tables.row_copies import RowCopies
 
@@ -106,13 +107,13 @@ class CovarianceChoice:
         shuffler, *generators = np.random.default_rng(0).spawn(5)
         _, arrays = tables["diag"]
         rows = np.arange(len(arrays[0]))[RowCopies.of(arrays).rows]
-        rows = rows[shuffler.permutation(len(rows))[:TRIAL_ROWS]]
+        rows = _trial_rows(rows[shuffler.permutation(len(rows))], tables)
         tables = {name: (table, [array[rows] for array in arrays]) for name, (table, arrays) in tables.items()}
         n_held_out, reals = int(HELD_OUT * len(rows)), {name: _reals_of_both(tables, name) for name in NAMED}
         # Bound to the rows that are held out, too: a model may refuse cells that it has not seen.
         models = {name: self._models_with(name, *tables[name]) for name in NAMED}
         specs, held_out = [], []
-        for division in range(1 if len(rows) == TRIAL_ROWS else 2):
+        for division in range(1 if len(rows) >= TRIAL_ROWS else 2):
             for name in NAMED:
                 own = [np.roll(array, -division * n_held_out) for array in tables[name][1]]
                 held_out.append([array[:n_held_out] for array in own])
@@ -179,6 +180,15 @@ class CovarianceChoice:
             max_sweeps=TRIAL_SWEEPS,
             generator=generator,
         )
+
+
+def _trial_rows(shuffled: np.ndarray, tables: dict) -> np.ndarray:
+    """The first rows, and one more with a cell of each column that has none in them."""
+    rows = shuffled[:TRIAL_ROWS]
+    for cells in (cells for _, arrays in tables.values() for cells in arrays):
+        if is_missing(cells[rows]).all():
+            rows = np.append(rows, shuffled[~is_missing(cells[shuffled])][:1])
+    return rows
 
 
 def _remembered(depends_on: tuple, gain: Callable[[], float]) -> float:

@@ -223,6 +223,12 @@ def test_cells_that_the_training_rows_of_a_trial_lack():
         assert chosen(table, feature_types=dict.fromkeys("abcd", "real") | {"share": "semicontinuous"}) == "full"
 
 
+def test_columns_without_a_cell_in_the_rows_of_a_trial():
+    X = pd.DataFrame(planted("full", n_rows=20_000), columns=list("abcd"))
+    for row in range(3):
+        assert chosen(X.assign(rare=pd.Series([4.0, 5.0], index=[row, row + 1000]))) == "full"
+
+
 def test_columns_are_real_that_depend_linearly_on_others():
     """As in a cross-categorization with full covariance: sums of skewed columns, and graded levels."""
     rng = np.random.default_rng(0)
