@@ -30,6 +30,8 @@ LEAST_LINEAR_SHARE, LEAST_VARIANCE_SHARE = 0.8, 0.5
 MOST_ROWS = 2000
 # Rounds in which missing cells of the other columns are filled.
 FILL_ROUNDS = 5
+# So many products of two cells of a row may be formed for all ordinal columns: two or three seconds.
+MOST_PRODUCTS = 1e10
 # Rounds in which the columns are decided one after the other, each given the others as they are.
 MOST_ROUNDS = 5
 
@@ -45,7 +47,8 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     0.1 nats for each cell than its own distribution, and an ordinal column of at least eight levels if it has any more,
     and the other columns have a share in it by the BIC. Such a column also becomes real if its regression within the
     groups that a categorical or boolean column makes, as the years of a panel within its firms, has more evidence, by
-    the BIC, than its own distribution, and by 0.1 nats for each cell than the means of the groups. Equally frequent
+    the BIC, than its own distribution, and by 0.1 nats for each cell than the means of the groups. In wide tables, only
+    the columns of most categories are tried, or none, and missing cells of regressors stay at the mean. Equally frequent
     integers, taken for classes, become real if the other columns follow a straight line in them: if it explains four
     fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC). So does an
     ordinal column of fewer levels if the line also explains half of the variance of another column.
@@ -162,13 +165,14 @@ def _linear_columns(cells, table, chosen, groups):
     place = {j: i for i, j in enumerate(cells)}
     columns = np.column_stack([_standardised(x) for x in cells.values()])
     real, used = set(chosen), np.ones(len(place), bool)
+    groups, is_filled = _affordable(groups, columns, list(kinds.values()).count("ordinal"))
     for _ in range(MOST_ROUNDS):
         before = set(real)
         for j in chosen:
             used[place[j]] = False
             others, x = columns[:, used], cells[j]
             if kinds[j] == "ordinal":
-                keeps = not _are_linear_levels(x, alone[j], others, groups)
+                keeps = not _are_linear_levels(x, alone[j], others if is_filled else np.nan_to_num(others), groups)
             else:
                 others = np.nan_to_num(others)
                 gain = regression_log_density(x, transforms[j], others) if j in transforms else alone[j]
@@ -182,6 +186,16 @@ def _linear_columns(cells, table, chosen, groups):
         if real == before:
             break
     return sorted(real)
+
+
+def _affordable(groups, columns, n_levels):
+    """Those of most categories, as many as there is time for, and whether there is time to fill missing cells."""
+    products = MOST_ROUNDS * n_levels * columns.shape[0] * columns.shape[1] ** 2
+    if np.isnan(columns).any():
+        products *= 1 + FILL_ROUNDS
+    n_regressions = int(MOST_PRODUCTS / max(products, 1))
+    groups = sorted(groups, key=lambda codes: -len(np.unique(codes)))
+    return groups[: max(n_regressions - 1, 0)], n_regressions > 0
 
 
 def _are_linear_levels(levels, own, others, groups):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sklearn_subanneal import CrossCat, CrossCatRegressor
-from sklearn_subanneal.columns.joint_types import _filled, spread_rows
+from sklearn_subanneal.columns.joint_types import _affordable, _filled, spread_rows
 
 
 def fitted(frame, **settings):
@@ -159,3 +159,14 @@ def test_regressions_have_few_rows_of_a_column_that_is_nearly_empty(kind, n_cell
     cells = rng.lognormal(sigma=2.0, size=len(rows)) if kind == "skewed" else rng.poisson(9.0, len(rows)).astype(float)
     table = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"]).assign(c=pd.Series(cells, index=rows))
     assert fitted(table).feature_types_["c"] in (kind, "ordinal")
+
+
+def test_wide_tables_have_few_regressions():
+    groups = [np.arange(1500) % n for n in (2, 9, 5)]
+    narrow, wide = np.zeros((1500, 10)), np.zeros((1500, 60))
+    found, is_filled = _affordable(groups, narrow, 4)
+    assert [len(np.unique(codes)) for codes in found] == [9, 5, 2] and is_filled
+    found, is_filled = _affordable(groups, wide, 200)
+    assert [len(np.unique(codes)) for codes in found] == [9] and is_filled
+    wide[0, 0] = np.nan
+    assert _affordable(groups, wide, 200) == ([], False)
