@@ -166,7 +166,7 @@ def test_wide_tables_have_few_regressions():
     narrow, wide = np.zeros((1500, 10)), np.zeros((1500, 60))
     found, is_filled = _affordable(groups, narrow, 4)
     assert [len(np.unique(codes)) for codes in found] == [9, 5, 2] and is_filled
-    found, is_filled = _affordable(groups, wide, 200)
+    found, is_filled = _affordable(groups, wide, 150)
     assert [len(np.unique(codes)) for codes in found] == [9] and is_filled
     wide[0, 0] = np.nan
-    assert _affordable(groups, wide, 200) == ([], False)
+    assert _affordable(groups, wide, 150) == ([], False)
