@@ -49,9 +49,9 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     groups that a categorical or boolean column makes, as the years of a panel within its firms, has more evidence, by
     the BIC, than its own distribution, and by 0.1 nats for each cell than the means of the groups. In wide tables, only
     the columns of most categories are tried, or none, and missing cells of regressors stay at the mean. Equally
-    frequent integers, taken for classes, become real if the other columns follow a straight line in them: if it explains four
-    fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC). So does an
-    ordinal column of fewer levels if the line also explains half of the variance of another column.
+    frequent integers, taken for classes, become real if the other columns follow a straight line in them: if it
+    explains four fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC).
+    So does an ordinal column of fewer levels if the line also explains half of the variance of another column.
 
     Parameters
     ----------
