@@ -194,8 +194,11 @@ def _affordable(groups, columns, n_levels):
     if np.isnan(columns).any():
         products *= 1 + FILL_ROUNDS
     n_regressions = int(MOST_PRODUCTS / max(products, 1))
-    groups = sorted(groups, key=lambda codes: -len(np.unique(codes)))
-    return groups[: max(n_regressions - 1, 0)], n_regressions > 0
+    sizes = [len(np.unique(codes)) for codes in groups]
+    # Names of single rows are no groups.
+    able = [i for i, size in enumerate(sizes) if FEWEST_OF_GROUP * size <= len(columns)]
+    able = sorted(able, key=lambda i: -sizes[i])[: max(n_regressions - 1, 0)]
+    return [groups[i] for i in able], n_regressions > 0
 
 
 def _are_linear_levels(levels, own, others, groups):

@@ -162,7 +162,7 @@ def test_regressions_have_few_rows_of_a_column_that_is_nearly_empty(kind, n_cell
 
 
 def test_wide_tables_have_few_regressions():
-    groups = [np.arange(1500) % n for n in (2, 9, 5)]
+    groups = [np.arange(1500) % n for n in (2, 1000, 9, 5)]
     narrow, wide = np.zeros((1500, 10)), np.zeros((1500, 60))
     found, is_filled = _affordable(groups, narrow, 4)
     assert [len(np.unique(codes)) for codes in found] == [9, 5, 2] and is_filled
