@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_subanneal.topics.varimax_shares import varimax_shares
+from sklearn_subanneal._core.blas import one_blas_thread
+from sklearn_subanneal.topics.principal_components import MOST_EXACT, Components, value_of_chance
+from sklearn_subanneal.topics.varimax import varimax_shares
 
 # Documents that are grouped: so many for each topic, at least so many in all.
 DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 20, 10_000
 # Documents of a topic that starts later, at most.
 MOST_OF_FURTHER = 20
+# Groups are of words if the least of as many components has at least this share of the value that chance reaches. (The
+# components of chance, too, have different values.)
+SHARE_OF_CHANCE = 0.93
+# Otherwise they are of documents, whose loadings are raised to this power, so that each counts most where it belongs.
+POWER_OF_DOCUMENTS = 3.0
 
 
 def sample_limit(n_topics: int) -> int:
@@ -94,11 +101,24 @@ class DocumentGroups:
         self.documents = documents
 
     def word_counts(self, n_groups: int) -> sparse.csr_matrix:
-        """Word counts (n_groups, n_words) of groups in which documents have the shares of :func:`varimax_shares`.
+        """Word counts (n_groups, n_words) of groups, which are rotated principal components (:func:`varimax_shares`).
 
-        A group may be empty, and is if there are fewer distinct documents than groups.
+        Groups are of words that occur in the same documents, however often. With more groups than documents tell apart
+        from chance, such groups would be of a few rare words; then they are of documents, by the square roots of their
+        counts. (By the counts themselves some groups would be single documents that repeat a word.) A group may be
+        empty, and is if there are fewer distinct documents than groups.
         """
-        return sparse.csr_matrix(varimax_shares(self.documents, n_groups).T) @ self.documents
+        documents = self.documents
+        with one_blas_thread():
+            if n_groups <= MOST_EXACT:
+                presence = documents.sign()
+                components = Components.of(presence, n_groups)
+                chance = value_of_chance(presence, np.random.Generator(np.random.PCG64(0)))
+                if len(components.values) == n_groups and components.values.min() >= SHARE_OF_CHANCE * chance:
+                    shares = varimax_shares(components.words, n_groups)
+                    return sparse.csr_matrix(shares.T * np.asarray(documents.sum(axis=0), np.float32))
+            shares = varimax_shares(Components.of(documents.sqrt(), n_groups).documents, n_groups, POWER_OF_DOCUMENTS)
+            return sparse.csr_matrix(shares.T) @ documents
 
     def more_word_counts(self, topics: NDArray, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:
         """Word counts (n_groups, n_words) of further groups, each of the documents nearest to one that is far from all.

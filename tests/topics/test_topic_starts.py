@@ -49,6 +49,23 @@ def test_groups_find_documents_that_are_alike():
     assert shares.reshape(3, 3, 4).sum(axis=2).max(axis=1).min() > 0.9
 
 
+def test_groups_are_of_words_where_components_exceed_chance():
+    X, truth = mixed_topics(6, 900, 300)
+    for n_groups, of_words in ((6, True), (24, False)):
+        groups = DocumentGroups(X).word_counts(n_groups).toarray()
+        np.testing.assert_allclose(groups.sum(axis=0), X.toarray().sum(axis=0), rtol=1e-4)
+        # Each word of a group of words has the same share of all its tokens there as if a document repeats it more often.
+        repeated = X.copy()
+        repeated.data *= np.random.default_rng(0).integers(1, 4, len(repeated.data))
+        other = DocumentGroups(repeated).word_counts(n_groups).toarray()
+        shares, others = (found / np.maximum(found.sum(axis=0), 1e-9) for found in (groups, other))
+        assert np.allclose(shares, others, atol=1e-4) == of_words
+    found = affinities(
+        truth, (groups := DocumentGroups(X).word_counts(6).toarray()) / groups.sum(axis=1, keepdims=True)
+    )
+    assert sorted(found.argmax(axis=1)) == list(range(6))
+
+
 def test_further_groups_are_far_from_topics():
     X = sparse.csr_matrix(np.kron(np.eye(4), np.full((20, 3), 2.0)), dtype=np.float32)
     topics = np.kron(np.eye(4), np.full(3, 1 / 3))

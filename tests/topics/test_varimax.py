@@ -8,12 +8,18 @@ from scipy import sparse
 from support.topic_corpora import mixed_topics
 
 from sklearn_subanneal.topics.measures import affinities
-from sklearn_subanneal.topics.varimax_shares import _components, _leading, _varimax, varimax_shares
+from sklearn_subanneal.topics.principal_components import Components
+from sklearn_subanneal.topics.varimax import varimax_rotation, varimax_shares
 
 
 def criterion(loadings):
     """Sum over the axes of the variance of the squared loadings (Kaiser 1958)."""
     return (loadings**2).var(axis=0).sum()
+
+
+def shares_of_documents(documents, n_groups):
+    """Those of the components of the square roots of counts."""
+    return varimax_shares(Components.of(documents.sqrt(), n_groups).documents, n_groups, 3.0)
 
 
 def test_rotation_in_a_plane_is_the_best_of_all_angles():
@@ -22,31 +28,17 @@ def test_rotation_in_a_plane_is_the_best_of_all_angles():
     angle = 0.6
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     loadings = sources @ turn
-    rotation = _varimax(loadings)
+    rotation = varimax_rotation(loadings)
     np.testing.assert_allclose(rotation @ rotation.T, np.eye(2), atol=1e-12)
     angles = np.linspace(0.0, np.pi, 2001)
     every = [criterion(loadings @ [[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in angles]
     assert criterion(loadings @ rotation) == pytest.approx(max(every), rel=1e-5)
 
 
-@pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
-def test_components_are_those_of_the_scaled_roots_of_counts(shape):
-    rng = np.random.default_rng(1)
-    X = sparse.csr_matrix(rng.poisson(1.0 + 3.0 * rng.random((shape[0], 1)), shape), dtype=np.float32)
-    roots = np.sqrt(X.toarray().astype(float))
-    lengths, frequencies = roots.sum(axis=1), roots.sum(axis=0)
-    scaled = roots / np.sqrt(lengths + lengths.mean())[:, None] / np.sqrt(frequencies + frequencies.mean())
-    left, values, _ = np.linalg.svd(scaled)
-    found = _components(X, 5)
-    # The same plane, whatever the axes in it.
-    np.testing.assert_allclose(found @ found.T / len(X.toarray()), left[:, :5] @ left[:, :5].T, atol=1e-4)
-    np.testing.assert_allclose(np.sort(_leading(scaled, 5)[1]), np.sort(values[:5]), rtol=1e-6)
-
-
 def test_axes_are_topics_where_documents_are_mixtures():
     # Each document has several topics, and no two documents are alike.
     X, truth = mixed_topics(12, 900, 300)
-    words = np.asarray(sparse.csr_matrix(varimax_shares(X, 12)).T @ X.toarray())
+    words = np.asarray(sparse.csr_matrix(shares_of_documents(X, 12)).T @ X.toarray())
     found = affinities(truth, words / words.sum(axis=1, keepdims=True))
     assert sorted(found.argmax(axis=1)) == list(range(12))
     assert (found.argmax(axis=0) == np.argsort(found.argmax(axis=1))).all()
@@ -54,13 +46,13 @@ def test_axes_are_topics_where_documents_are_mixtures():
 
 def test_shares_are_shares_and_the_same_for_any_order_of_documents():
     X, _ = mixed_topics(6, 200, 100)
-    shares = varimax_shares(X, 6)
+    shares = shares_of_documents(X, 6)
     assert shares.shape == (200, 6) and shares.dtype == np.float32
     assert (shares >= 0.0).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-5)
-    np.testing.assert_array_equal(shares, varimax_shares(X, 6))
+    np.testing.assert_array_equal(shares, shares_of_documents(X, 6))
     order = np.random.default_rng(0).permutation(200)
-    other = varimax_shares(X[order], 6)
+    other = shares_of_documents(X[order], 6)
     like = (shares[order].T @ other) / np.linalg.norm(other, axis=0)
     columns = like.argmax(axis=1)
     assert sorted(columns) == list(range(6))
@@ -69,25 +61,10 @@ def test_shares_are_shares_and_the_same_for_any_order_of_documents():
 
 @pytest.mark.parametrize("documents", [np.zeros((4, 3)), np.ones((1, 3)), np.ones((5, 1)), np.eye(6), np.ones((9, 7))])
 def test_few_components(documents):
-    shares = varimax_shares(sparse.csr_matrix(documents.astype(np.float32)), 6)
+    shares = shares_of_documents(sparse.csr_matrix(documents.astype(np.float32)), 6)
     assert shares.shape == (len(documents), 6)
     assert np.isfinite(shares).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-5)
     if len(np.unique(documents, axis=0)) == 1 and documents.any():
         # All are in one group, and the others are empty.
         assert np.count_nonzero(shares.sum(axis=0)) == 1
-
-
-def test_values_that_do_not_converge(monkeypatch):
-    from scipy.sparse.linalg import ArpackNoConvergence
-
-    from sklearn_subanneal.topics import varimax_shares as module
-
-    def fails(*args, **kwargs):
-        raise ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
-
-    monkeypatch.setattr(module, "svds", fails)
-    X, truth = mixed_topics(4, 300, 100)
-    words = np.asarray(sparse.csr_matrix(varimax_shares(X, 4)).T @ X.toarray())
-    found = affinities(truth, words / words.sum(axis=1, keepdims=True))
-    assert sorted(found.argmax(axis=1)) == list(range(4))
