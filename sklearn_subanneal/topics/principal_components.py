@@ -65,9 +65,9 @@ class Components(NamedTuple):
 def value_of_chance(presence: sparse.csr_matrix, generator: np.random.Generator) -> float:
     """The largest singular value, but for that of the frequencies of words, where these occur independently.
 
-    The words are dealt anew to the documents, to each as many as it has, but that one that is dealt twice counts once. So
-    the value is too large where some words are in most documents.
-    That a component is real if its value exceeds that of such data is parallel analysis (Horn 1965).
+    The words are dealt anew to the documents, to each as many as it has, but that one that is dealt twice counts once;
+    so the value is too large where some words are in most documents. That a component is real if its value exceeds
+    that of such data is parallel analysis (Horn 1965).
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def test_groups_are_of_words_where_components_exceed_chance():
     for n_groups, of_words in ((6, True), (24, False)):
         groups = DocumentGroups(X).word_counts(n_groups).toarray()
         np.testing.assert_allclose(groups.sum(axis=0), X.toarray().sum(axis=0), rtol=1e-4)
-        # Each word of a group of words has the same share of all its tokens there as if a document repeats it more often.
+        # How often documents repeat their words does not change groups of words.
         repeated = X.copy()
         repeated.data *= np.random.default_rng(0).integers(1, 4, len(repeated.data))
         other = DocumentGroups(repeated).word_counts(n_groups).toarray()
