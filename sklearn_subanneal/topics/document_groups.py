@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_subanneal._core.blas import one_blas_thread
-from sklearn_subanneal.topics.principal_components import MOST_EXACT, Components, value_of_chance
+from sklearn_subanneal.topics.principal_components import MOST_EXACT, PrincipalComponents, value_of_chance
 from sklearn_subanneal.topics.varimax import varimax_shares
 
 # Documents that are grouped: so many for each topic, at least so many in all.
@@ -112,12 +112,14 @@ class DocumentGroups:
         with one_blas_thread():
             if n_groups <= MOST_EXACT:
                 presence = documents.sign()
-                components = Components.of(presence, n_groups)
+                components = PrincipalComponents.of(presence, n_groups)
                 chance = value_of_chance(presence, np.random.Generator(np.random.PCG64(0)))
                 if len(components.values) == n_groups and components.values.min() >= SHARE_OF_CHANCE * chance:
                     shares = varimax_shares(components.words, n_groups)
                     return sparse.csr_matrix(shares.T * np.asarray(documents.sum(axis=0), np.float32))
-            shares = varimax_shares(Components.of(documents.sqrt(), n_groups).documents, n_groups, POWER_OF_DOCUMENTS)
+            shares = varimax_shares(
+                PrincipalComponents.of(documents.sqrt(), n_groups).documents, n_groups, POWER_OF_DOCUMENTS
+            )
             return sparse.csr_matrix(shares.T) @ documents
 
     def more_word_counts(self, topics: NDArray, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:

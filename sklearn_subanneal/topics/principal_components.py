@@ -1,4 +1,4 @@
-"""Components, the principal components of documents, with loadings of documents and of words; and those of chance."""
+"""PrincipalComponents, the principal components of documents, with loadings of documents and of words; and those of chance."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sklearn.utils.extmath import randomized_svd
 # Of more components than this, a randomized algorithm is several times as fast, but not exact where singular values are
 # nearly equal; and the number of its iterations.
 MOST_EXACT, POWER_ITERATIONS = 150, 7
-# Components are kept if their singular value is at least this share of the largest.
+# PrincipalComponents are kept if their singular value is at least this share of the largest.
 LEAST_VALUE = 1e-5
 # The value of chance need not be more exact than this.
 TOLERANCE_OF_CHANCE = 0.1
 
 
-class Components(NamedTuple):
+class PrincipalComponents(NamedTuple):
     """Principal components of counts, or of other numbers for the words of documents.
 
     The numbers are divided by the roots of their sums over each document and over each word, to which the means are
@@ -41,7 +41,7 @@ class Components(NamedTuple):
     values: NDArray
 
     @classmethod
-    def of(cls, numbers: sparse.csr_matrix, n_components: int) -> Components:
+    def of(cls, numbers: sparse.csr_matrix, n_components: int) -> PrincipalComponents:
         """At most ``n_components`` of them: documents may have fewer.
 
         Parameters

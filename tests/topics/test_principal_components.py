@@ -9,7 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from support.topic_corpora import mixed_topics
 
 from sklearn_subanneal.topics import principal_components
-from sklearn_subanneal.topics.principal_components import Components, value_of_chance
+from sklearn_subanneal.topics.principal_components import PrincipalComponents, value_of_chance
 
 
 def scaled(numbers):
@@ -26,7 +26,7 @@ def counts(shape, seed=1):
 def test_components_are_those_of_the_scaled_numbers(shape):
     X = counts(shape)
     left, values, right = np.linalg.svd(scaled(X.toarray().astype(float)))
-    found = Components.of(X, 5)
+    found = PrincipalComponents.of(X, 5)
     # The same plane, whatever the axes in it.
     np.testing.assert_allclose(found.documents @ found.documents.T / shape[0], left[:, :5] @ left[:, :5].T, atol=1e-4)
     np.testing.assert_allclose(found.words @ found.words.T / shape[1], right[:5].T @ right[:5], atol=1e-4)
@@ -39,7 +39,7 @@ def test_components_are_those_of_the_scaled_numbers(shape):
 @pytest.mark.parametrize("documents", [np.zeros((4, 3)), np.ones((1, 3)), np.ones((5, 1)), np.eye(6), np.ones((9, 7))])
 def test_few_components(documents):
     X = sparse.csr_matrix(documents.astype(np.float32))
-    found = Components.of(X, 6)
+    found = PrincipalComponents.of(X, 6)
     assert found.documents.shape == (documents.shape[0], len(found.values))
     assert found.words.shape == (documents.shape[1], len(found.values))
     assert 1 <= len(found.values) <= max(np.linalg.matrix_rank(documents), 1)
@@ -60,7 +60,7 @@ def test_value_of_chance_is_that_of_independent_words():
 def test_topics_exceed_chance_and_further_components_do_not():
     X, _ = mixed_topics(6, 900, 300)
     presence = X.sign()
-    values = np.sort(Components.of(presence, 12).values)[::-1]
+    values = np.sort(PrincipalComponents.of(presence, 12).values)[::-1]
     chance = value_of_chance(presence, np.random.default_rng(0))
     assert values[5] > 1.05 * chance
     assert values[6] < 1.05 * chance
@@ -72,9 +72,9 @@ def test_values_that_do_not_converge(monkeypatch, n_components):
         raise ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
 
     X, _ = mixed_topics(4, 300, 260)
-    before = Components.of(X, 4)
+    before = PrincipalComponents.of(X, 4)
     monkeypatch.setattr(principal_components, "svds", fails)
-    found = Components.of(X, n_components)
+    found = PrincipalComponents.of(X, n_components)
     order, own = np.argsort(-found.values)[:4], np.argsort(-before.values)
     np.testing.assert_allclose(found.values[order], before.values[own], rtol=1e-3)
     # No component exceeds chance if that is not known.

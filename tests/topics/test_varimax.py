@@ -8,7 +8,7 @@ from scipy import sparse
 from support.topic_corpora import mixed_topics
 
 from sklearn_subanneal.topics.measures import affinities
-from sklearn_subanneal.topics.principal_components import Components
+from sklearn_subanneal.topics.principal_components import PrincipalComponents
 from sklearn_subanneal.topics.varimax import varimax_rotation, varimax_shares
 
 
@@ -19,7 +19,7 @@ def criterion(loadings):
 
 def shares_of_documents(documents, n_groups):
     """Those of the components of the square roots of counts."""
-    return varimax_shares(Components.of(documents.sqrt(), n_groups).documents, n_groups, 3.0)
+    return varimax_shares(PrincipalComponents.of(documents.sqrt(), n_groups).documents, n_groups, 3.0)
 
 
 def test_rotation_in_a_plane_is_the_best_of_all_angles():
