@@ -110,17 +110,12 @@ class DocumentGroups:
         """
         documents = self.documents
         with one_blas_thread():
-            if n_groups <= MOST_EXACT:
-                presence = documents.sign()
-                components = PrincipalComponents.of(presence, n_groups)
-                chance = value_of_chance(presence, np.random.Generator(np.random.PCG64(0)))
-                if len(components.values) == n_groups and components.values.min() >= SHARE_OF_CHANCE * chance:
-                    shares = varimax_shares(components.words, n_groups)
-                    return sparse.csr_matrix(shares.T * np.asarray(documents.sum(axis=0), np.float32))
-            shares = varimax_shares(
-                PrincipalComponents.of(documents.sqrt(), n_groups).documents, n_groups, POWER_OF_DOCUMENTS
-            )
-            return sparse.csr_matrix(shares.T) @ documents
+            of_words = self._shares_of_words(n_groups)
+            if of_words is not None:
+                return sparse.csr_matrix(of_words.T * np.asarray(documents.sum(axis=0), np.float32))
+            components = PrincipalComponents.of(documents.sqrt(), n_groups)
+            shares = varimax_shares(components.documents, n_groups, POWER_OF_DOCUMENTS)
+        return sparse.csr_matrix(shares.T) @ documents
 
     def more_word_counts(self, topics: NDArray, n_groups: int, generator: np.random.Generator) -> sparse.csr_matrix:
         """Word counts (n_groups, n_words) of further groups, each of the documents nearest to one that is far from all.
@@ -146,6 +141,17 @@ class DocumentGroups:
         members = np.zeros((n_groups, n_documents), self.documents.dtype)
         members[np.repeat(np.arange(n_groups), size), np.concatenate(groups)] = 1.0
         return sparse.csr_matrix(members) @ self.documents
+
+    def _shares_of_words(self, n_groups):
+        """Shares of words in groups; None if documents do not tell as many groups apart from chance."""
+        if n_groups > MOST_EXACT:
+            return None
+        presence = self.documents.sign()
+        components = PrincipalComponents.of(presence, n_groups)
+        chance = value_of_chance(presence, np.random.Generator(np.random.PCG64(0)))
+        if len(components.values) < n_groups or components.values.min() < SHARE_OF_CHANCE * chance:
+            return None
+        return varimax_shares(components.words, n_groups)
 
     @cached_property
     def _rarity(self):

@@ -1,4 +1,4 @@
-"""PrincipalComponents, the principal components of documents, with loadings of documents and of words; and those of chance."""
+"""PrincipalComponents of documents, with loadings of documents and of words; and the largest value by chance."""
 
 from __future__ import annotations
 
