@@ -61,17 +61,17 @@ def read(name: str, data: str | None) -> sparse.csr_matrix | None:
     return X
 
 
-def load(name: str, data: str | None, quick: bool = False) -> Corpus | None:
-    """The corpus without its shortest documents, split; None if its file is missing."""
+def load(name: str, data: str | None, quick: bool = False, seed: int = 0) -> Corpus | None:
+    """The corpus without its shortest documents, split at random; None if its file is missing."""
     X = read(name, data)
     if X is None:
         return None
-    return split(X[document_lengths(X) >= SHORTEST], 400 if quick else None)
+    return split(X[document_lengths(X) >= SHORTEST], 400 if quick else None, seed)
 
 
-def split(X: sparse.csr_matrix, n_documents: int | None = None) -> Corpus:
+def split(X: sparse.csr_matrix, n_documents: int | None = None, seed: int = 0) -> Corpus:
     """Hold out a tenth of the documents, or of ``n_documents`` random ones."""
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(seed)
     order = generator.permutation(X.shape[0])[:n_documents]
     n_test = round(0.1 * len(order))
     train = X[np.sort(order[n_test:])]

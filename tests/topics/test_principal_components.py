@@ -57,6 +57,25 @@ def test_value_of_chance_is_that_of_independent_words():
     assert own[0] > 1.2 * np.max(chance)
 
 
+class DealsTwice:
+    """In place of a random generator: each word comes twice in a row."""
+
+    def permutation(self, words):
+        return (np.arange(len(words), dtype=words.dtype) // 2) % 20
+
+    def standard_normal(self, size):
+        return np.random.default_rng(0).standard_normal(size)
+
+
+def test_a_word_that_is_dealt_twice_counts_once():
+    X = counts((30, 20)).sign()
+    dealt = np.zeros((30, 20))
+    dealt[np.repeat(np.arange(30), np.diff(X.indptr)), DealsTwice().permutation(X.indices)] = 1.0
+    assert dealt.any(axis=0).all() and dealt.sum() < 0.6 * X.nnz
+    values = np.linalg.svd(scaled(dealt), compute_uv=False)
+    assert value_of_chance(X, DealsTwice()) == pytest.approx(values[1], rel=1e-3)
+
+
 def test_topics_exceed_chance_and_further_components_do_not():
     X, _ = mixed_topics(6, 900, 300)
     presence = X.sign()
