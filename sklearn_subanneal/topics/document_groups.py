@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_subanneal._core.blas import one_blas_thread
-from sklearn_subanneal.topics.principal_components import MOST_EXACT, PrincipalComponents, value_of_chance
+from sklearn_subanneal.topics.principal_components import PrincipalComponents, value_of_chance
 from sklearn_subanneal.topics.varimax import varimax_shares
 
 # Documents that are grouped: so many for each topic, at least so many in all.
 DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 20, 10_000
 # Documents of a topic that starts later, at most.
 MOST_OF_FURTHER = 20
-# Groups are of words if the least of as many components has at least this share of the value that chance reaches. (The
-# components of chance, too, have different values.)
-SHARE_OF_CHANCE = 0.93
+# Groups are of words if they are at most so many (more of them predict words worse than groups of documents), and if the
+# least of as many components has at least this share of the value that chance reaches, since those of chance vary, too.
+MOST_OF_WORDS, SHARE_OF_CHANCE = 75, 0.93
 # Otherwise they are of documents, whose loadings are raised to this power, so that each counts most where it belongs.
 POWER_OF_DOCUMENTS = 3.0
 
@@ -103,10 +103,10 @@ class DocumentGroups:
     def word_counts(self, n_groups: int) -> sparse.csr_matrix:
         """Word counts (n_groups, n_words) of groups, which are rotated principal components (:func:`varimax_shares`).
 
-        Groups are of words that occur in the same documents, however often. With more groups than documents tell apart
-        from chance, such groups would be of a few rare words; then they are of documents, by the square roots of their
-        counts. (By the counts themselves some groups would be single documents that repeat a word.) A group may be
-        empty, and is if there are fewer distinct documents than groups.
+        Groups are of words that occur in the same documents, however often. If there are many groups, or more than
+        documents tell apart from chance, such groups would be of a few rare words; then they are of documents, by the
+        square roots of their counts. (By the counts themselves some groups would be single documents that repeat a
+        word.) A group may be empty, and is if there are fewer distinct documents than groups.
         """
         documents = self.documents
         with one_blas_thread():
@@ -144,7 +144,7 @@ class DocumentGroups:
 
     def _shares_of_words(self, n_groups):
         """Shares of words in groups; None if documents do not tell as many groups apart from chance."""
-        if n_groups > MOST_EXACT:
+        if n_groups > MOST_OF_WORDS:
             return None
         presence = self.documents.sign()
         components = PrincipalComponents.of(presence, n_groups)
