@@ -16,7 +16,7 @@ from sklearn_subanneal.topics.varimax import varimax_shares
 DOCUMENTS_A_TOPIC, FEWEST_DOCUMENTS = 20, 10_000
 # Documents of a topic that starts later, at most.
 MOST_OF_FURTHER = 20
-# Groups are of words if they are at most so many (more of them predict words worse than groups of documents), and if the
+# Groups are of words if there are at most so many (more predict words worse than groups of documents do), and if the
 # least of as many components has at least this share of the value that chance reaches, since those of chance vary, too.
 MOST_OF_WORDS, SHARE_OF_CHANCE = 75, 0.93
 # Otherwise they are of documents, whose loadings are raised to this power, so that each counts most where it belongs.

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from support.topic_corpora import mixed_topics
 
 from sklearn_subanneal import VariationalTemperingLDA
+from sklearn_subanneal.topics import document_groups
 from sklearn_subanneal.topics.document_groups import DocumentGroups, EvenSample
 from sklearn_subanneal.topics.measures import affinities, n_twins
 from sklearn_subanneal.topics.topic_settings import (
@@ -49,9 +50,10 @@ def test_groups_find_documents_that_are_alike():
     assert shares.reshape(3, 3, 4).sum(axis=2).max(axis=1).min() > 0.9
 
 
-def test_groups_are_of_words_where_components_exceed_chance():
+def test_few_groups_are_of_words_where_components_exceed_chance(monkeypatch):
     X, truth = mixed_topics(6, 900, 300)
-    for n_groups, of_words in ((6, True), (24, False)):
+    for n_groups, most, of_words in ((6, 6, True), (6, 5, False), (24, 24, False)):
+        monkeypatch.setattr(document_groups, "MOST_OF_WORDS", most)
         groups = DocumentGroups(X).word_counts(n_groups).toarray()
         np.testing.assert_allclose(groups.sum(axis=0), X.toarray().sum(axis=0), rtol=1e-4)
         # How often documents repeat their words does not change groups of words.
