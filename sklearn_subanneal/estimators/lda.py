@@ -30,11 +30,11 @@ class VariationalTemperingLDA(TopicModel):
     assignments of words to topics are flatter, so that topics avoid many of the poor local optima of ordinary
     variational inference. The temperature ends at 1, that of the model. The defaults need no tuning.
 
-    Topics start apart, from principal components of the documents that are rotated by varimax until each document has
-    few of them. So fits with different seeds, which still visit the documents in other orders, have most topics in
-    common. In eight passes or more, a fifth more start, at most 25; those without which documents lose the least
-    likelihood are removed at T = 1, and topics that are mixtures of two are halved. Two that are nearly the same are
-    merged, and a new one starts from documents that no topic explains, unless documents are less likely then.
+    Topics start apart, from principal components of the documents that are rotated by varimax until each word, or each
+    document, has few of them. So fits with different seeds, which still visit the documents in other orders, have most
+    topics in common. In eight passes or more, a fifth more start, at most 25; those without which documents lose the
+    least likelihood are removed at T = 1, and topics that are mixtures of two are halved. Two that are nearly the same
+    are merged, and a new one starts from documents that no topic explains, unless documents are less likely then.
 
     :class:`~sklearn_subanneal.annealing.Checkpoint` saves fits after each pass, so that a killed one can resume.
 
