@@ -43,7 +43,7 @@ def varimax_shares(loadings: NDArray, n_groups: int, power: float = 1.0) -> NDAr
     --------
     >>> import numpy as np
     >>> from sklearn_subanneal.topics.varimax import varimax_shares
-    >>> loadings = np.kron([[1.0, 1.0], [1.0, -1.0]], np.ones((3, 1)))
+    >>> loadings = np.kron([[1.2, 0.5], [0.5, -1.2]], np.ones((3, 1)))
     >>> varimax_shares(loadings, 2).argmax(axis=1).tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
     True
     """
