@@ -113,7 +113,9 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _infer(self, X, method):
         documents = self._read(X, method)
-        return self._fitted_model(PROPORTIONS_TOL).infer(documents)
+        # With topics at their means, proportions at theirs predict other words of the documents better.
+        factor = "mean" if self._topics.update == "plug-in" else "digamma"
+        return self._fitted_model(PROPORTIONS_TOL).infer(documents, factor=factor)
 
     def transform(self, X, *, normalize: bool = True) -> np.ndarray:
         """Topic proportions of documents.

@@ -56,7 +56,9 @@ class LatentDirichlet:
     tol: float = 1e-3
     n_threads: int = 1
 
-    def infer(self, documents: sparse.csr_matrix, weights: Callable | None = None) -> LocalStep:
+    def infer(
+        self, documents: sparse.csr_matrix, weights: Callable | None = None, factor: str = "digamma"
+    ) -> LocalStep:
         """Fit the topic proportions of documents.
 
         Parameters
@@ -65,6 +67,8 @@ class LatentDirichlet:
             Its type, float32 or float64, is that of the computation.
         weights : callable, default=None
             As of :func:`~sklearn_subanneal.topics.local_step.local_step`; called with ``dtype``, too.
+        factor : {"digamma", "mean"}, default="digamma"
+            As of :func:`~sklearn_subanneal.topics._fit_documents.fit_documents`.
 
         Returns
         -------
@@ -80,6 +84,7 @@ class LatentDirichlet:
             n_threads=self.n_threads,
             weights=weights,
             settled=SETTLED,
+            factor=factor,
         )
 
     def bounds(self, documents: sparse.csr_matrix) -> NDArray:
@@ -116,7 +121,7 @@ class LatentDirichlet:
 
     def completion_likelihoods(self, observed: sparse.csr_matrix, held_out: sparse.csr_matrix) -> NDArray:
         """As :meth:`completion_score`, but summed over the held-out tokens of each document, (n_documents,)."""
-        gamma = self.infer(observed, weights=self.topics.mean_weights).gamma
+        gamma = self.infer(observed, self.topics.mean_weights, "mean").gamma
         words, narrow = used_words(held_out)
         weights = self.topics.mean_weights(words, self.n_threads, observed.dtype)
         return log_likelihoods(narrow, weights, gamma / gamma.sum(axis=1, keepdims=True), self.n_threads)

@@ -50,6 +50,7 @@ def local_step(
     weights: Callable | None = None,
     drop: float = 0.1,
     settled: float = 0.0,
+    factor: str = "digamma",
 ) -> LocalStep:
     """Fit the topic proportions of documents, with fixed topics.
 
@@ -60,7 +61,7 @@ def local_step(
     prior : ndarray of shape (n_topics,)
         Parameter alpha of the Dirichlet prior of topic proportions.
     inverse_temperature : float or ndarray of shape (n_documents,), default=1.0
-    max_iter, tol, n_threads, drop, settled
+    max_iter, tol, n_threads, drop, settled, factor
         As of :func:`~sklearn_subanneal.topics._fit_documents.fit_documents`.
     gamma : ndarray of shape (n_documents, n_topics), default=None
         Start of the iterations; None: tokens spread evenly over the topics.
@@ -102,6 +103,7 @@ def local_step(
         log_weights=each,
         drop=drop,
         settled=settled,
+        factor=factor,
     )
     return LocalStep(narrow, words, gamma, sums)
 

@@ -9,10 +9,12 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import digamma
 from sklearn.base import clone
 from support.topic_corpora import planted, same
 
 from sklearn_subanneal import VariationalTemperingLDA
+from sklearn_subanneal.topics.topic_scores import split_words
 from sklearn_subanneal.topics.word_statistics import Topics
 
 
@@ -114,6 +116,43 @@ def test_double_precision_of_documents_is_that_of_their_proportions(X):
     # Single precision would differ by 1e-7 at least.
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(model.score_samples(X.astype(np.float64)), double.score_samples(X.astype(np.float64)))
+
+
+@pytest.mark.parametrize("update", ["plug-in", "variational"])
+def test_proportions_of_plug_in_topics_are_a_fixed_point_at_their_means(X, update):
+    model = VariationalTemperingLDA(
+        4, max_iter=2, topic_update=update, mean_change_tol=1e-10, max_doc_update_iter=5000, random_state=0
+    ).fit(X)
+    documents = X[:40].astype(np.float64)
+    gamma = model.transform(documents, normalize=False)
+    if update == "plug-in":
+        words, factors = model.topic_word_, gamma
+    else:
+        words, factors = model.exp_dirichlet_component_, np.exp(digamma(gamma))
+    for document, own, factor in zip(documents.toarray(), gamma, factors, strict=True):
+        shares = factor[:, None] * words
+        shares /= shares.sum(axis=0)
+        np.testing.assert_allclose(own, model.doc_topic_prior_ + shares @ document, rtol=1e-6)
+
+
+def test_proportions_at_their_means_predict_words_better():
+    rng = np.random.default_rng(0)
+    topics = 0.4 * rng.dirichlet(np.full(200, 0.05), 8) + 0.6 * rng.dirichlet(np.ones(200))
+    lengths = rng.integers(10, 40, 1500)
+    proportions = rng.dirichlet(np.full(8, 0.2), 1500)
+    documents = [rng.multinomial(n, row @ topics) for n, row in zip(lengths, proportions, strict=True)]
+    words = sparse.csr_matrix(documents, dtype=np.float32)
+    model = VariationalTemperingLDA(8, random_state=0).fit(words[:1200])
+    observed, held_out = split_words(words[1200:], rng)
+    score = model.document_completion_score(observed, held_out)
+    fitted = model._fitted_model(1e-4)
+    step = fitted.infer(observed, model._topics.mean_weights)
+    variational = step.gamma / step.gamma.sum(axis=1, keepdims=True)
+    n_tokens = held_out.sum()
+    by_bound = float((held_out.multiply(np.log(variational @ model.topic_word_))).sum() / n_tokens)
+    assert score > by_bound + 0.02
+    # That of the true topics and proportions is out of reach.
+    assert score < float((held_out.multiply(np.log(proportions[1200:] @ topics))).sum() / n_tokens)
 
 
 def test_default_tolerances(X):
