@@ -120,6 +120,9 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def transform(self, X, *, normalize: bool = True) -> np.ndarray:
         """Topic proportions of documents.
 
+        With ``topic_update="plug-in"`` words are assigned to topics by the means of the proportions, as in zeroth-order
+        collapsed inference, which predicts other words of the documents better than the variational bound does.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -130,6 +133,11 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
         -------
         proportions : ndarray of shape (n_samples, n_components)
             float32 if X is, else float64.
+
+        References
+        ----------
+        A. Asuncion, M. Welling, P. Smyth, Y. W. Teh (2009), On smoothing and inference for topic models, Uncertainty in
+        Artificial Intelligence 25.
         """
         normalize = checked_flag("normalize", normalize)
         single = getattr(X, "dtype", None) == np.float32
