@@ -113,15 +113,10 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _infer(self, X, method):
         documents = self._read(X, method)
-        # With topics at their means, proportions at theirs predict other words of the documents better.
-        factor = "mean" if self._topics.update == "plug-in" else "digamma"
-        return self._fitted_model(PROPORTIONS_TOL).infer(documents, factor=factor)
+        return self._fitted_model(PROPORTIONS_TOL).infer(documents)
 
     def transform(self, X, *, normalize: bool = True) -> np.ndarray:
         """Topic proportions of documents.
-
-        With ``topic_update="plug-in"`` words are assigned to topics by the means of the proportions, as in zeroth-order
-        collapsed inference, which predicts other words of the documents better than the variational bound does.
 
         Parameters
         ----------
@@ -133,11 +128,6 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
         -------
         proportions : ndarray of shape (n_samples, n_components)
             float32 if X is, else float64.
-
-        References
-        ----------
-        A. Asuncion, M. Welling, P. Smyth, Y. W. Teh (2009), On smoothing and inference for topic models, Uncertainty in
-        Artificial Intelligence 25.
         """
         normalize = checked_flag("normalize", normalize)
         single = getattr(X, "dtype", None) == np.float32
@@ -228,7 +218,9 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def document_completion_score(self, X, X_held_out=None, random_state=0) -> float:
         """Mean log probability of a held-out token, given the other words of its document; nats.
 
-        Topics are replaced by their means, and topic proportions by the means fitted to the observed words.
+        Topics are replaced by their means, and topic proportions by means fitted to the observed words, which are
+        assigned to topics by these, as in zeroth-order collapsed inference. They predict words better than those of
+        ``transform``, which are at the optimum of the variational bound.
 
         Parameters
         ----------
@@ -247,6 +239,11 @@ class TopicModel(ChainCallbacksMixin, ClassNamePrefixFeaturesOutMixin, Transform
         ------
         ValueError
             If no token is held out, or X and ``X_held_out`` differ in shape.
+
+        References
+        ----------
+        A. Asuncion, M. Welling, P. Smyth, Y. W. Teh (2009), On smoothing and inference for topic models, Uncertainty
+        in Artificial Intelligence 25.
         """
         observed = self._read(X, "document_completion_score")
         if X_held_out is None:

@@ -74,7 +74,7 @@ class TopicsDisplay:
     >>> display.words.shape, str(display.words[0, 0])
     ((2, 2), 'a')
     >>> display.n_documents.round()
-    array([31., 29.])
+    array([30., 30.])
     """
 
     def __init__(

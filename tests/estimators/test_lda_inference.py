@@ -119,17 +119,14 @@ def test_double_precision_of_documents_is_that_of_their_proportions(X):
 
 
 @pytest.mark.parametrize("update", ["plug-in", "variational"])
-def test_proportions_of_plug_in_topics_are_a_fixed_point_at_their_means(X, update):
+def test_proportions_are_a_fixed_point_of_the_bound(X, update):
     model = VariationalTemperingLDA(
         4, max_iter=2, topic_update=update, mean_change_tol=1e-10, max_doc_update_iter=5000, random_state=0
     ).fit(X)
     documents = X[:40].astype(np.float64)
     gamma = model.transform(documents, normalize=False)
-    if update == "plug-in":
-        words, factors = model.topic_word_, gamma
-    else:
-        words, factors = model.exp_dirichlet_component_, np.exp(digamma(gamma))
-    for document, own, factor in zip(documents.toarray(), gamma, factors, strict=True):
+    words = model.topic_word_ if update == "plug-in" else model.exp_dirichlet_component_
+    for document, own, factor in zip(documents.toarray(), gamma, np.exp(digamma(gamma)), strict=True):
         shares = factor[:, None] * words
         shares /= shares.sum(axis=0)
         np.testing.assert_allclose(own, model.doc_topic_prior_ + shares @ document, rtol=1e-6)
