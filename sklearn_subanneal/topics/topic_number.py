@@ -22,6 +22,10 @@ HELD_OUT_STRIDE = 5
 MARGIN = 1.0
 # Fits in a row that predict no better, after which no more follow: with far too few topics, none may be supported.
 PATIENCE = 3
+# The prior of topic proportions is doubled at most so often, as long as words are predicted better. The bound, by which
+# it is learned, gives documents too few topics if most of their words are common to all, and the more so the more
+# topics there are.
+MOST_DOUBLINGS = 4
 
 
 class NumberSearch:
@@ -69,7 +73,7 @@ class NumberSearch:
         """Make the fits that are left, and give the number; ``tell`` is called after each of them."""
         while (limit := self._next_limit()) is not None:
             model = _model(self._train, replace(self._settings, max_components=limit), self._generator)
-            scores = model.completion_likelihoods(*self._held_out)
+            scores = _best_completion(model, *self._held_out)
             if self._best is None or _is_better(scores - self._best):
                 self._best, self.number, self._n_worse = scores, model.topics.n_topics, 0
             else:
@@ -99,6 +103,18 @@ class NumberSearch:
         """Restore what ``get_state`` gave, of a search among the same documents with the same held-out words."""
         self.number, self._n_worse, self._n_fits = state["number"], state["n_worse"], state["n_fits"]
         self._best, self._generator.bit_generator.state = state["best"], state["generator"]
+
+
+def _best_completion(model: LatentDirichlet, observed, held_out):
+    """Log probability of the held-out words of each document, with the scale of the prior that predicts them best."""
+    best = model.completion_likelihoods(observed, held_out)
+    for _ in range(MOST_DOUBLINGS):
+        model = replace(model, doc_topic_prior=2.0 * model.doc_topic_prior)
+        scores = model.completion_likelihoods(observed, held_out)
+        if scores.sum() <= best.sum():
+            break
+        best = scores
+    return best
 
 
 def _is_better(gains) -> bool:

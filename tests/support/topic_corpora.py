@@ -22,6 +22,17 @@ def mixed_topics(n_topics, n_documents, n_words, seed=0, length=80):
     return sparse.csr_matrix(np.array(rows, dtype=np.float32)), topics
 
 
+def topics_of_common_words(n_topics, n_documents, seed=0, length=60, common=0.6):
+    """Documents of topics that share most of their words, whose frequencies are those of a language; float32 counts."""
+    rng = np.random.default_rng(seed)
+    n_words = 100 + 20 * n_topics
+    frequencies = 1.0 / np.arange(10, n_words + 10)
+    own = rng.gamma(0.05, 1.0, (n_topics, n_words)) * frequencies
+    topics = (1.0 - common) * own / own.sum(axis=1, keepdims=True) + common * frequencies / frequencies.sum()
+    theta = rng.dirichlet(np.full(n_topics, 0.1), n_documents)
+    return sparse.csr_matrix(np.array([rng.multinomial(length, row @ topics) for row in theta], dtype=np.float32))
+
+
 def same(one, other):
     """Two topic models are the same to the last bit."""
     np.testing.assert_array_equal(one.components_, other.components_)
