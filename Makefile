@@ -15,7 +15,7 @@ KILLS ?= 100
 PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
-	$(shell find sklearn_subanneal -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.csv' -o -name '*.css' -o -name '*.html' -o -name '*.js')
+	$(shell find sklearn_subanneal -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.cpp' -o -name '*.csv' -o -name '*.css' -o -name '*.html' -o -name '*.js')
 BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strategies against_lace \
 	crosscat_agreement crosscat_planted crosscat_families crosscat_hospitals crosscat_imputation missing_cells unseen_tables unseen_densities unseen_predictions unseen_anomalies crosscat_kdd crosscat_strategies \
 	stratified_kdd \

@@ -1,4 +1,4 @@
-"""Densities of Stan programs, by BridgeStan."""
+"""StanDensity, the log density of a Stan program, by BridgeStan or by what httpstan brings along."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_subanneal._core.arguments import shortened
+from sklearn_subanneal.tempering.stan_program import StanProgram, toolchain
 
 
 class StanDensity:
-    """The log density of a Stan program, as a target of :func:`sample`; needs ``pip install sklearn-subanneal[stan]``.
+    """The log density of a Stan program, as a target of :func:`sample`.
 
     Parameters are sampled in Stan's coordinates without constraints, and named as in the program. Constants are kept
-    (``propto=False``), so that the evidence is that of the program if its priors are normalised. BridgeStan compiles
-    the program at the first use, for which it needs the sources of Stan and a C++ compiler.
+    (``propto=False``), so that the evidence is that of the program if its priors are normalised.
+
+    A .stan file is compiled at the first use, beside it, for which a C++ compiler is needed, by BridgeStan (``pip
+    install sklearn-subanneal[stan]``), which downloads the sources of Stan from GitHub. If that is not installed, or
+    cannot do it, the program is compiled with those that httpstan brings along (``pip install
+    sklearn-subanneal[httpstan]``, on Linux and macOS), where nothing is downloaded.
 
     Parameters
     ----------
     model : str, path or bridgestan.StanModel
-        A .stan file, a compiled model, or a model object.
+        A .stan file, a model that BridgeStan has compiled, or a model object.
     data : str, path or dict, default=None
         JSON, a file of it, or the data by name.
 
@@ -41,14 +46,12 @@ class StanDensity:
 
     def __init__(self, model, data=None) -> None:
         if isinstance(model, str | os.PathLike):
-            try:
-                import bridgestan
-            except ImportError as error:
-                raise ImportError("StanDensity needs BridgeStan: pip install sklearn-subanneal[stan].") from error
-            model = bridgestan.StanModel(model, data)
+            model = _read(model, data)
         elif not all(hasattr(model, method) for method in ("log_density", "param_unc_num", "param_constrain")):
             raise ValueError(f"model must be a .stan file or a bridgestan.StanModel, got {shortened(model)}")
         self._model = model
+        # BridgeStan leaves constants out unless told not to.
+        self._options = {} if isinstance(model, StanProgram) else {"propto": False, "jacobian": True}
         self.n_parameters = int(model.param_unc_num())
         self.initial = np.zeros((1, self.n_parameters))
         self._places = _places(model.param_names())
@@ -70,12 +73,11 @@ class StanDensity:
         nothing = (-np.inf, np.zeros(self.n_parameters))
         return np.array(self._one(self._model.log_density_gradient, theta, nothing)[1], dtype=float)
 
-    @staticmethod
-    def _one(function, theta, otherwise):
+    def _one(self, function, theta, otherwise):
         try:
-            return function(np.ascontiguousarray(theta), propto=False, jacobian=True)
+            return function(np.ascontiguousarray(theta, float), **self._options)
         except RuntimeError:
-            # BridgeStan's error for reject(), and for arguments out of range.
+            # The error of reject(), and of arguments out of range.
             return otherwise
 
     def log_jacobian(self, thetas: NDArray) -> float:
@@ -92,6 +94,26 @@ class StanDensity:
             array = values[:, columns].reshape(len(flat), *shape[::-1])
             found[name] = array.transpose(0, *range(array.ndim - 1, 0, -1)).reshape(*thetas.shape[:-1], *shape)
         return found
+
+
+def _read(file, data):
+    """The model of a file, by the package that can."""
+    able = str(file).endswith(".stan") and toolchain() is not None
+    try:
+        import bridgestan
+
+        return bridgestan.StanModel(file, data)
+    except ImportError as error:
+        if not able:
+            raise ImportError(
+                "StanDensity needs BridgeStan: pip install sklearn-subanneal[stan]; or, for .stan files on Linux and "
+                "macOS, httpstan: pip install sklearn-subanneal[httpstan]"
+            ) from error
+    except (OSError, ValueError, RuntimeError):
+        # Without the sources of Stan, or a network to have them from.
+        if not able:
+            raise
+    return StanProgram(file, data)
 
 
 def _places(names: list[str]) -> dict[str, tuple[list[int], tuple]]:

@@ -1,7 +1,7 @@
 """Five lines from a function of JAX, a PyMC model and a Stan program to draws and evidence; each where it is installed.
 
-BridgeStan compiles programs with the sources of Stan. Where these are not there, :class:`StanDensity` is tested on an
-object with the methods of BridgeStan's class, and on that class with a library that was written by hand.
+BridgeStan compiles programs with the sources of Stan, which it downloads; httpstan brings them along. neither is there, :class:`StanDensity` is tested on an object with the methods of BridgeStan's class, and on that class
+with a library that was written by hand.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from sklearn_subanneal.tempering import JaxDensity, PyMCModel, StanDensity, sample
+from sklearn_subanneal.tempering.stan_program import StanProgram, toolchain
 
 SOURCE = Path(__file__).parents[1] / "support" / "compiled_program.c"
 COUNTS = np.array([3, 5, 2, 4])
@@ -184,12 +185,57 @@ def test_compiled_program(tmp_path):
     assert target.values(np.array([[0.0], [10.0]]))[1] == -np.inf and target.gradient(np.zeros(1), True)[0] == 11.0
 
 
+@pytest.mark.slow
 def test_stan_file(tmp_path):
-    bridgestan = pytest.importorskip("bridgestan")
+    """By BridgeStan, if it has the sources of Stan, or by those of httpstan."""
     file = tmp_path / "counts.stan"
     file.write_text(PROGRAM)
     try:
-        target = StanDensity(file, {"n": 4, "counts": COUNTS.tolist()})
-    except ValueError as error:
-        pytest.skip(f"BridgeStan {bridgestan.__version__} cannot compile: {error}")
+        target = StanDensity(file, {"n": 4, "counts": COUNTS})
+    except (ImportError, ValueError) as error:
+        pytest.skip(f"no Stan program can be compiled: {error}")
     judge(sample(target, **FEW))
+
+
+@pytest.mark.slow
+def test_stan_file_compiled_by_httpstan(tmp_path):
+    if toolchain() is None:
+        pytest.skip("needs httpstan")
+    file, data = tmp_path / "counts.stan", {"n": 4, "counts": COUNTS}
+    file.write_text(
+        """
+        data { int n; array[n] int counts; }
+        parameters { real<lower=0> rate; matrix[2, 3] x; }
+        model {
+          if (rate > 1e3) reject("too large");
+          rate ~ gamma(2, 1); counts ~ poisson(rate); to_vector(x) ~ normal(0, 1);
+        }
+        """
+    )
+    program, reference = StanProgram(file, data), Program()
+    assert program.param_unc_num() == 7 and program.param_names() == reference.param_names()
+    for theta in np.random.default_rng(0).normal(size=(5, 7)):
+        value, gradient = reference.log_density_gradient(theta, propto=False, jacobian=True)
+        assert program.log_density(theta) == pytest.approx(value, rel=1e-12)
+        found, slope = program.log_density_gradient(theta)
+        assert found == pytest.approx(value, rel=1e-12)
+        np.testing.assert_allclose(slope, gradient, rtol=1e-10)
+        np.testing.assert_allclose(program.param_constrain(theta), reference.param_constrain(theta), rtol=1e-12)
+    with pytest.raises(RuntimeError, match="too large"):
+        program.log_density(np.full(7, 9.0))
+    library = tmp_path / "counts_httpstan.so"
+    compiled = library.stat().st_mtime_ns
+    # Not compiled again; the data may be JSON, or a file of it.
+    text = f'{{"n": 4, "counts": {COUNTS.tolist()}}}'
+    (tmp_path / "counts.json").write_text(text)
+    for given in (text, tmp_path / "counts.json"):
+        assert StanProgram(file, given).log_density(theta) == program.log_density(theta)
+    assert library.stat().st_mtime_ns == compiled
+    with pytest.raises(ValueError, match=r"data do not suit .*counts"):
+        StanProgram(file, {"n": 4})
+    result = sample(StanDensity(program), **FEW | {"n_chains": 4, "n_draws": 200})
+    judge(result)
+    assert result.parameters["x"].shape == (4, 200, 2, 3)
+    file.write_text("parameters { real x; } model { y ~ normal(0, 1); }")
+    with pytest.raises(ValueError, match=r"stanc refuses .*counts\.stan"):
+        StanProgram(file)
