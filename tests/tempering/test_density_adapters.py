@@ -1,7 +1,8 @@
 """Five lines from a function of JAX, a PyMC model and a Stan program to draws and evidence; each where it is installed.
 
-BridgeStan compiles programs with the sources of Stan, which it downloads; httpstan brings them along. neither is there, :class:`StanDensity` is tested on an object with the methods of BridgeStan's class, and on that class
-with a library that was written by hand.
+BridgeStan compiles programs with the sources of Stan, which it downloads; httpstan brings them along. Where neither is
+there, :class:`StanDensity` is tested on an object with the methods of BridgeStan's class, and on that class with a
+library that was written by hand.
 """
 
 from __future__ import annotations
