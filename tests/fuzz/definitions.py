@@ -49,6 +49,11 @@ def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bo
     if method == "score" and "y" in given:
         # Of scikit-learn, which takes squares.
         return ""
+    if method == "reasons":
+        # Of a cell that its column can't have, which is infinitely surprising.
+        answer = [
+            reason._replace(surprisal=0.0, excess=0.0) if reason.surprisal == np.inf else reason for reason in answer
+        ]
     if method in UNBOUNDED:
         return "not a number" if _any_nan(answer) else ""
     if method != "covariances_" and not is_finite(answer, missing=gaps):

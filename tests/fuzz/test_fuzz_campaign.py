@@ -17,6 +17,7 @@ from hostile_values import suitable
 from verdict import is_finite, refusal
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.estimators._reasons import CellReason
 from sklearn_subanneal.tables.row_indices import row_indices
 
 pytest.importorskip("resource", reason="limits of CPU time and memory are those of POSIX")
@@ -125,6 +126,9 @@ def test_refusals():
         ("predict_quantiles", np.array([[1.0, 0.0]] * 2), {"quantiles": [0.1, 0.9]}, "quantiles fall"),
         ("predict_quantiles", np.array([[1.0, 0.0]] * 2), {"quantiles": [0.9, 0.1]}, ""),
         ("predict", np.zeros(3), {}, "3 rows of 2"),
+        ("reasons", [CellReason(0, "x0", 0.5, 1.0, 0.0, 2.0, np.inf, np.inf)], {}, ""),
+        ("reasons", [CellReason(0, "x0", 0.5, 1.0, -np.inf, 2.0, np.inf, np.inf)], {}, "non-finite"),
+        ("reasons", [CellReason(0, "x0", 0.5, 1.0, 0.0, 2.0, -np.inf, 0.0)], {}, "non-finite"),
         ("hyperparameters_", {"columns": {"x0": {"sigma2": np.inf}}}, {}, ""),
         ("hyperparameters_", {"columns": {"x0": {"sigma2": NAN}}}, {}, "not a number"),
     ],
