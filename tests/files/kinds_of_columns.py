@@ -138,7 +138,7 @@ FILES_OF_COLUMNS = [
         text(
             lines(
                 {
-                    "customer_id": RNG.permutation(10**8)[:N_ROWS],
+                    "customer_id": RNG.choice(10**8, N_ROWS, replace=False),
                     "mail": [f"p{row}@example.org" for row in range(N_ROWS)],
                     "remark": [f"was seen by doctor {row} and went home" for row in range(N_ROWS)],
                     "plz": [f"{own:05d}" for own in RNG.choice([1067, 1069, 4109, 80331, 50667], N_ROWS)],
