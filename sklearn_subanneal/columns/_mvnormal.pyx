@@ -96,14 +96,15 @@ cdef float multivariate_t(
 cdef class GaussianData(ColumnData):
     """A block of real columns, (n_rows, width) float64; NaN is a missing cell.
 
-    ``limits`` (2, width): the least and the largest value that a missing cell can have; None: any.
+    ``limits`` (2, width): the least and the largest value that a missing cell can have; None: any. ``complete``: it is
+    known that no cell is missing.
     """
 
-    def __init__(self, cells, limits=None):
+    def __init__(self, cells, limits=None, bint complete=False):
         cells = self.keep(np.ascontiguousarray(cells, np.float64))
         self.limited = limits is not None
         self.limits = np.ascontiguousarray(limits, np.float64) if self.limited else np.empty((2, 0))
-        missing = np.isnan(cells).any(axis=1)
+        missing = np.zeros(len(cells), bool) if complete else np.isnan(cells).any(axis=1)
         self.cells = cells
         self.missing = missing.astype(np.int8)
         self.any_missing = missing.any()

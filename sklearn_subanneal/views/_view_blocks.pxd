@@ -2,6 +2,7 @@
 from libc.stdint cimport int32_t
 from numpy.random cimport bitgen_t
 
+from sklearn_subanneal.columns._mvnormal cimport GaussianStatistics
 from sklearn_subanneal.columns._reals cimport RealTable, Rows
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 
@@ -26,6 +27,9 @@ cdef class ViewBlocks:
     cdef void forget(self, Py_ssize_t number) noexcept nogil
     cdef void draw_prior(self, Py_ssize_t number, bitgen_t* bits) noexcept nogil
     cdef void move(self, Py_ssize_t j, Py_ssize_t number) noexcept nogil
+    cdef Py_ssize_t list_members(self, Py_ssize_t number) noexcept nogil
+    cdef void take_fillings(self, Py_ssize_t number, GaussianStatistics block) noexcept nogil
+    cdef void give_fillings(self, Py_ssize_t number, GaussianStatistics block) noexcept nogil
     cdef int add_up(self, Py_ssize_t number, Rows* of) except -1 nogil
     cdef double log_evidence(self, Py_ssize_t j, Py_ssize_t number, bint alone, Rows* of) except? -1.0 nogil
     cdef double log_evidence_of_group(

@@ -92,15 +92,11 @@ cdef class ViewBlocks:
 
     cdef int add_up(self, Py_ssize_t number, Rows* of) except -1 nogil:
         # The sums of the members of a mixture, unless they are known.
-        cdef Py_ssize_t j, d = 0, wanted
+        cdef Py_ssize_t d, wanted
         cdef double* grown
         if self.known[number]:
             return 0
-        for j in range(self.reals.width):
-            if self.home[j] == number:
-                self.members[number, d] = <int32_t> j
-                d += 1
-        self.n_members[number] = <int32_t> d
+        d = self.list_members(number)
         wanted = of.n_clusters * size_of_sums(d)
         if wanted > self.n_sums[number]:
             grown = <double*> realloc(self.sums[number], wanted * sizeof(double))
@@ -202,9 +198,36 @@ cdef class ViewBlocks:
         self.stale[self.home[j]] = 1
         return 1
 
+    cdef Py_ssize_t list_members(self, Py_ssize_t number) noexcept nogil:
+        """``members`` of a mixture = its joint reals; returns how many."""
+        cdef Py_ssize_t j, d = 0
+        for j in range(self.reals.width):
+            if self.home[j] == number:
+                self.members[number, d] = <int32_t> j
+                d += 1
+        self.n_members[number] = <int32_t> d
+        return d
+
+    cdef void take_fillings(self, Py_ssize_t number, GaussianStatistics block) noexcept nogil:
+        """The fillings of the table = those of the block of a mixture."""
+        cdef Py_ssize_t i, row, d = self.list_members(number)
+        for row in range(self.reals.n_rows):
+            if block.data.missing[row]:
+                for i in range(d):
+                    self.reals.completed[row, self.members[number, i]] = block.completed[row, i]
+
+    cdef void give_fillings(self, Py_ssize_t number, GaussianStatistics block) noexcept nogil:
+        """The fillings of the block of a mixture = those of the table."""
+        cdef Py_ssize_t i, row, d = self.list_members(number)
+        for row in range(self.reals.n_rows):
+            if block.data.missing[row]:
+                for i in range(d):
+                    block.completed[row, i] = self.reals.completed[row, self.members[number, i]]
+
     def members_of(self, Py_ssize_t number):
         """The joint reals of a mixture."""
-        return np.flatnonzero(np.asarray(self.home) == number)
+        cdef Py_ssize_t i, d = self.list_members(number)
+        return np.array([self.members[number, i] for i in range(d)], np.intp)
 
     def give_prior(self, column, Py_ssize_t number):
         """Give the statistics of one joint real alone the kappa and nu of a mixture."""
@@ -213,7 +236,7 @@ cdef class ViewBlocks:
     def as_filled(self, members, Py_ssize_t number, Py_ssize_t capacity):
         """Empty statistics of some joint reals whose missing cells are those of the chain's state."""
         parameters = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
-        return GaussianStatistics(GaussianData(self.reals.filled[:, members]), parameters, None, capacity)
+        return GaussianStatistics(GaussianData(self.reals.filled[:, members], complete=True), parameters, None, capacity)
 
     def single_parameters(self):
         """The hyperparameters of each joint real, kappa and nu being those of its mixture."""
@@ -234,11 +257,11 @@ cdef class ViewBlocks:
     def collect(self):
         """Take the fillings of the blocks over to the table of reals."""
         cdef GaussianStatistics block
-        for number, block in enumerate(self.blocks):
-            if block is not None and block.data.any_missing:
-                rows = np.flatnonzero(block.data.missing)
-                self.reals.filled[np.ix_(rows, self.members_of(number))] = np.asarray(block.completed)[rows]
+        cdef Py_ssize_t number
         for number in range(self.n_mixtures):
+            block = self.blocks[number]
+            if block is not None and block.data.any_missing:
+                self.take_fillings(number, block)
             self.forget(number)
 
     def collect_parameters(self, numbers, generator):
@@ -287,13 +310,13 @@ cdef class ViewBlocks:
         if own == self.built[number]:
             block = self.blocks[number]
             if block.data.any_missing:
-                np.asarray(block.completed)[:] = self.reals.filled[:, members]
+                self.give_fillings(number, block)
             return block
         limits = None if self.reals.limits is None else self.reals.limits[:, members]
         data = GaussianData(np.asarray(self.reals.cells)[:, members], limits)
         parameters = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
         block = GaussianStatistics(data, parameters, self.reals.block_grids(members), capacity)
         if data.any_missing:
-            np.asarray(block.completed)[:] = self.reals.filled[:, members]
+            self.give_fillings(number, block)
         self.blocks[number], self.built[number] = block, own
         return block
