@@ -236,7 +236,8 @@ cdef class ViewBlocks:
     def as_filled(self, members, Py_ssize_t number, Py_ssize_t capacity):
         """Empty statistics of some joint reals whose missing cells are those of the chain's state."""
         parameters = self.reals.block_parameters(members, self.kappa[number], self.nu[number])
-        return GaussianStatistics(GaussianData(self.reals.filled[:, members], complete=True), parameters, None, capacity)
+        data = GaussianData(self.reals.filled[:, members], complete=True)
+        return GaussianStatistics(data, parameters, None, capacity)
 
     def single_parameters(self):
         """The hyperparameters of each joint real, kappa and nu being those of its mixture."""
