@@ -18,10 +18,9 @@ class StanDensity:
     Parameters are sampled in Stan's coordinates without constraints, and named as in the program. Constants are kept
     (``propto=False``), so that the evidence is that of the program if its priors are normalised.
 
-    A .stan file is compiled at the first use, beside it, for which a C++ compiler is needed, by BridgeStan (``pip
-    install sklearn-subanneal[stan]``), which downloads the sources of Stan from GitHub. If that is not installed, or
-    cannot do it, the program is compiled with those that httpstan brings along (``pip install
-    sklearn-subanneal[httpstan]``, on Linux and macOS), where nothing is downloaded.
+    A .stan file is compiled at the first use, beside it, for which a C++ compiler is needed. If httpstan is installed
+    (``pip install sklearn-subanneal[httpstan]``, on Linux and macOS), with the sources of Stan that it brings along;
+    otherwise by BridgeStan (``pip install sklearn-subanneal[stan]``), which downloads them from GitHub.
 
     Parameters
     ----------
@@ -97,23 +96,17 @@ class StanDensity:
 
 
 def _read(file, data):
-    """The model of a file, by the package that can."""
-    able = str(file).endswith(".stan") and toolchain() is not None
+    """The model of a file, by the package that is there."""
+    if str(file).endswith(".stan") and toolchain() is not None:
+        return StanProgram(file, data)
     try:
         import bridgestan
-
-        return bridgestan.StanModel(file, data)
     except ImportError as error:
-        if not able:
-            raise ImportError(
-                "StanDensity needs BridgeStan: pip install sklearn-subanneal[stan]; or, for .stan files on Linux and "
-                "macOS, httpstan: pip install sklearn-subanneal[httpstan]"
-            ) from error
-    except (OSError, ValueError, RuntimeError):
-        # Without the sources of Stan, or a network to have them from.
-        if not able:
-            raise
-    return StanProgram(file, data)
+        raise ImportError(
+            "StanDensity needs BridgeStan: pip install sklearn-subanneal[stan]; or, for .stan files on Linux and macOS, "
+            "httpstan: pip install sklearn-subanneal[httpstan]"
+        ) from error
+    return bridgestan.StanModel(file, data)
 
 
 def _places(names: list[str]) -> dict[str, tuple[list[int], tuple]]:

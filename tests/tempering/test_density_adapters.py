@@ -188,7 +188,7 @@ def test_compiled_program(tmp_path):
 
 @pytest.mark.slow
 def test_stan_file(tmp_path):
-    """By BridgeStan, if it has the sources of Stan, or by those of httpstan."""
+    """With the sources of Stan that httpstan brings along, or those that BridgeStan has downloaded."""
     file = tmp_path / "counts.stan"
     file.write_text(PROGRAM)
     try:
