@@ -103,8 +103,8 @@ def _read(file, data):
         import bridgestan
     except ImportError as error:
         raise ImportError(
-            "StanDensity needs BridgeStan: pip install sklearn-subanneal[stan]; or, for .stan files on Linux and macOS, "
-            "httpstan: pip install sklearn-subanneal[httpstan]"
+            "StanDensity needs BridgeStan: pip install sklearn-subanneal[stan]; or, for .stan files on Linux and "
+            "macOS, httpstan: pip install sklearn-subanneal[httpstan]"
         ) from error
     return bridgestan.StanModel(file, data)
 
