@@ -16,14 +16,19 @@ from sklearn_subanneal.tempering.evidence import (
     stepping_stones,
     thermodynamic_integral,
 )
+from sklearn_subanneal.tempering.result_table import result_table
+from sklearn_subanneal.tempering.scale_reduction import potential_scale_reduction
 
 # Chains that differ more have not mixed; fewer draws than these do not tell.
 LARGE_RHAT, FEWEST_DRAWS = 1.05, 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TemperingResult:
     """Draws of all chains, and rates and counts of the sampling phase; warm-up is not counted.
+
+    Printed, it is a table of the parameters with their means, standard deviations, quantiles and R-hat, below the log
+    evidence.
 
     Attributes
     ----------
@@ -79,6 +84,9 @@ class TemperingResult:
     warmup_share: NDArray
     seconds: NDArray
     parameters: dict
+
+    def __repr__(self) -> str:
+        return result_table(self)
 
     @classmethod
     def of(cls, chains: list, constrained: Callable | None = None) -> TemperingResult:
@@ -212,12 +220,7 @@ class TemperingResult:
         ----------
         J.-W. van de Meent, B. Paige, F. Wood (2014), Tempering by subsampling, equations 4 to 8 (6 with its square).
         """
-        n_chains, n_draws, _ = self.draws.shape
-        between = n_draws * self.draws.mean(axis=1).var(axis=0, ddof=1)
-        within = self.draws.var(axis=1, ddof=1).mean(axis=0)
-        variance = (n_draws - 1) / n_draws * within + between / n_draws
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.sqrt(variance / within), n_chains * n_draws * np.minimum(1.0, variance / between)
+        return potential_scale_reduction(self.draws)
 
     def cost(self, exponent: float = 1.0, value: float = 1.0) -> NDArray:
         """Evaluations of all levels in evaluations of the gradient at the posterior, shape (n_chains,).
