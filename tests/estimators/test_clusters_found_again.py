@@ -86,9 +86,10 @@ def test_moons_are_certified_as_groups_only():
     stability = merged.cluster_stability(X, n_refits=1, random_state=0)
     np.testing.assert_array_equal(stability.labels_, merged.predict(X))
     np.testing.assert_allclose(stability.probabilities_, merged.predict_proba(X).max(axis=1))
-    # In a few of the draws of some chains the groups are joined.
-    assert (stability.recurrence_ > 0.9).all()
-    assert (stability.recurrence_ <= found_by(len(model._draws), 1) + 1e-9).all()
+    # In at most two of the ten draws of one chain, the groups are joined or cut.
+    n_chains = len(model._draws)
+    low, high = found_by(n_chains, 1, n_missed=0.2), found_by(n_chains, 1)
+    assert 0.96 < low <= stability.recurrence_.min() + 1e-9 and stability.recurrence_.max() <= high + 1e-9
     assert (model.cluster_stability(X).recurrence_ < 0.9).any()
     many = model.merge_components(n_groups=model.n_clusters_, random_state=0)
     assert many.cluster_stability(X, random_state=0).recurrence_.shape == (model.n_clusters_,)
