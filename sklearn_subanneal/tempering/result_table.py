@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import islice, product
+from math import prod
 
 import numpy as np
 
@@ -20,17 +21,18 @@ def result_table(result) -> str:
     if not np.isnan(result.log_evidence):
         lines.append(f"log evidence {result.log_evidence:.3f}, standard error {result.log_evidence_error:.2g}")
     parameters = result.parameters or {"theta": result.draws}
-    elements = [
+    elements = (
         (name + (f"[{', '.join(map(str, place))}]" if place else ""), np.asarray(values)[(..., *place)])
         for name, values in parameters.items()
         for place in product(*map(range, np.shape(values)[2:]))
-    ]
-    shown = elements[:MOST_ELEMENTS]
+    )
+    shown = list(islice(elements, MOST_ELEMENTS)) if n_draws else []
+    further = sum(prod(np.shape(values)[2:]) for values in parameters.values()) - len(shown)
     width = max([len(name) for name, _ in shown], default=0)
     lines.append(f"{'':<{width}} {'mean':>10} {'sd':>10} {'5 %':>10} {'95 %':>10} {'R-hat':>7}")
     lines += [f"{name:<{width}} {_moments(values)}" for name, values in shown]
-    if len(elements) > len(shown):
-        lines.append(f"and {len(elements) - len(shown)} more, in `parameters` and `draws`")
+    if further and n_draws:
+        lines.append(f"and {further} more, in `parameters` and `draws`")
     return "\n".join(lines + result.problems)
 
 

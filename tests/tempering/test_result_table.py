@@ -70,3 +70,9 @@ def test_a_chain_alone_has_no_rhat_and_a_level_alone_no_ladder():
     betas = result.inverse_temperatures[:, :1]
     alone = replace(result, inverse_temperatures=betas, round_trips=np.array([-1]), levels="one", log_evidence=np.nan)
     assert str(alone).splitlines()[0].endswith("without tempering") and "log evidence" not in str(alone)
+
+
+def test_without_draws_nothing_is_listed():
+    result = sample(lambda x: -0.5 * np.sum(x**2), reference=(0.0, 2.0), n_parameters=1, **FEW)
+    none = replace(result, draws=result.draws[:, :0], log_density=result.log_density[:, :0], parameters={})
+    assert str(none).startswith("3 chains of 0 draws") and "theta" not in str(none) and "more" not in str(none)
