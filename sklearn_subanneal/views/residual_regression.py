@@ -201,9 +201,18 @@ def _transform(model: ColumnModel) -> Transform:
 
 
 def _transformed(transform, predicted, deviation):
-    """Predictions and, to first order, their standard deviations, transformed."""
+    """Predictions, transformed, and how far a standard deviation goes there: up or down, whichever is less.
+
+    Where the deviation is many times the prediction, as of amounts that may be in thousands or in billions, the slope
+    of a logarithm at the prediction says nothing of that.
+    """
     u = transform.forward(predicted)
-    return u, deviation * np.exp(transform.log_slope(u) + np.zeros(len(u)))
+    if transform.name == Transform.name:
+        return u, deviation
+    with np.errstate(invalid="ignore", divide="ignore"):
+        up, down = transform.forward(predicted + deviation) - u, u - transform.forward(predicted - deviation)
+    # A logarithm has no values below its domain.
+    return u, np.fmin(up, np.where(np.isfinite(down), down, np.inf))
 
 
 def _columns(model, arrays, codes):

@@ -88,14 +88,14 @@ def test_the_regression_is_ridge_regression_on_standardised_errors(fitted, learn
         j = regression.column
         known = ~np.isnan(arrays[j]) if j != VISITS else arrays[j] >= 0
         predicted, deviation = average.predict(without(arrays, [j]), j, seen=True, far=False)
-        truth, slope = arrays[j].astype(float), np.ones(N_ROWS)
+        truth, unit = arrays[j].astype(float), deviation
         if j == PRICE:
             transform = model._models[j].transform
             transform = getattr(transform, "base", transform)
-            step = 1e-6 * predicted
-            slope = (transform.forward(predicted + step) - transform.forward(predicted - step)) / (2.0 * step)
+            ends = [[max(p - d, 1e-300), p, p + d] for p, d in zip(predicted, deviation, strict=True)]
+            unit = np.diff(transform.forward(np.array(ends)), axis=1).min(axis=1)
             truth, predicted = transform.forward(truth), transform.forward(predicted)
-        errors = np.clip((truth - predicted) / (deviation * slope), -MOST_DEVIATIONS, MOST_DEVIATIONS)[known]
+        errors = np.clip((truth - predicted) / unit, -MOST_DEVIATIONS, MOST_DEVIATIONS)[known]
         own, weights = np.where(regressors.owners == j, 0.0, X)[known], rows.counts[known] / rows.counts[known].mean()
         np.testing.assert_allclose(regression.coefficients[regressors.owners == j], 0.0, atol=1e-9)
         fits = [Ridge(penalty).fit(own, errors, sample_weight=weights) for penalty in PENALTIES]
@@ -131,9 +131,11 @@ def test_corrections_are_in_standard_deviations_and_have_limits(fitted):
     transform = getattr(skewed.transform, "base", skewed.transform)
     (of_one,) = log.corrected(skewed, np.array([2.0]), np.array([1e-3]), X[3:4])
     assert of_one == pytest.approx(2.001, abs=1e-5)
+    # One standard deviation up is less far than one down, where there are no prices, and less than by the slope.
     (far,) = log.corrected(skewed, np.array([2.0]), np.array([3.0]), X[3:4])
-    u = transform.forward(np.array([2.0, 2.000001]))
-    assert transform.forward(np.array([far]))[0] == pytest.approx(u[0] + 3.0 * (u[1] - u[0]) / 1e-6, rel=1e-4)
+    assert far == pytest.approx(5.0, rel=1e-6)
+    (of_thousands,) = log.corrected(skewed, np.array([2.0]), np.array([4000.0]), X[3:4])
+    assert of_thousands == pytest.approx(min(4002.0, transform.inverse(9.0)), rel=1e-6)
 
 
 def test_training_rows_are_left_out_and_new_rows_are_not(fitted, learned):
