@@ -367,14 +367,14 @@ assert np.mean(large["subsample annealing", 5]) > np.mean(large["start one row a
 
 # %%
 # Each line has a dot for 5 passes and one for 20. A pass does not cost the same in both methods: it costs more with
-# more clusters, and rows that leave and enter cost time. (After the schedule, further passes over all rows may follow
-# while the fit improves: up to 20 after 20 passes, and none after fewer than ten. The seconds include them.) So compare
-# the seconds: annealing with 5 passes scores about as well as the start one row after the other with 20, in clearly
-# less time.
+# more clusters, and rows that leave and enter cost time. (The plan of how the subsample grows is the *schedule*. After
+# it, the package may go on while the fit improves: for up to 20 more passes over all rows after the schedule of 20
+# passes, and for none after that of 5. The seconds include them.) So compare the seconds: annealing with 5 passes
+# scores about as well as the other method with 20, in clearly less time.
 #
 # The default schedule anneals, too. While the subsample has up to 3,000 rows, it makes about 20 row assignments for
-# each row that is added; later fewer, down to one. After it, up to 60 passes may follow, more than after a schedule
-# that is given. Here is one chain of it for each of the three tables:
+# each row that is added; later fewer, down to one. After it, up to 60 passes may follow (more in small tables; after a
+# schedule that you pass yourself, fewer). Here is one chain of it for each of the three tables:
 
 for seed in range(3):
     train, test = make_table(20_000, 200, seed)

@@ -143,13 +143,13 @@ for name in ("square", "hospitals"):
         assert disagree == (thin == 1)
 
 # %%
-# With more work, ``fit`` no longer says that the chains disagree. On the square this is not because they are alike now,
-# but because each chain goes so far that its own draws are nearly as different as those of two chains; on the
-# hospitals, draws of one chain differ more, and different chains agree better. So these chains were slow, and not
-# stuck. On the hospitals, ``fit`` also says, with both values of ``thin``, that some chains were still improving:
-# besides being slow, these had not yet reached good partitions; the table near the end says what to do. On the square,
-# the slowness of the chains had hidden another reason: the table leaves the clusters open. Even with more work,
-# different chains agree to 0.17 only.
+# With more work, ``fit`` no longer says that the chains disagree. So these chains were slow, and not stuck.
+#
+# - *The square*: different chains still agree to 0.17 only. But each chain now goes so far that its own draws are
+#   nearly as different. That the chains were slow had hidden another reason: the table leaves the clusters open.
+# - *The hospitals*: draws of one chain differ more, and different chains agree better. ``fit`` also says, with both
+#   values of ``thin``, that some chains were still improving: these had not yet reached good partitions. The table near
+#   the end says what to do.
 #
 # The table leaves it open
 # ------------------------
@@ -215,10 +215,11 @@ assert index < 0.8
 # A chain is stuck
 # ----------------
 #
-# In the next fit, which is not the default, chains are stuck: they have little work, and move single points only. Their
-# draws stay at poor partitions. (Two groups in one cluster do part by single moves, but that takes more passes than
-# these chains have. A chain that has not yet arrived is different: its log joint density rises from draw to draw; that
-# of a stuck one does not.) The table has nine groups.
+# In the next fit, which is not the default, chains are stuck: they have little work, and move single points only. For
+# as long as these chains run, their draws stay at poor partitions: single moves do part two groups that are in one
+# cluster, but only after many more passes. (A chain that has not yet arrived is different: its log joint density, which
+# says how well the clusters suit the table, rises from draw to draw; that of a stuck one does not.) The table has nine
+# groups.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
@@ -263,31 +264,31 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #
 # Look at the ``ConvergenceWarning`` of ``fit`` (the page of the command ``report`` warns sooner), at
 # ``convergence_.row_agreement`` (above about 0.8 counts as high), and at ``chain_weights_``. (With ``CrossCat``, the
-# chains may disagree on the views of columns, too; the remedies are the same. The command has no ``thin``: its page
-# says what to do there. ``fit`` has a second warning: that the log joint density, which says how well the clusters suit
-# the table, still rises in the draws.)
+# chains may disagree on the views of columns, too; the remedies are the same. The command ``report`` has no ``thin``:
+# the page on the report says what to do after its warning. ``fit`` has a second warning: that the log joint density
+# still rises in the draws.)
 #
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          the clusters are clear in the table         use ``labels_``
 # no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
-# disagreement, no weight above 1/2   partitions that predict about equally, and  use averages; a larger ``thin``
-#                                     chains that get slowly from one to another  shows whether the table leaves
+# warning that chains disagree, and   partitions that predict about equally, and  use averages; a larger ``thin``
+# no weight above 1/2                 chains that get slowly from one to another  shows whether the table leaves
 #                                                                                 the clusters open
-# disagreement, one weight above 1/2  the others predict worse: they may          a larger ``effort``, more chains
-#                                     be stuck
+# warning that chains disagree, and   the others predict worse: they may          a larger ``effort``, more chains
+# one weight above 1/2                be stuck
 # warning that the density rises      a chain was still improving at its end      a larger ``effort``, or a longer
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
 # there is more time to mend mistakes while the subsample is small, and afterwards. ``thin=20`` makes twenty times as
-# many steps between draws. Disagreement, in the table, means that ``fit`` warns of it; a weight above 1/2 says
-# something where there are four chains or more. The square had disagreement with no weight above 1/2; the hospitals had
-# this, too, and rising density. With ``thin=20``, the square has no warning and low agreement, and the hospitals have
-# rising density only; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where
-# one chain has nearly all the weight, results are those of one chain: run more of them.
+# many steps between draws. A weight above 1/2 says something where there are four chains or more. With ``thin=1``, the
+# square has the warning that chains disagree, with no weight above 1/2; the hospitals have this, too, and rising
+# density. With ``thin=20``, the square has no warning and low agreement, and the hospitals have rising density only;
+# until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where one chain has nearly
+# all the weight, results are those of one chain: run more of them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another

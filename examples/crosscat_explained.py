@@ -118,7 +118,7 @@ assert best["left-handed"] == "all in one cluster"
 # 2. **Columns.** One column after the other draws its view. A view is more probable if it has many columns, and if its
 #    clusters explain the column, by the measure above. The column can also draw a new view, whose clusters are random.
 #
-# Both steps, in any order, once for all rows and columns, are a *sweep* (elsewhere: a pass). Sweeps are repeated. This
+# Both steps, in any order, once for all rows and all columns, are a *sweep*. Sweeps are repeated. This
 # is Gibbs sampling, for rows and columns in turn. Here it is, short and slow, in NumPy:
 
 
@@ -308,10 +308,10 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 # When not to use it
 # ------------------
 #
-# **One column has to be predicted, and nothing else.** Within a cluster, numbers depend on one another only linearly,
-# so a curve is approximated by pieces, one for each cluster. A regressor that is made for the task learns only y given
-# x, while CrossCat describes x as well. The error of scikit-learn's Gaussian process is a third of CrossCat's here,
-# though the curves look alike:
+# **One column has to be predicted, and nothing else.** So far all columns were yes or no. Numbers can be correlated
+# within a cluster, too (below, *How to read the views*), but only linearly: a curve is approximated by straight pieces,
+# one for each cluster. A regressor that is made for the task learns only y given x, while CrossCat describes x as well.
+# The error of scikit-learn's Gaussian process is a third of CrossCat's here, though the curves look alike:
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-6, 6, (300, 1))
@@ -337,13 +337,12 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 # How to read the views
 # ---------------------
 #
-# **With the default, views of numbers say little.** In tables of moderate size (up to 128 columns of numbers, and not
-# too many rows), columns of numbers are jointly Gaussian within a cluster of a view: those of type real, and skewed
-# ones on a transformed scale. Of a column with many zeros, the other values are so, too, if ``fit`` finds that they
-# depend linearly on other columns. Counts and scales of a few levels are not. Correlated numbers then need no clusters,
-# and columns that have little to do with one another can share a view at little cost. This predicts well and shows few
-# views. ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster: there are
-# more views, which can be read. The code has both:
+# **With the default, views of numbers say little.** By default, numbers may be correlated within a cluster. (This holds
+# in tables of moderate size, up to 128 columns of numbers and not too many rows, and neither for counts nor for scales
+# of a few levels; the page on CrossCat has the exact rules.) Correlated numbers then need no clusters, and columns that
+# have little to do with one another can share a view at little cost. This predicts well and shows few views.
+# ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster: there are more
+# views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
@@ -358,10 +357,10 @@ assert n_views["diag"] > n_views["auto"]
 # **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy of
 # another column, it stays with its copy, and a weaker dependence on further columns is lost. Below, a and b are
 # correlated, and each has a copy. The fit has not the default, but ``covariance_type="diag"``, by which columns are
-# independent within a cluster: a column and its copy then need many narrow clusters. If all four were in one view, each
-# cluster would have to be narrow in a and in b, with one for each combination: too many. So b goes to another view, and
-# its correlation with a is lost. (With the default this happens less, since correlated numbers usually share a
-# view.)
+# independent within a cluster: a column and its copy then need many narrow clusters. If all four were in one view, it
+# would need a narrow cluster for each combination of a value of a and a value of b: too many. So b goes to another
+# view, and its correlation with a is lost. (With the default this happens less, since correlated numbers usually share
+# a view.)
 
 a = rng.normal(size=300)
 b = 0.5 * a + np.sqrt(0.75) * rng.normal(size=300)

@@ -25,6 +25,9 @@ PAGES = [ROOT / "README.md", *sorted(page for page in DOC.rglob("*.md") if "auto
 QUICK_PAGES = [page for page in PAGES if page.name in ("README.md", "guide.md", "tour.md")]
 with_pages = pytest.mark.skipif(not DOC.is_dir(), reason="needs the README and doc/ beside tests/")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# What a block printed, in a block below it.
+SHOWN = re.compile(r"\n+```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"-?\d+\.?\d*")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 # They are to run in seconds, on one processor and machines that differ.
 SECONDS_OF_AN_EXAMPLE = 60.0
@@ -84,6 +87,25 @@ def test_pages_run(page, tmp_path, monkeypatch):
         code += "\n" * text.count("\n", at, block.start(1)) + block.group(1)
         at = block.end(1)
     exec(compile(code, str(page), "exec"), {"__name__": page.stem})
+
+
+@pytest.mark.slow
+@with_pages
+def test_the_tour_prints_what_it_shows(tmp_path, monkeypatch, capsys):
+    """Below each block of the page is what it printed; numbers may differ by a hundredth on another processor."""
+    monkeypatch.chdir(tmp_path)
+    text, known, n_shown = (DOC / "tour.md").read_text(encoding="utf-8"), {"__name__": "tour"}, 0
+    for block in BLOCK.finditer(text):
+        exec(compile(block.group(1), "tour.md", "exec"), known)
+        printed, shown = capsys.readouterr().out, SHOWN.match(text, block.end())
+        if shown is None:
+            assert not printed
+            continue
+        n_shown += 1
+        assert NUMBER.sub("0", printed).split() == NUMBER.sub("0", shown[1]).split()
+        numbers = [[float(number) for number in NUMBER.findall(out)] for out in (printed, shown[1])]
+        assert numbers[0] == pytest.approx(numbers[1], rel=0.01, abs=0.011)
+    assert n_shown == 10
 
 
 @with_pages
