@@ -29,6 +29,7 @@ from sklearn_subanneal.report.page import page
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 from sklearn_subanneal.report.structure import find_structure
+from sklearn_subanneal.report.types_writer import write_types
 from sklearn_subanneal.report.understated import find_understated
 
 FILES = {
@@ -103,7 +104,7 @@ def write_report(
     folder, model = Path(folder), learned.model
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / FILES["model"])
-    types_file.write_types(source, folder / FILES["types"])
+    write_types(source, folder / FILES["types"])
     is_quick = len(source.X) <= MOST_SCORED_ROWS and plan.time_limit is None
     if detector is None:
         detector = is_quick

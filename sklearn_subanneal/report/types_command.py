@@ -6,7 +6,7 @@ import argparse
 
 from sklearn_subanneal.report.given_table import given_source, given_types, speaker
 from sklearn_subanneal.report.table_lines import print_columns
-from sklearn_subanneal.report.types_file import write_types
+from sklearn_subanneal.report.types_writer import write_types
 
 
 def show_types(given: argparse.Namespace) -> int:

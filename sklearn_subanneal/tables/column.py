@@ -117,7 +117,6 @@ class Column:
     lowest : float
         Numbers must be above this, or be among ``points``: the model of the column has no density below.
     points : tuple of float
-    points : tuple of float
     spelling : Spelling or None
         If its cells are strings that spell numbers, how they do.
     derivation : Derivation or None
