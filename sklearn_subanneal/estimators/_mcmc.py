@@ -198,21 +198,21 @@ class MCMCEstimator(
         """The specification of one of the chains, which may get to the posterior in different ways."""
         return template
 
-    def _read_table(self, X):
+    def _read_table(self, X, keep_empty=False):
         """The schema of the data given to ``fit``, or of a sample of its rows, and its typed columns."""
-        settings = {"choose": choose_type, "missing_indicator": self.missing_indicator}
-        return read_table(self, X, self.feature_types, types=TYPES, **settings)
+        settings = {"missing_indicator": self.missing_indicator, "keep_empty": keep_empty}
+        return read_table(self, X, self.feature_types, types=TYPES, choose=choose_type, **settings)
 
     def _revised(self, table, arrays, n_rows=None):
         """The same as it is modelled; ``n_rows`` if the columns are those of a sample of so many rows."""
         raise NotImplementedError(f"{type(self).__name__} must say what becomes of the types")
 
-    def _read(self, X):
+    def _read(self, X, keep_empty=True):
         """The schema of the data given to ``fit`` as it is modelled, and its typed columns."""
+        table, arrays = self._read_table(X, keep_empty)
         if not self._finds_functions:
-            return self._revised(*self._read_table(X))
-        given = {*(self.feature_params or ()), *(self.feature_grids or ())}
-        return modelled_once(*self._read_table(X), self._revised, given)
+            return self._revised(table, arrays)
+        return modelled_once(table, arrays, self._revised, {*(self.feature_params or ()), *(self.feature_grids or ())})
 
     def _read_weighted(self, X, weights, read=None):
         """The schema, the typed columns of the table of repeated rows, and those of X itself.

@@ -125,9 +125,9 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
     def _resolved_moves(self) -> tuple[Move, ...]:
         return resolve_moves(self.moves, self._default_moves, NAMED)
 
-    def _read_table(self, X):
+    def _read_table(self, X, keep_empty=False):
         if not self._has_documents:
-            return super()._read_table(X)
+            return super()._read_table(X, keep_empty)
         if self.missing_indicator is not None:
             given = f"missing_indicator={self.missing_indicator!r}"
             raise ValueError(f"{given} does not suit documents, in which nothing is missing: set it to None.")

@@ -65,6 +65,7 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
             types=TYPES,
             choose=choose_type,
             missing_indicator=inner.missing_indicator,
+            keep_empty=True,
         )
         if (inner.missing_indicator, inner.feature_params, inner.feature_grids) == (None, None, None):
             # What says the same as another column is no column of the joint table.

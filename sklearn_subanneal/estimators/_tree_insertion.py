@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -86,7 +87,8 @@ class TreeInsertion:
             weights = joined_weights(old_weights, columns.n_rows, weights, len(new[0]))
             columns = columns.extended(new)
         else:
-            table, repeated, arrays = self._read_weighted(X, weights)
+            # A column without a value now may have some in a later batch.
+            table, repeated, arrays = self._read_weighted(X, weights, partial(self._read, keep_empty=False))
             columns = GrowingColumns.of(arrays)
             models, generator = self._bind(table, repeated), spawn_generators(self.random_state, 1)[0]
         # In the order of the table: the trees depend on it, and their leaves are numbered by it.

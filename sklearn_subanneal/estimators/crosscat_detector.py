@@ -159,7 +159,8 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
             surprisal, alone, copies = self._surprisal(arrays), self._alone(arrays), np.arange(len(arrays[0]))
             if "sample_weight" in of_rows:
                 copies = np.repeat(copies, of_rows["sample_weight"])
-            self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(surprisal[copies], USUAL_AND_LARGE, axis=0)
+            judged = np.where(np.isnan(surprisal).all(axis=0), 0.0, surprisal)[copies]
+            self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(judged, USUAL_AND_LARGE, axis=0)
             of_copies = [array[copies] for array in arrays], surprisal[copies], alone[copies]
             self._errors = CellErrors.of(model._table, model._models, *of_copies)
             parts = self._improbabilities(arrays, self._errors.log_odds(arrays, surprisal, alone))

@@ -148,7 +148,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         Raises
         ------
         ValueError
-            If X is no table, a column has no value at all, or weights or strata are not as described.
+            If X is no table, or weights or strata are not as described.
         """
         with unchanged_on_failure(self):
             of_rows = row_metadata(X, sample_weight, strata)

@@ -121,6 +121,8 @@ class Column:
         If its cells are strings that spell numbers, how they do.
     derivation : Derivation or None
         If it is a function of another column, how: it has no parts then but its indicator.
+    is_empty : bool
+        Whether no cell had a value: then all of its cells count as missing, in further rows, too.
     """
 
     name: str
@@ -138,6 +140,7 @@ class Column:
     points: tuple = ()
     spelling: Spelling | None = None
     derivation: Derivation | None = None
+    is_empty: bool = False
 
     @property
     def kind(self) -> str:
@@ -168,6 +171,8 @@ class Column:
             Whether such a category has the code n_categories, and not that of a missing cell.
         """
         unknown: list = []
+        if self.is_empty:
+            cells = Cells(self.name, self.dtype, [], np.full(len(cells.gaps()), -1))
         if self.spelling is not None:
             cells = spelled_cells(cells, self.spelling, unknown if self.inferred else None)
         if self.split is not None:

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
-from sklearn_subanneal.tables.cells import Cells, encoded, is_missing
-from sklearn_subanneal.tables.chosen_type import AUTO, FROM_DTYPE, ChosenType, declared_types, typed_by
+from sklearn_subanneal.tables.cells import Cells, is_missing
+from sklearn_subanneal.tables.chosen_type import FROM_DTYPE, ChosenType, declared_types
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.derived_cells import derived_cells, nothing_like, united_cells
+from sklearn_subanneal.tables.empty_columns import cells_as_given, warn_of_empty
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
-from sklearn_subanneal.tables.ordinal_levels import ordered_levels
 from sklearn_subanneal.tables.series import pandas_series, polars_series
 from sklearn_subanneal.tables.spelling import spelled_cells
 from sklearn_subanneal.tables.table_cells import feature_names, read_cells
+from sklearn_subanneal.tables.typed_column import typed_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +216,10 @@ class Table:
         array([[0.5, 7. ],
                [1.5, 9. ]])
         """
-        typed = []
+        typed, given = [], {}
         for j, (column, at) in enumerate(zip(self.columns, self.places, strict=True)):
+            if column.is_empty:
+                given[j] = cells_as_given(column, j, len(arrays[0]), self.container, like)
             parts, own = [arrays[p] for p in at], None if made is None else made[:, at]
             deviations = None if spreads is None else [spreads[p] for p in at]
             if column.derivation is not None:
@@ -225,23 +228,29 @@ class Table:
                 parts = [derived_cells(column, j, source, like), parts[-1]]
                 own = None if own is None else own[:, [0, -1]]
             typed.append(column.decode(parts, own, deviations))
-        arrays = typed
         if self.container == "pandas":
             import pandas as pd
 
-            series = [pandas_series(column, array) for column, array in zip(self.columns, arrays, strict=True)]
-            frame = pd.DataFrame(dict(enumerate(series)))
+            frame = pd.DataFrame(dict(enumerate(self._written(pandas_series, typed, given))))
             frame.columns = self.labels
             return frame.set_axis(like.index) if hasattr(like, "iloc") else frame
         if self.container == "polars":
             import polars as pl
 
-            return pl.DataFrame([polars_series(*pair) for pair in zip(self.columns, arrays, strict=True)])
-        X = np.empty((len(arrays[0]), len(self.columns)))
-        for j, (column, array) in enumerate(zip(self.columns, arrays, strict=True)):
-            X[:, j] = array if column.categories is None else column.categories[array]
-            X[is_missing(array), j] = np.nan
-        return X
+            return pl.DataFrame(self._written(polars_series, typed, given))
+        return np.column_stack(self._written(_numbers, typed, given))
+
+    def _written(self, write, typed, given) -> list:
+        """The typed columns as ``write`` gives them, but those that are given."""
+        pairs = enumerate(zip(self.columns, typed, strict=True))
+        return [given[j] if j in given else write(column, array) for j, (column, array) in pairs]
+
+
+def _numbers(column: Column, array: np.ndarray) -> np.ndarray:
+    """A typed column as floats, NaN where missing."""
+    numbers = np.array(array if column.categories is None else column.categories[array], dtype=np.float64)
+    numbers[is_missing(array)] = np.nan
+    return numbers
 
 
 def read_table(
@@ -252,6 +261,7 @@ def read_table(
     types: Mapping[str, CellType],
     choose: Callable[[Cells], ChosenType] | None = None,
     missing_indicator=None,
+    keep_empty: bool = False,
 ) -> tuple[Table, list[np.ndarray]]:
     """Learn the schema of the data given to `fit`, and type their cells.
 
@@ -278,6 +288,8 @@ def read_table(
     missing_indicator : default=None
         The columns that have an indicator of missing cells; see
         :func:`~sklearn_subanneal.tables.missing_indicators.indicated_columns`.
+    keep_empty : bool, default=False
+        Whether columns without a value are kept, with a warning, and not refused.
 
     Returns
     -------
@@ -318,26 +330,16 @@ def read_table(
     names = feature_names(estimator)
     columns, arrays, gaps = [], [], []
     declared = declared_types(feature_types, names, [kind for kind, model in types.items() if model.declared], choose)
-    for name, given, cell in zip(names, declared, cells, strict=True):
-        chosen = typed_by(given, cell, choose)
-        cell = cell if chosen.spelling is None else spelled_cells(cell, chosen.spelling)
-        model, missing = types[chosen.kind], cell.gaps()
-        if missing.all():
-            raise ValueError(f"Column {name!r} has no value, all its cells are missing: drop it, or fit on more rows.")
-        column = Column(name, model, None, cell.dtype, cell.levels, cell.ordered, reason=chosen.reason)
-        column = replace(column, spelling=chosen.spelling, revisable=chosen.revisable, inferred=given == AUTO)
-        if model.split is not None:
-            column = replace(column, split=model.split(cell, types))
-            parts = column.encode(cell)[0]
-        elif model.coded:
-            codes, categories, _ = encoded(cell, ordered_levels(cell) if model.ordered else None)
-            column, parts = replace(column, categories=categories), [codes]
-        else:
-            categories = None if model.categories is None else np.array(model.categories)
-            column, parts = replace(column, categories=categories), [cell.numbers(model)]
+    for given, cell in zip(declared, cells, strict=True):
+        column, parts, missing = typed_column(given, cell, types, choose)
+        if column.is_empty and not keep_empty:
+            raise ValueError(
+                f"Column {column.name!r} has no value, all its cells are missing: drop it, or fit on more rows."
+            )
         columns.append(column)
         arrays.append(parts)
         gaps.append(None if missing_indicator is None else missing)
+    warn_of_empty(columns)
     for j in indicated_columns(missing_indicator, names, gaps):
         boolean = types["boolean"]
         indicator = Column(f"{names[j]} (missing)", boolean, np.array(boolean.categories), "bool")

@@ -54,8 +54,6 @@ TABLES = {
     "an empty frame": (lambda: frame()[:0], r"0 sample\(s\)"),
     "a frame without columns": (lambda: frame()[[]], r"0 feature\(s\)"),
     "one dimension": (lambda: X[:, 0], "Expected 2D array, got 1D array"),
-    "a missing column": (lambda: np.column_stack([X, np.full(40, NAN)]), "'x2' has no value.*drop it"),
-    "a missing column of a frame": (lambda: frame(a=None), "'a' has no value.*drop it"),
     "strings": (lambda: np.array([["a", "b"], ["c", "d"]]), "Convert your data to numeric values"),
     "durations": (lambda: frame(a=np.timedelta64(1, "D")), "'a' has dtype timedelta64.*convert it to numbers"),
     "an array of dates": (lambda: np.array([["2020-01-01"]] * 9, "M8[D]"), "'x0' has dtype datetime64.*in a DataFrame"),

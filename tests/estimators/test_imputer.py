@@ -145,8 +145,8 @@ def test_equal_seeds_give_equal_tables(table):
 def test_failed_fits_leave_the_imputer_as_it_was(table):
     _, gaps, _ = table
     imputer = BayesianImputer(BRIEF, random_state=0).fit(gaps)
-    with pytest.raises(ValueError, match="'height' has no value"):
-        imputer.fit(gaps.assign(height=np.nan))
+    with pytest.raises(ValueError, match="infinity"):
+        imputer.fit(gaps.assign(height=np.inf))
     assert not imputer.transform(gaps).isna().any().any()
     with pytest.raises(ValueError, match="n_imputations"):
         BayesianImputer(n_imputations=0).fit(gaps)

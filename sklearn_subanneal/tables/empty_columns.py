@@ -1,0 +1,82 @@
+"""Columns of which `fit` saw no value: they say nothing, and no cell of theirs is filled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from sklearn_subanneal.tables.cell_type import CellType
+from sklearn_subanneal.tables.cells import Cells
+from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.date_dtypes import with_pandas_dtype, with_polars_dtype
+
+REASON = "it has no values"
+
+
+def empty_column(cell: Cells, types: Mapping[str, CellType]) -> tuple[Column, list[np.ndarray]]:
+    """The column of cells that are all missing, and its typed cells.
+
+    It is modelled as one of a single category, which nobody has seen: whatever the model says of it has probability 1.
+    """
+    described = {"dtype": cell.dtype, "levels": cell.levels, "ordered": cell.ordered, "reason": REASON}
+    column = Column(cell.name, types["categorical"], np.array([np.nan]), **described, is_empty=True)
+    return column, column.encode(cell)[0]
+
+
+def warn_of_empty(columns: list[Column]) -> None:
+    """Say which columns have no value, if there are some."""
+    names = [column.name for column in columns if column.is_empty]
+    if names:
+        warnings.warn(
+            f"Columns without a value: {', '.join(map(repr, names))}. They say nothing, none of their cells is filled, "
+            "and their values in further rows are not looked at. Drop them, or fit on more rows.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def cells_as_given(column: Column, j: int, n_rows: int, container: str, like):
+    """The cells of such a column for the table that a model completes or draws: those given, or all missing.
+
+    Parameters
+    ----------
+    column : Column
+    j : int
+        Its index.
+    n_rows : int
+    container : {"array", "pandas", "polars"}
+        Of the table that is written.
+    like : array-like or DataFrame of n_rows rows, or None
+        The table that is completed, if there is one.
+
+    Returns
+    -------
+    cells : ndarray of float64, pandas.Series or polars.Series
+    """
+    if container == "pandas":
+        return like.iloc[:, j].reset_index(drop=True) if hasattr(like, "iloc") else _missing_in_pandas(column, n_rows)
+    if container == "polars":
+        own = like.to_series(j) if hasattr(like, "to_series") else _missing_in_polars(column, n_rows)
+        return own.alias(column.name)
+    return np.full(n_rows, np.nan) if like is None else np.asarray(like, dtype=object)[:, j].astype(float)
+
+
+def _missing_in_pandas(column, n_rows):
+    import pandas as pd
+
+    if column.levels is not None:
+        return pd.Series(pd.Categorical.from_codes(np.full(n_rows, -1), list(column.levels), column.ordered))
+    if column.dtype.startswith(("datetime64", "timestamp", "date")):
+        return with_pandas_dtype(np.full(n_rows, "NaT", "M8[us]"), column.dtype)
+    return pd.Series([None] * n_rows, dtype=column.dtype)
+
+
+def _missing_in_polars(column, n_rows):
+    import polars as pl
+
+    if column.dtype.startswith(("Date", "datetime64")):
+        return with_polars_dtype(np.full(n_rows, "NaT", "M8[us]"), column.dtype)
+    series = pl.Series([None] * n_rows, dtype=pl.Null)
+    return series.cast(pl.Enum(column.levels) if column.dtype == "Enum" else getattr(pl, column.dtype))
