@@ -16,6 +16,8 @@ OF_ROWS = (
     "transform score_samples decision_function p_values surprisal novelty impute sample_y inverse_transform "
     "log_predictive_density conditional_quantiles"
 ).split()
+# Answers that have cells of the table.
+WITH_CELLS = ("sample", "sample_imputations", "impute", "transform", "fit_transform")
 TOLERANCE = 1e-6
 # R-hat of few draws and the evidence of a ladder that does not end at 0 are NaN by definition; objects say so in words.
 # Variances of columns in squares of their units, and log densities of targets however far away, may be infinite.
@@ -25,7 +27,15 @@ UNDEFINED_IF_FEW = ("convergence_", "result_")
 OF_SOME_COLUMNS = ("means_", "covariances_")
 
 
-def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bool, indicated: bool = False) -> str:
+def departure(
+    method: str,
+    answer,
+    given: dict,
+    n_rows: int | None,
+    weighted: bool,
+    indicated: bool = False,
+    empty: bool = False,
+) -> str:
     """How an answer is not within the definition of its method; an empty string if it is.
 
     Parameters
@@ -40,9 +50,12 @@ def departure(method: str, answer, given: dict, n_rows: int | None, weighted: bo
         Whether rows of the training table may have weight 0, for which some attributes are NaN.
     indicated : bool
         Whether columns may have missing indicators, so that cells are drawn that are missing.
+    empty : bool
+        Whether a column had no value in ``fit``: none of its cells is filled then.
     """
     gaps = bool(given.get("keep_missing")) or (indicated and method == "sample")
     gaps |= weighted and method == "view_confidence_"
+    gaps |= empty and method in WITH_CELLS
     gaps |= method in UNDEFINED_IF_FEW + OF_SOME_COLUMNS
     # Surprisal is NaN where a cell is missing, and so is the value of such a cell.
     gaps |= method in ("surprisal", "reasons")

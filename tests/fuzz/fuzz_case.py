@@ -52,6 +52,13 @@ class Finding:
         return f"{self.kind} | {self.step.partition('(')[0]} | {self.place}"
 
 
+def has_empty_column(estimator) -> bool:
+    """Whether `fit` saw no value of a column."""
+    models = [getattr(estimator, name, None) for name in ("crosscat_", "estimator_")]
+    columns = [one for model in (estimator, *models) for one in getattr(getattr(model, "_table", None), "columns", ())]
+    return any(column.is_empty for column in columns)
+
+
 class FuzzCase:
     """One case.
 
@@ -74,7 +81,7 @@ class FuzzCase:
         self.announce = announce
         self.findings: list[Finding] = []
         self.outcomes: list[str] = []
-        self.weighted = self.indicated = False
+        self.weighted = self.indicated = self.empty = False
 
     def run(self) -> FuzzCase:
         rng = self.rng
@@ -155,6 +162,7 @@ class FuzzCase:
                 self.found(Finding("attributes left", f"{method}(", "", f"{step}: {sorted(left)}"))
             return False
         answer = None if fitted[1] is estimator else fitted[1]
+        self.empty = has_empty_column(estimator)
         self.judge(step, method, answer, given, None)
         for name in sorted(vars(estimator)):
             if name.endswith("_") and not name.startswith("_"):
@@ -230,7 +238,7 @@ class FuzzCase:
     def judge(self, step, method, answer, given, n_rows) -> None:
         """Note if an answer is not within its definition."""
         try:
-            wrong = departure(method, answer, given, n_rows, self.weighted, self.indicated)
+            wrong = departure(method, answer, given, n_rows, self.weighted, self.indicated, self.empty)
         except Exception as error:
             wrong = f"judgement failed by {type(error).__name__}: {error}"
         if wrong:

@@ -137,6 +137,13 @@ def test_departures_from_definitions(method, answer, given, expected):
     assert departure(method, answer, given, 2, False) == expected
 
 
+def test_cells_of_a_column_without_values_stay_missing():
+    gap = pd.DataFrame({"a": [1.0, NAN]})
+    assert departure("impute", gap, {}, 2, False) == "non-finite"
+    assert departure("impute", gap, {}, 2, False, empty=True) == ""
+    assert departure("predict", np.array([1.0, NAN]), {}, 2, False, empty=True) == "non-finite"
+
+
 def test_numbers_within_objects_are_seen():
     assert is_finite([{"a": (1, None, "b")}, np.array([1, "x"], object)])
     assert not is_finite([{"a": (1.0, np.inf)}])
