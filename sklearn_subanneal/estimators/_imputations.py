@@ -12,7 +12,7 @@ from sklearn_subanneal.mixtures.limited_rows import limited_imputations
 from sklearn_subanneal.mixtures.missing_cells import spread_draws
 from sklearn_subanneal.views.column_pools import learned_pools
 from sklearn_subanneal.views.imputations import imputed_table
-from sklearn_subanneal.views.pool_learning import LeftOutRows
+from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.refinements import Refinements
 from sklearn_subanneal.views.residual_regression import learned_regressions
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out

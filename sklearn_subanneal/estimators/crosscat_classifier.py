@@ -15,7 +15,8 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.estimators._target_columns import TargetColumns
 from sklearn_subanneal.tables.unreadable import as_array
-from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
+from sklearn_subanneal.views.left_out_rows import LeftOutRows
+from sklearn_subanneal.views.pool_learning import learned_pool
 
 
 class CrossCatClassifier(ClassifierMixin, TargetColumns):

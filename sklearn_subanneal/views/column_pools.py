@@ -10,8 +10,10 @@ import numpy as np
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.views.draws import ViewsDraw
+from sklearn_subanneal.views.left_out_evidence import LeftOutEvidence, most_rows
+from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.logarithmic_pool import LogarithmicPool
-from sklearn_subanneal.views.pool_learning import LeftOutRows, learned_pool
+from sklearn_subanneal.views.pool_learning import learned_pool
 
 # Columns of more categories are names of rows rather than classes of them, and are predicted by the model alone.
 MOST_CATEGORIES = 1000
@@ -21,6 +23,9 @@ MOST_POOLS = 100
 MOST_OPINIONS = 4000
 # A pool is learned from at most so many rows, and from fewer if so many columns have pools that all rows are more.
 MOST_ROWS, MOST_ROWS_OF_ALL, FEWEST_ROWS = 600, 30_000, 100
+# The pools share what views say of so many times these rows, of which each takes those that have its class. One that
+# finds less than this part of the rows that it could have looks at rows of its own.
+SHARED, ENOUGH = 2, 0.75
 
 
 def learned_pools(
@@ -60,10 +65,17 @@ def learned_pools(
     chains = [[chain[s] for s in used] for chain in chains]
     labels = [labels[s] for s in numbers]
     left_out = replace(left_out, seen=left_out.seen.of_draws(numbers))
-    pools = []
+    if not columns:
+        return numbers, []
+    limit = most_rows(models, chains, max(models[j].n_values for j in columns))
+    shared, pools = LeftOutEvidence.of(models, chains, left_out.some(min(SHARED * most, limit))), []
     for j in columns:
         known = ~is_missing(arrays[j])
         of_rows = [own[:, known] for own in labels], [array[known] for array in arrays]
         rows = left_out.take(np.flatnonzero(~is_missing(left_out.arrays[j]))).some(most)
-        pools.append(learned_pool(models, chains, *of_rows, rows, j))
+        found = np.flatnonzero(~is_missing(shared.rows.arrays[j]))
+        evidence = None
+        if len(found) >= ENOUGH * min(len(rows.counts), limit):
+            evidence = shared.take(found[np.linspace(0, len(found) - 1, min(len(found), most)).astype(int)])
+        pools.append(learned_pool(models, chains, *of_rows, rows, j, evidence))
     return numbers, pools

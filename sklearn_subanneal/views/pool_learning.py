@@ -9,13 +9,12 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
-from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
 from sklearn_subanneal.mixtures.parts import joint_members
 from sklearn_subanneal.views.class_densities import ClassDensities
 from sklearn_subanneal.views.draws import ViewsDraw
-from sklearn_subanneal.views.logarithmic_pool import LogarithmicPool, class_shares, evidence_of_parts
-from sklearn_subanneal.views.seen_rows import SeenRows
+from sklearn_subanneal.views.left_out_evidence import LeftOutEvidence, most_rows, owners_of, used_draws
+from sklearn_subanneal.views.left_out_rows import LeftOutRows
+from sklearn_subanneal.views.logarithmic_pool import LogarithmicPool, class_shares
 
 # Standard deviations of the logarithms in their priors, which are normal: of the powers of columns, the weights of
 # chains, and the weight of the views without the class. Columns count as the model says, and chains equally, unless
@@ -23,39 +22,10 @@ from sklearn_subanneal.views.seen_rows import SeenRows
 POWER_DEVIATION, CHAIN_DEVIATION, VIEW_DEVIATION = 1.0, 0.5, 1.0
 # Standard deviation of the prior of the powers of single columns in the classes, which is normal between 0 and 1.
 CLASS_POWER_DEVIATION = 0.5
-# They are found from so many draws, but one of each chain at least, and from so many log densities, which are 80 MB.
-MOST_DRAWS, MOST_DENSITIES, FEWEST_ROWS = 4, 10_000_000, 100
 # The search for them ends when a step gains no more than this share of the loss.
 TOLERANCE = 1e-5
 # A category that was declared, but has no row, counts as having so many.
 NO_ROWS = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOutRows:
-    """Some training rows, each of which is predicted by the other rows.
-
-    Attributes
-    ----------
-    seen : SeenRows
-        The rows in all draws, those of the first chain first.
-    arrays : list of ndarray of shape (n_rows,)
-        Their typed columns.
-    counts : ndarray of int, shape (n_rows,)
-        How often each counts.
-    """
-
-    seen: SeenRows
-    arrays: list[np.ndarray]
-    counts: np.ndarray
-
-    def some(self, most: int) -> LeftOutRows:
-        """At most so many of the rows, evenly spaced."""
-        return self.take(np.linspace(0, len(self.counts) - 1, min(len(self.counts), most)).astype(int))
-
-    def take(self, rows: np.ndarray) -> LeftOutRows:
-        """Those at some places."""
-        return LeftOutRows(self.seen.take(rows), [array[rows] for array in self.arrays], self.counts[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +80,7 @@ def learned_pool(
     arrays: list[np.ndarray],
     left_out: LeftOutRows,
     column: int,
+    evidence: LeftOutEvidence | None = None,
 ) -> LogarithmicPool:
     """The pool by which the classes of training rows are predicted best, each row left out of its clusters.
 
@@ -130,6 +101,8 @@ def learned_pool(
         The rows that are to be predicted.
     column : int
         The class.
+    evidence : LeftOutEvidence or None, default=None
+        What the views say of rows whose classes are known, which are then those to be predicted; None: it is made.
 
     References
     ----------
@@ -144,7 +117,7 @@ def learned_pool(
     sizes = np.maximum(np.bincount(classes, minlength=models[column].n_values), NO_ROWS)
     shares = sizes / sizes.sum()
     draws = [draw for chain in chains for draw in chain]
-    owners = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
+    owners = owners_of(chains)
     counts = [
         [
             _class_counts(rows, classes, len(view.sizes) + 1, len(shares))
@@ -152,12 +125,14 @@ def learned_pool(
         ]
         for own, draw in zip(labels, draws, strict=True)
     ]
-    used = np.concatenate([_some(np.flatnonzero(owners == c), MOST_DRAWS // len(chains)) for c in range(len(chains))])
-    width = sum(len(set(index[draws[s].members(v)])) * len(own) for s in used for v, own in enumerate(counts[s]))
-    width += len(models) * len(shares)
-    left_out = left_out.some(max(MOST_DENSITIES // width, FEWEST_ROWS))
+    used = used_draws(chains)
+    if evidence is None:
+        evidence = LeftOutEvidence.of(models, chains, left_out.some(most_rows(models, chains, len(shares))))
+    left_out = evidence.rows
     opinions = [
-        o for s in used for o in _opinions(models, draws[s], s, owners[s], counts[s], shares, left_out, column, index)
+        opinion
+        for view in evidence.views
+        if (opinion := _opinion(view, counts[view.draw][view.place], shares, left_out, column, index)) is not None
     ]
     class_densities = ClassDensities.of(models, draws[-1].column_parameters(models), arrays, column)
     observed = left_out.arrays[column]
@@ -242,36 +217,27 @@ class PoolLoss:
         return (value + penalty) / n_rows, (slope + learned / self.deviations**2) / n_rows
 
 
-def _opinions(models, draw, place, chain, counts, shares, rows, column, index):
-    """The opinions of the views of one draw that have other columns than the class."""
-    data, cells = [model.data(rows.arrays) for model in models], DistinctRows.of(models, rows.arrays)
-    for v, view in enumerate(draw.views):
-        labels = rows.seen.labels[place][v]
-        factor = LeaveOneOut(models, view, draw.members(v), data, labels, rows.seen.completed(draw))
-        parts = dict(evidence_of_parts(factor, cells, column))
-        if not parts:
-            continue
-        log_shares = factor.log_shares(cells)
-        own = counts[v][labels].astype(float)
-        own[np.arange(len(labels)), rows.arrays[column]] -= 1.0
-        yield Opinion(
-            chain=chain,
-            has_class=column in factor.members,
-            labels=labels,
-            log_shares=log_shares,
-            densities=np.array([np.broadcast_to(d, log_shares.shape).ravel() for d in parts.values()]),
-            powers=index[list(parts)],
-            table=class_shares(counts[v], shares),
-            own=class_shares(own, shares),
-        )
+def _opinion(view, counts, shares, rows, column, index) -> Opinion | None:
+    """The opinion of a view; None if it has no other column than the class."""
+    parts = np.flatnonzero(view.members != column)
+    if not len(parts):
+        return None
+    own = counts[view.labels].astype(float)
+    own[np.arange(len(own)), rows.arrays[column]] -= 1.0
+    densities = view.densities if len(parts) == len(view.members) else view.densities[parts]
+    return Opinion(
+        chain=view.chain,
+        has_class=len(parts) < len(view.members),
+        labels=view.labels,
+        log_shares=view.log_shares,
+        densities=densities.reshape(len(parts), -1),
+        powers=index[view.members[parts]],
+        table=class_shares(counts, shares),
+        own=class_shares(own, shares),
+    )
 
 
 def _class_counts(labels, classes, n_clusters, n_classes):
     """How many rows of each class each cluster has, (n_clusters, n_classes)."""
     pairs = labels.astype(np.int64) * n_classes + classes
     return np.bincount(pairs, minlength=n_clusters * n_classes).reshape(n_clusters, n_classes)
-
-
-def _some(places, most):
-    """At most so many of some places, but at least one, evenly spaced."""
-    return places[np.linspace(0, len(places) - 1, min(len(places), max(most, 1))).astype(int)]

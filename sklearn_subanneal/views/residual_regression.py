@@ -12,7 +12,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.transforms import Transform
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.views.draws import ViewsDraw
-from sklearn_subanneal.views.pool_learning import LeftOutRows
+from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.views_predictive import left_out, without
 
 # The types of columns whose predictions are corrected: numbers, but neither those with atoms nor angles.
@@ -179,7 +179,8 @@ def _regression(column, transform, prediction, cells, regressors, counts) -> Res
         return None
     # With weights of mean 1, minus the score is the mean square of the errors of rows that are left out.
     X, weights = regressors[known], counts[known] / np.mean(counts[known])
-    ridge = RidgeCV(PENALTIES).fit(X, errors, sample_weight=weights)
+    # By the singular values, which is the fastest way where there are more rows than regressors.
+    ridge = RidgeCV(PENALTIES, gcv_mode="svd" if len(X) > X.shape[1] else None).fit(X, errors, sample_weight=weights)
     remaining = np.sqrt(max(-ridge.best_score_, 0.0) / np.average(errors**2, weights=weights))
     if remaining >= 1.0 or ridge.alpha_ == PENALTIES[-1]:
         return None

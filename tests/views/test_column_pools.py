@@ -9,7 +9,7 @@ import pytest
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.views import column_pools
 from sklearn_subanneal.views.column_pools import learned_pools
-from sklearn_subanneal.views.pool_learning import LeftOutRows
+from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.refinements import Refinements
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
@@ -59,7 +59,7 @@ def test_columns_of_few_enough_categories_have_pools(fitted, pools):
 
 def test_columns_that_miss_most_cells_come_first(fitted, monkeypatch):
     model, _, labels, modelled, rows = fitted
-    monkeypatch.setattr(column_pools, "learned_pool", lambda *given: given[-1])
+    monkeypatch.setattr(column_pools, "learned_pool", lambda *given: given[-2])
     monkeypatch.setattr(column_pools, "MOST_POOLS", 2)
     more = [np.where(np.arange(N_ROWS) < 9 * (j in (2, 3)), -1, array) for j, array in enumerate(modelled)]
     assert learned_pools(model._models, model._draws, labels, more, rows, [1, 2, 3, 4])[1] == [2, 3]
@@ -69,8 +69,8 @@ def test_rows_are_those_in_which_the_column_is_known(fitted, monkeypatch):
     model, _, labels, modelled, rows = fitted
     handed = []
 
-    def learned(models, chains, labels, arrays, left_out, column):
-        handed.append((labels, arrays, left_out, column))
+    def learned(models, chains, labels, arrays, left_out, column, evidence):
+        handed.append((labels, arrays, left_out if evidence is None else evidence.rows, column))
 
     monkeypatch.setattr(column_pools, "learned_pool", learned)
     monkeypatch.setattr(column_pools, "MOST_CATEGORIES", 50)

@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 
 from sklearn_subanneal import BayesianImputer, CrossCat, load, save
 from sklearn_subanneal.views import residual_regression
-from sklearn_subanneal.views.pool_learning import LeftOutRows
+from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.refinements import Refinements
 from sklearn_subanneal.views.residual_regression import (
     MOST_DEVIATIONS,
