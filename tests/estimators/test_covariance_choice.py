@@ -303,7 +303,7 @@ def test_a_stream_that_begins_with_few_rows_chooses_again():
 
 def test_more_chains_where_the_first_do_not_decide(monkeypatch):
     """In small tables, in which single chains differ; their draws are averaged, as those of a fit are."""
-    tick_at_each_look(monkeypatch, 1e-2)
+    tick_at_each_look(monkeypatch, 4e-3)
     numbers, draws, gains = [], [], iter(())
     run, of = _covariance_choice.run_chains, _covariance_choice.HeldOut.of
 
