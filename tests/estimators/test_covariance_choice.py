@@ -134,7 +134,7 @@ def test_equal_rows_and_weights_are_one_table(monkeypatch):
         return gains[-1]
 
     monkeypatch.setattr(_covariance_choice.CovarianceChoice, "_gain_of_full", gain)
-    X, weights = planted("full", n_rows=100), np.random.default_rng(0).integers(1, 4, 100)
+    X, weights = planted("full", n_rows=200), np.random.default_rng(0).integers(1, 4, 200)
     first = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(X, sample_weight=weights)
     second = SubsampleAnnealedDPMM(**SHORT, random_state=0).fit(np.repeat(X, weights, axis=0))
     assert first.covariance_type_ == second.covariance_type_

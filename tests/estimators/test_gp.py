@@ -150,7 +150,7 @@ def test_two_explanations_have_their_share():
 @pytest.mark.parametrize(
     "params",
     [
-        {"n_warmup": 5, "n_draws": 3, "n_averaged": 3},
+        {"kernel": "squared-exponential", "n_warmup": 5, "n_draws": 3, "n_averaged": 3},
         pytest.param({"n_warmup": 15, "n_draws": 15}, marks=pytest.mark.slow),
     ],
     ids=str,

@@ -213,7 +213,12 @@ def exact_scores(column, new, mass, sigma):
 
 @pytest.mark.parametrize(
     ("case", "moves"),
-    [("gaussian", "slice"), ("gaussian", "tree-guided"), ("bag-of-words", "gibbs"), ("words", "tree-guided")],
+    [
+        pytest.param("gaussian", "slice", marks=pytest.mark.slow),
+        ("gaussian", "tree-guided"),
+        ("bag-of-words", "gibbs"),
+        ("words", "tree-guided"),
+    ],
 )
 def test_score_samples_is_the_exact_predictive(case, moves):
     X, new, column, params = CASES[case]

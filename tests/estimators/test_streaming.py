@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import check_fit_score_takes_y
 from support.tables import blobs, with_gaps
+from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
@@ -64,8 +65,10 @@ def in_chunks(estimator, X, size):
     return estimator
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
-@pytest.mark.parametrize("n_chains", [1, 3])
+@pytest.mark.parametrize(
+    ("n_chains", "covariance_type"),
+    quick_only([(1, "diag"), (1, "full"), (3, "diag"), (3, "full")], (1, "diag"), (3, "full")),
+)
 def test_evidence_is_the_density_of_the_rows_to_come(covariance_type, n_chains):
     """Before a row enters, the model gives it the density by which the evidence then grows."""
     frame, _ = mixed_table(360)
@@ -134,6 +137,7 @@ def test_clusters_that_are_gone_count():
     assert adjusted_rand_score(group, estimator.predict(X)) > 0.99
 
 
+@pytest.mark.slow
 def test_clusters_that_appear_later():
     """Rows of one group after those of another, near to it: by then these have left the window."""
     rng = np.random.default_rng(0)

@@ -132,7 +132,11 @@ def test_u_follows_its_conditional(mass, sigma, sizes):
     assert abs(np.corrcoef(law[1:], law[:-1])[0, 1]) < 4 / np.sqrt(n_draws)
 
 
-@pytest.mark.parametrize("sizes", [[1], [3, 1], [9, 4, 1, 1, 1]], ids=str)
+@pytest.mark.parametrize(
+    "sizes",
+    [pytest.param([1], marks=pytest.mark.slow), pytest.param([3, 1], marks=pytest.mark.slow), [9, 4, 1, 1, 1]],
+    ids=str,
+)
 def test_mass_and_sigma_follow_their_conditional(sizes):
     """Against quadrature over a grid of both, u integrated out; the first and second moments."""
     masses, sigmas = np.exp(np.linspace(-9.0, 3.5, 71)), (np.arange(40) + 0.5) / 40

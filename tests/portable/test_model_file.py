@@ -56,7 +56,11 @@ MODELS = {
     "imputer": (BayesianImputer(CrossCat(**SHORT), random_state=0), FRAME, "transform sample_imputations"),
     "topics": (VariationalTemperingLDA(3, max_iter=2, random_state=0), DOCUMENTS, "transform score"),
     "factorial": (VariationalTemperingFMM(2, max_iter=5, random_state=0), X, "transform"),
-    "Gaussian process": (TemperedGaussianProcessRegressor(random_state=0), X[:20, :2], "predict"),
+    "Gaussian process": (
+        TemperedGaussianProcessRegressor(n_chains=2, n_draws=5, n_warmup=5, random_state=0),
+        X[:20, :2],
+        "predict",
+    ),
 }
 
 

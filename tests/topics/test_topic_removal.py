@@ -135,7 +135,9 @@ def test_few_passes_have_no_time_for_removal():
         assert model.components_.shape == (6, 60)
 
 
-@pytest.mark.parametrize("n_topics, n_documents, n_words", [(12, 1000, 400), (25, 3000, 600)])
+@pytest.mark.parametrize(
+    "n_topics, n_documents, n_words", [(12, 1000, 400), pytest.param(25, 3000, 600, marks=pytest.mark.slow)]
+)
 def test_all_planted_topics_are_found(n_topics, n_documents, n_words):
     for seed in range(2):
         X, truth = mixed_topics(n_topics, n_documents, n_words, seed)

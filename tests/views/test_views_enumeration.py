@@ -129,10 +129,10 @@ def test_a_subsample_follows_its_own_posterior(moves):
     "case",
     [
         Case("data-driven-1", "real", "pitman-yor", False),
-        Case("group", "real", "pitman-yor", False),
         *(
             pytest.param(Case(*case), marks=pytest.mark.slow)
             for case in [
+                ("group", "real", "pitman-yor", False),
                 ("data-driven-2", "boolean", "crp", False, 0.4),
                 ("default", "real", "pitman-yor", True),
                 ("group", "boolean", "negative", False),

@@ -65,7 +65,7 @@ LEARNED = [Case("real", prior, True, 3) for prior in ("crp", "pitman-yor")]
 
 
 def test_evidence_given_hyperparameters():
-    check_run(Case("boolean", "pitman-yor", window=2), 500, 0.06)
+    check_run(Case("boolean", "pitman-yor", window=2), 250, 0.06)
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ INVARIANCES = [(Case(table, prior), kind) for table in TABLES for prior in PRIOR
 
 @pytest.mark.parametrize(
     ("case", "kind"),
-    quick_only(INVARIANCES, (Case("real", "pitman-yor"), "columns"), (Case("boolean", "negative"), "all")),
+    quick_only(INVARIANCES, (Case("boolean", "negative"), "all")),
     ids=str,
 )
 def test_moves_leave_the_posterior_as_it_is(case, kind):
