@@ -65,7 +65,7 @@ LEARNED = [Case("real", prior, True, 3) for prior in ("crp", "pitman-yor")]
 
 
 def test_evidence_given_hyperparameters():
-    check_run(Case("boolean", "pitman-yor", window=2), 250, 0.06)
+    check_run(Case("boolean", "pitman-yor", window=2), 500, 0.06)
 
 
 @pytest.mark.slow
