@@ -24,7 +24,7 @@ IS_ZERO = pd.array(np.where(np.isnan(PRICE), None, PRICE == 0.0), dtype="boolean
 PARTS = pd.DataFrame({"price (atom)": IS_ZERO, "price (rest)": np.where(PRICE == 0.0, np.nan, PRICE), "size": SIZE})
 KINDS = {"price": "semicontinuous", "size": "real"}
 KINDS_OF_PARTS = {"price (atom)": "boolean", "price (rest)": "real", "size": "real"}
-SHORT = {"covariance_type": "full", "n_chains": 2, "n_draws": 4, "random_state": 0}
+SHORT = {"covariance_type": "full", "n_chains": 2, "n_draws": 4, "max_sweeps": 5, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

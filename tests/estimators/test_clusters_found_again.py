@@ -15,7 +15,7 @@ from sklearn_subanneal.posterior import jaccard_indices
 from sklearn_subanneal.posterior.cluster_stability import OWN_CHAIN, found_again
 
 ESTIMATORS = [CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM]
-SHORT = {"n_chains": 2, "n_draws": 4, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 4, "max_sweeps": 5, "random_state": 0}
 
 
 def found_by(n_chains, n_refits=0, n_missed=0):

@@ -36,9 +36,9 @@ from sklearn_subanneal.views import ColumnGibbs, ColumnGroups, ColumnPacing
 
 # The checks fit some hundred times: short chains, but for the defaults, which are those of the user.
 SHORT = {"n_chains": 2, "n_draws": 3}
-BRIEF = {"n_chains": 1, "n_draws": 2}
+BRIEF = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5}
 FAST = {"schedule": SequentialGibbs(passes=3), **BRIEF}
-JOINT = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3)
+JOINT = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3, max_sweeps=5)
 
 QUICK = [
     SubsampleAnnealedDPMM(covariance_type="full", partition="dp", moves=["slice"], schedule="prior", **BRIEF),

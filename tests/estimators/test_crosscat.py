@@ -39,7 +39,7 @@ VIEWS = np.array([0, 1, 0, 1, 2, 0, 1, 0, 2])
 
 
 def short(**params):
-    return CrossCat(**{"n_chains": 2, "n_draws": 3, "schedule": SHORT, "random_state": 0} | params)
+    return CrossCat(**{"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "schedule": SHORT, "random_state": 0} | params)
 
 
 def planted(n_rows=240, seed=0):

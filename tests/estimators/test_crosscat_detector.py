@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn_subanneal import BayesianImputer, CrossCat, CrossCatDetector
 from sklearn_subanneal.annealing import SubsampleAnneal
 
-BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5)
+BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5, max_sweeps=5)
 
 
 def rows(n, seed):

@@ -44,7 +44,7 @@ DISCRETE = np.floor(np.abs(X)) % 5
 
 
 def short(**params):
-    return CrossCat(**{"n_chains": 2, "n_draws": 2, "schedule": SHORT, "random_state": 0} | params)
+    return CrossCat(**{"n_chains": 2, "n_draws": 2, "max_sweeps": 5, "schedule": SHORT, "random_state": 0} | params)
 
 
 def assert_same(one, two, new=NEW):

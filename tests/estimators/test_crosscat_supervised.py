@@ -19,7 +19,7 @@ from sklearn_subanneal.annealing import Accelerating, SubsampleAnneal
 from sklearn_subanneal.estimators import CrossCatClassifier, CrossCatRegressor
 
 NAN = np.nan
-SHORT = {"n_chains": 1, "n_draws": 3}
+SHORT = {"n_chains": 1, "n_draws": 3, "max_sweeps": 5}
 
 
 def groups(n_rows=150, seed=0):

@@ -16,7 +16,7 @@ from sklearn_subanneal.tables.cells import is_missing
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5)
+BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5, max_sweeps=5)
 
 
 def table(n_rows, seed):

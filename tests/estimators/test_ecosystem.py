@@ -35,7 +35,7 @@ NEW = RNG.normal(size=(20, 3)) + 8 * (np.arange(20) % 3)[:, None]
 
 
 def short(**params):
-    return SubsampleAnnealedDPMM(**{"n_chains": 2, "n_draws": 3, "random_state": 0} | params)
+    return SubsampleAnnealedDPMM(**{"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0} | params)
 
 
 def assert_same(one, two, new=NEW):

@@ -21,7 +21,7 @@ from sklearn_subanneal.trees import TreeGuided
 from sklearn_subanneal.views import ColumnBlocks, ColumnGibbs, ColumnGroups, ColumnPacing, ViewSplitMerge
 
 NAN = np.nan
-SHORT = {"n_chains": 2, "n_draws": 2, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 X = np.random.default_rng(0).normal(size=(40, 2))
 MODELS = {
     "diag": partial(SubsampleAnnealedDPMM, covariance_type="diag"),

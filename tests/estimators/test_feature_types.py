@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM, TreeGuidedNRMM
 
-SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
+SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 TYPES = {
     "size": "real",
     "income": "skewed",

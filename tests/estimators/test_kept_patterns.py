@@ -20,7 +20,7 @@ from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-SHORT = {"n_chains": 2, "n_draws": 3, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 
 
 def survey(n_rows=300, seed=0):

@@ -13,7 +13,7 @@ from sklearn_subanneal.annealing import StratifiedSubsampling, SubsampleAnneal
 from sklearn_subanneal.estimators import _left_out_scores
 from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration
 
-BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5)
+BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5, max_sweeps=5)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ each_moves = pytest.mark.parametrize("moves", MOVES.values(), ids=MOVES)
 
 
 def short(**params):
-    return TreeGuidedNRMM(**{"n_chains": 2, "n_draws": 3, "random_state": 0} | params)
+    return TreeGuidedNRMM(**{"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0} | params)
 
 
 def documents(n=60, seed=0):

@@ -12,7 +12,7 @@ from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor, S
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
-SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
+SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 CYCLES = ["time", "week", "year"]
 
 

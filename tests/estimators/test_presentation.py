@@ -37,7 +37,7 @@ RNG = np.random.default_rng(0)
 GROUPS = np.arange(90) % 3
 X = RNG.normal(size=(90, 2)) + 9.0 * GROUPS[:, None]
 COUNTS = RNG.poisson(1.0 + 5.0 * (np.arange(8) % 3 == GROUPS[:, None]))
-SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
+SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 # Of each estimator: how it is fitted, the display that shows it, and the first of its facts.
 CASES = {
     "SubsampleAnnealedDPMM": (

@@ -30,7 +30,7 @@ from sklearn_subanneal.posterior import pool_fits
 # Fits are short.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-FAST = {"schedule": SequentialGibbs(passes=3), "n_chains": 2, "n_draws": 2}
+FAST = {"schedule": SequentialGibbs(passes=3), "n_chains": 2, "n_draws": 2, "max_sweeps": 5}
 INNER = CrossCat(**FAST)
 
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.annealing import SubsampleAnneal
 
-BRIEF = {"schedule": SubsampleAnneal(passes=10), "n_chains": 1, "n_draws": 3, "random_state": 0}
+BRIEF = {"schedule": SubsampleAnneal(passes=10), "n_chains": 1, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling
 from sklearn_subanneal.partitions import CRP, NGGP
 
 NAN = np.nan
-BRIEF = {"schedule": SequentialGibbs(passes=2), "n_chains": 2, "n_draws": 3, "random_state": 0}
+BRIEF = {"schedule": SequentialGibbs(passes=2), "n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 JOINT = CrossCat(**BRIEF)
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 24)
 N_ROWS = int(WEIGHTS.sum())

@@ -56,7 +56,7 @@ TYPES = {
 
 
 def model(**settings):
-    return SubsampleAnnealedDPMM(**{"n_chains": 2, "random_state": 0} | settings)
+    return SubsampleAnnealedDPMM(**{"n_chains": 2, "max_sweeps": 5, "random_state": 0} | settings)
 
 
 def in_chunks(estimator, X, size):

@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 from sklearn_subanneal import CrossCat, CrossCatClassifier, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.datasets import make_planted_views
 
-SHORT = {"n_chains": 2, "n_draws": 3, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 DATA = Path(os.environ.get("SUBANNEAL_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 STRANGE = "never seen"
 

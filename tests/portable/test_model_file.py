@@ -40,7 +40,7 @@ FRAME = pd.DataFrame(X, columns=list("abc")).mask(RNG.random((60, 3)) < 0.1)
 FRAME["kind"] = np.where(X[:, 0] > 2.0, "u", "v")
 FRAME["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(RNG.integers(99, size=60), "D")
 DOCUMENTS = sparse.csr_matrix(RNG.poisson(1.0, (60, 20)).astype(float))
-SHORT = {"schedule": SubsampleAnneal(passes=4), "n_chains": 2, "n_draws": 2, "random_state": 0}
+SHORT = {"schedule": SubsampleAnneal(passes=4), "n_chains": 2, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 
 MODELS = {
     "CrossCat": (CrossCat(**SHORT), FRAME, "score_samples impute surprisal predict_views"),

@@ -28,7 +28,7 @@ from sklearn_subanneal.annealing.saved_chain import SavedChain
 
 X = blobs(60, 3)
 COUNTS = np.floor(np.abs(X) * 3.0)
-SHORT = {"n_chains": 3, "n_draws": 2, "schedule": SubsampleAnneal(passes=5), "random_state": 0}
+SHORT = {"n_chains": 3, "n_draws": 2, "max_sweeps": 5, "schedule": SubsampleAnneal(passes=5), "random_state": 0}
 MODELS = {
     "CrossCat": (CrossCat(**SHORT), X),
     "mixture": (SubsampleAnnealedDPMM(**SHORT), X),
