@@ -355,7 +355,7 @@ KINDS = {
 @pytest.mark.parametrize(
     "subsampling", quick_only(["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)], "random")
 )
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_only(KINDS, "mixed", "fixed"))
 def test_continued_chains_are_the_chains(kind, subsampling):
     params, X = KINDS[kind]
     model = short(subsampling=subsampling, n_draws=9, **params)
@@ -366,7 +366,7 @@ def test_continued_chains_are_the_chains(kind, subsampling):
     assert_same(fitted_state(parts, X), fitted_state(model.fit(X), X))
 
 
-@pytest.mark.parametrize("moves", VIEW_MOVES)
+@pytest.mark.parametrize("moves", quick_only(VIEW_MOVES, "block", "group"))
 def test_continued_chains_with_every_move(moves):
     X = REALS + np.random.default_rng(0).normal(scale=4, size=REALS.shape)
     model = short(n_draws=12, moves=VIEW_MOVES[moves], column_partition=PitmanYor(2.0))
@@ -393,7 +393,7 @@ def test_chains_continue_with_another_rhythm():
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_only(KINDS, "mixed"))
 def test_jobs_do_not_matter(kind):
     params, X = KINDS[kind]
     model = short(n_chains=3, **params)

@@ -156,7 +156,7 @@ def test_reprs():
 
 
 @pytest.mark.parametrize("params", [{}, {"feature_types": ["categorical", "count", "real", "real"]}])
-@pytest.mark.parametrize("way", ["pickle", "joblib"])
+@pytest.mark.parametrize("way", [pytest.param("pickle", marks=pytest.mark.slow), "joblib"])
 def test_saved_models_are_the_same(params, way, tmp_path):
     table = X if not params else np.column_stack([DISCRETE[:, :2], X[:, 2:]])
     model = short(warm_start=True, **params).fit(table)
@@ -231,7 +231,7 @@ def test_frames_of_both_libraries_are_one_table():
 # --- Callbacks ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("params", [{}, {"time_limit": 0.1}, {"warm_start": True}])
 def test_progress_bars(n_jobs, params, capsys):
     pytest.importorskip("rich")

@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.moves import EXACT_MOVES, FOREST, PAPER
 from support.tables import blobs, with_gaps
+from support.tiers import quick_only
 
 from sklearn_subanneal import TreeGuidedNRMM
 from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
@@ -55,7 +56,7 @@ def documents(n=60, seed=0):
 
 
 @each_moves
-@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize("partition", quick_only(PARTITIONS, "nggp"))
 def test_every_partition_and_move_finds_plain_groups(partition, moves):
     X = with_gaps(blobs(90))
     model = short(partition=partition, moves=moves)
@@ -76,7 +77,7 @@ def test_every_partition_and_move_finds_plain_groups(partition, moves):
     assert model.sample(4, random_state=0).shape == (4, 2)
 
 
-@each_moves
+@pytest.mark.parametrize("moves", quick_only(MOVES.values(), MOVES["tree-guided"], FOREST), ids=MOVES)
 def test_the_same_seed_gives_the_same_chains(moves):
     X = with_gaps(blobs(60))
     one = short(moves=moves).fit(X)
@@ -87,7 +88,9 @@ def test_the_same_seed_gives_the_same_chains(moves):
     assert_array_equal(pickle.loads(pickle.dumps(one)).score_samples(X), one.score_samples(X))
 
 
-@pytest.mark.parametrize("moves", EXACT_MOVES.values(), ids=EXACT_MOVES)
+@pytest.mark.parametrize(
+    "moves", quick_only(EXACT_MOVES.values(), EXACT_MOVES["tree-guided"], EXACT_MOVES["slice"]), ids=EXACT_MOVES
+)
 def test_continued_chains_are_the_same_as_long_ones(moves):
     X = blobs(60)
     whole = short(moves=moves, n_draws=5).fit(X)
@@ -259,7 +262,7 @@ def test_log_joint_is_that_of_partition_and_data_with_u_integrated_out():
 # --- Documents --------------------------------------------------------------------------------------------------------
 
 
-@each_moves
+@pytest.mark.parametrize("moves", quick_only(MOVES.values(), MOVES["tree-guided"], FOREST), ids=MOVES)
 def test_documents_are_clustered_by_their_words(moves):
     X = documents()
     model = short(feature_types=DOCUMENTS, moves=moves).fit(X)

@@ -47,7 +47,7 @@ ESTIMATORS = {
     "crosscat": (INNER, lambda model, X: model.score(X)),
     "classifier": (CrossCatClassifier(INNER), lambda model, X: model.predict_proba(X).sum(axis=0)[0]),
     "regressor": (CrossCatRegressor(INNER), lambda model, X: model.predict(X).sum()),
-    "detector": (CrossCatDetector(INNER), lambda model, X: model.score_samples(X).sum()),
+    "detector": (CrossCatDetector(INNER, n_calibration=5), lambda model, X: model.score_samples(X).sum()),
     "imputer": (BayesianImputer(INNER), lambda model, X: model.estimator_.score(X)),
     "lda": (VariationalTemperingLDA(2, max_iter=2), lambda model, X: model.components_[0, 0]),
     "fmm": (VariationalTemperingFMM(2, init="random", max_iter=2), lambda model, X: model.components_[0, 0]),

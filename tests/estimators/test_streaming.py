@@ -81,7 +81,7 @@ def test_evidence_is_the_density_of_the_rows_to_come(covariance_type, n_chains):
     assert estimator.n_samples_seen_ == 360
 
 
-@pytest.mark.parametrize("window", [100, 10_000])
+@pytest.mark.parametrize("window", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_chunks_do_not_matter_to_a_sequential_start(window):
     """The same bits however the rows are cut into chunks."""
     frame, _ = mixed_table(1000)
@@ -153,7 +153,7 @@ def test_clusters_that_appear_later():
     assert np.mean(scores) > whole.score(new) - 0.02
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+@pytest.mark.parametrize("covariance_type", [pytest.param("diag", marks=pytest.mark.slow), "full"])
 def test_fit_goes_on(covariance_type):
     X = with_gaps(blobs(900, 3), 0.05)
     estimator = model(covariance_type=covariance_type).fit(X[:600])

@@ -11,6 +11,7 @@ from oracles.reference_chain import noise_floor, partition_counts, total_variati
 from oracles.reference_nrmm import ORACLES, line_of_log_u, log_density_of_log_u, log_eppf
 from scipy import stats
 from sklearn.base import clone
+from support.tiers import quick_only
 
 from sklearn_subanneal.partitions import NGGP, NIG
 from sklearn_subanneal.partitions._nggp import NGGPPrior
@@ -105,7 +106,7 @@ def test_weights_given_u(mass, sigma):
 # --- Draws ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mass", "sigma"), PARAMETERS[:4])
+@pytest.mark.parametrize(("mass", "sigma"), quick_only(PARAMETERS[:4], *PARAMETERS[:2]))
 def test_draws_follow_the_prior(mass, sigma):
     prior, rng, n_draws = NGGPPrior(mass, sigma), np.random.default_rng(0), 1500
     draws = np.array([prior.draw_partition(4, rng) for _ in range(n_draws)])

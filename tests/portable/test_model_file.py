@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
 from support.file_mutations import changed_bytes, members, mutated, packed
+from support.tiers import quick_only
 
 import sklearn_subanneal
 from sklearn_subanneal import (
@@ -42,6 +43,8 @@ FRAME["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(RNG.integers(99, siz
 DOCUMENTS = sparse.csr_matrix(RNG.poisson(1.0, (60, 20)).astype(float))
 SHORT = {"schedule": SubsampleAnneal(passes=4), "n_chains": 2, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 
+# Of each part of the package.
+SOME = "mixture", "hierarchy", "documents", "detector", "topics", "factorial", "Gaussian process"
 MODELS = {
     "CrossCat": (CrossCat(**SHORT), FRAME, "score_samples impute surprisal predict_views"),
     "CrossCat, diagonal": (CrossCat(covariance_type="diag", **SHORT), FRAME, "score_samples impute novelty"),
@@ -108,7 +111,7 @@ def test_models_are_the_same_bit_for_bit(name, fitted, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", quick_only(MODELS, *SOME))
 def test_skops_asks_for_the_classes_of_the_package(name, fitted):
     skops_io = pytest.importorskip("skops.io")
     model, (_, data, methods) = fitted(name), MODELS[name]

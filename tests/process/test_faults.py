@@ -14,6 +14,7 @@ import joblib
 import numpy as np
 import pytest
 from support.tables import blobs
+from support.tiers import quick_only
 
 from sklearn_subanneal import (
     Checkpoint,
@@ -277,7 +278,7 @@ def test_fits_in_a_forked_process_are_those_of_its_parent():
     assert done.stdout == "0\n", done.stderr
 
 
-@EVERY
+@pytest.mark.parametrize("name", quick_only(MODELS, "mixture", "LDA"))
 @pytest.mark.parametrize("shared", [False, True], ids=["two checkpoints", "one checkpoint"])
 def test_only_one_fit_at_a_time_writes_to_a_folder(name, shared, tmp_path):
     begun, refused = threading.Event(), threading.Event()

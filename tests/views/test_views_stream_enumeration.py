@@ -187,7 +187,7 @@ def test_moves_leave_the_posterior_as_it_is_complete(case, kind):
     check_invariance(case, 20_000, *MOVES[kind])
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", quick_only(TABLES, "semicontinuous"))
 def test_chunks_do_not_matter(table):
     """The same bits however the rows are cut into chunks."""
     runs = [StreamedViews(table, "pitman-yor", True).runs(5, chunks=chunks) for chunks in ((4,), (1, 3), (1,) * 4)]
