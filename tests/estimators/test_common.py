@@ -41,14 +41,13 @@ FAST = {"schedule": SequentialGibbs(passes=3), **BRIEF}
 JOINT = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3, max_sweeps=5)
 
 QUICK = [
-    SubsampleAnnealedDPMM(covariance_type="full", partition="dp", moves=["slice"], schedule="prior", **BRIEF),
     SubsampleAnnealedDPMM(
         feature_types={0: "categorical"}, subsampling=RandomSubsampling(), sparse_output=True, **FAST
     ),
     TreeGuidedNRMM(learn_hyperparameters=False, grids="fixed", unseen="error", **FAST),
     CrossCat(covariance_type="full", sparse_output=True, **FAST),
-    CrossCatClassifier(JOINT),
-    CrossCatRegressor(JOINT),
+    CrossCatClassifier(CrossCat(**FAST)),
+    CrossCatRegressor(CrossCat(**FAST)),
     BayesianImputer(CrossCat(**FAST), add_indicator=True),
     # Scores are calibrated by one model of other rows.
     CrossCatDetector(CrossCat(**FAST), n_calibration=5),
@@ -57,7 +56,10 @@ QUICK = [
 DEFAULTS = [SubsampleAnnealedDPMM(), TreeGuidedNRMM(), CrossCat()]
 
 OTHERS = [
+    CrossCatClassifier(JOINT),
+    CrossCatRegressor(JOINT),
     SubsampleAnnealedDPMM(schedule="accelerating", n_jobs=2, **SHORT),
+    SubsampleAnnealedDPMM(covariance_type="full", partition="dp", moves=["slice"], schedule="prior", **BRIEF),
     TreeGuidedNRMM(partition="nig", moves=["incremental-hierarchy"], **BRIEF),
     CrossCat(schedule=Accelerating(passes=8, n_small=20), subsampling=StratifiedSubsampling(column=0), **BRIEF),
     BayesianImputer(),

@@ -461,14 +461,14 @@ def test_hyperparameters_are_those_of_the_best_forest(monkeypatch):
 
     monkeypatch.setattr(forest_chain, "ForestChain", Watched)
     X = np.random.default_rng(3).standard_t(3, size=(1100, 2))
-    short(moves=[IncrementalHierarchy(n_rebuilds=12)], n_chains=1, random_state=1).fit(X)
+    short(moves=[IncrementalHierarchy(n_rebuilds=6)], n_chains=1, random_state=1).fit(X)
     rounds, whole = best[: forest_chain.ROUNDS], best[forest_chain.ROUNDS :]
     found = max(range(len(rounds)), key=lambda k: rounds[k][0])
     assert found < len(rounds) - 1
     assert repr(started[0]) == repr(rounds[found][1]) != repr(rounds[-1][1])
     # Each further forest begins with those of the best one before, which is not always the last one.
-    before = [max(range(k), key=lambda j: whole[j][0]) for k in range(1, 13)]
-    assert before != list(range(12))
+    before = [max(range(k), key=lambda j: whole[j][0]) for k in range(1, 7)]
+    assert before != list(range(6))
     assert [repr(own) for own in started[1:]] == [repr(whole[k][1]) for k in before]
 
 

@@ -150,6 +150,7 @@ print("continued")
 """
 
 
+@pytest.mark.slow
 def test_fits_continue_on_a_full_disk(tmp_path):
     job = FULL.format(folder=os.path.dirname(__file__), saved=os.fspath(tmp_path))
     tests = os.path.dirname(os.path.dirname(__file__))

@@ -64,6 +64,7 @@ FIXED = [Case(table, prior, window=window) for table in TABLES for prior in PRIO
 LEARNED = [Case("real", prior, True, 3) for prior in ("crp", "pitman-yor")]
 
 
+@pytest.mark.slow
 def test_evidence_given_hyperparameters():
     check_run(Case("boolean", "pitman-yor", window=2), 500, 0.06)
 
