@@ -585,7 +585,7 @@ def test_chains_without_annealing_start_in_two_ways():
 @pytest.mark.parametrize(("n_reals", "are_complete"), [(64, [False, False, True, True]), (65, [False] * 4)])
 def test_all_chains_of_wide_blocks_anneal(n_reals, are_complete):
     X = np.random.default_rng(0).normal(size=(30, n_reals))
-    model = CrossCat(n_chains=4, n_draws=1, effort=0.4, max_sweeps=1, random_state=0).fit(X)
+    model = CrossCat(n_chains=4, n_draws=1, effort=0.1, max_sweeps=1, random_state=0).fit(X)
     assert model.covariance_type_ == "full"
     first = [model.trace_[model.trace_["chain"] == number]["n_assigned"][0] for number in range(4)]
     assert [n == 30 for n in first] == are_complete

@@ -115,7 +115,7 @@ def test_proposals_are_counted():
 def test_the_sampler_as_printed_warns_and_is_biased():
     X, _, column, params = CASES["gaussian"]
     model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=[TreeGuidedPaper(n_proposals=3)], feature_params=params)
-    model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=1500, random_state=0)
+    model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=600, random_state=0)
     with pytest.warns(UserWarning, match="does not leave the posterior invariant"):
         model.fit(X)
     law = posterior([column], 1.0, 0.5)

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
+from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.datasets import make_planted_views
@@ -83,7 +84,7 @@ def categorical(model):
     return [j for j, kind in enumerate(model._table.kinds) if kind == "categorical"]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", quick_only(TABLES, "integers", "tickets"))
 def test_an_unseen_level_is_more_novel_than_any_seen_one(name):
     model, (X, _) = fitted(name), TABLES[name]()
     for column in categorical(model):

@@ -174,7 +174,7 @@ def views_spec(columns, column_partition, row_partition, moves, schedule="anneal
     )
 
 
-@pytest.mark.parametrize("moves", quick_only(ROW_MOVES, "gibbs", "slice", "tree-guided-paper"))
+@pytest.mark.parametrize("moves", quick_only(ROW_MOVES, "gibbs", "slice"))
 def test_mixtures(moves):
     for columns, partition, schedule in itertools.product(COLUMNS, PARTITIONS, SCHEDULES):
         refused = is_refused(mixture_spec(columns, partition, moves, schedule, N_ROWS))
