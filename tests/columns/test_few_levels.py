@@ -15,8 +15,8 @@ SHORT = {"n_chains": 2, "n_draws": 2, "max_sweeps": 2, "random_state": 0}
 MODELS = [
     pytest.param(CrossCat, "full"),
     pytest.param(SubsampleAnnealedDPMM, "diag"),
+    pytest.param(SubsampleAnnealedDPMM, "full"),
     pytest.param(CrossCat, "diag", marks=pytest.mark.slow),
-    pytest.param(SubsampleAnnealedDPMM, "full", marks=pytest.mark.slow),
 ]
 
 
